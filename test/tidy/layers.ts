@@ -1,0 +1,53 @@
+/**
+ * Imports point down the layer DAG: a folder sees only folders of a lower rank, never a sibling of its own rank.
+ * The text is read on purpose: `Bun.Transpiler.scanImports` drops `import type`, and a type is a dependency as well.
+ */
+import { posix } from "node:path";
+import type { SourceFile } from "./source-tree.ts";
+
+/** Folders of `src/`, lowest first; a folder may import those of the ranks before its own. */
+const RANKS: readonly (readonly string[])[] = [
+  ["base"],
+  ["column"],
+  ["format", "table"],
+  ["ingest", "storage", "query"],
+  ["engine", "db"],
+  ["server"],
+];
+
+/** Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] };
+
+/** Files that wire the layers together and so see all of them. */
+const WIRING: readonly string[] = ["main.ts", "standalone.ts", "version.ts"];
+
+const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
+  ...RANKS.flatMap((folders, rank) => folders.map((folder) => [folder, RANKS.slice(0, rank).flat()] as const)),
+  ...Object.entries(BESIDE),
+]);
+
+/** `from "./x"`, `import "./x"`, `import("./x")`, `new URL("./x", import.meta.url)`, `new Worker("./x")`. */
+const IMPORT = /\b(?:from|import|new URL|new Worker|require)\s*\(?\s*["'](\.[^"']*)["']/g;
+
+/** One line a broken import, sorted. */
+export function layerBreaks(files: readonly SourceFile[]): readonly string[] {
+  const found: string[] = [];
+  for (const file of files) {
+    if (!file.path.startsWith("src/") || !file.path.endsWith(".ts")) continue;
+    const from = file.path.split("/")[1] ?? "";
+    if (WIRING.includes(from)) continue;
+    const allowed = ALLOWED.get(from);
+    if (allowed === undefined) {
+      found.push(`${file.path}: ${from} is in no layer; put it in a folder of src/ or add it to test/tidy/layers.ts`);
+      continue;
+    }
+    const isTest = /\.(?:test|bench)\.ts$/.test(file.path);
+    for (const [, specifier = ""] of file.text.matchAll(IMPORT)) {
+      const target = posix.join(posix.dirname(file.path), specifier).split("/");
+      const to = target[0] === "src" ? (target[1] ?? "") : `${target[0]}/`;
+      const isSeen = to === from || allowed.includes(to) || (isTest && (to === "test/" || to === "bench/" || to === "proto/"));
+      if (!isSeen) found.push(`${file.path}: ${from} must not import ${to}`);
+    }
+  }
+  return found.sort();
+}
