@@ -1,0 +1,36 @@
+import { StatusCode } from "./status-code.ts";
+
+/** Options of a `DbError`. */
+export interface DbErrorOptions extends ErrorOptions {
+  /** Seconds after which the client should try again; becomes `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * A failure of the world: bad input, a missing table, a full disk. Carries the code that every protocol maps.
+ * The message reads "cannot <verb> <thing>: <why>" unless clients match on another text.
+ */
+export class DbError extends Error {
+  override readonly name = "DbError";
+  readonly code: StatusCode;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: StatusCode, message: string, options?: DbErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
+  }
+}
+
+/** The text a client may see: the message, but masked for Unknown and Internal (http.md 2.6). */
+export function publicMessageOf(error: DbError): string {
+  if (error.code === StatusCode.Unknown || error.code === StatusCode.Internal) return `Internal error: ${error.code}`;
+  return error.message;
+}
+
+/** Turns anything thrown into a `DbError`; what is not one already becomes Internal with the original as its cause. */
+export function toDbError(thrown: unknown): DbError {
+  if (thrown instanceof DbError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new DbError(StatusCode.Internal, message, { cause: thrown });
+}

@@ -1,0 +1,61 @@
+/**
+ * Every limit of the server that no configuration key sets, in one place: unit, reason, error raised.
+ * Configurable limits live in `config/` with their defaults.
+ */
+import { assert } from "./assert.ts";
+
+/** Longest name of a database, table or column in bytes. Reason: names are in every catalog row. Error: InvalidArguments. */
+export const NAME_BYTES_MAX = 1024;
+
+/** Most columns of one table. Reason: each costs memory in every chunk and a column chunk in every file. Error: InvalidArguments. */
+export const TABLE_COLUMNS_MAX = 4096;
+
+/** Longest tag set of one series in bytes, encoded. Reason: series keys stay in memory. Error: InvalidArguments. */
+export const SERIES_KEY_BYTES_MAX = 65_535;
+
+/** Most series of one table in one process. Reason: series numbers are u32 and each costs about 100 B. Error: RateLimited. */
+export const SERIES_PER_TABLE_MAX = 16_777_216;
+
+/**
+ * Furthest that a time of a write lies from the base of its time vector, in units of the time index. Reason: any two times of a write
+ * are then within 2^53 of each other, so that their difference is exact in a double.
+ */
+export const CHUNK_TIME_SPAN_MAX: number = 2 ** 52 - 1;
+
+/** Most bad lines an answer names. Reason: an answer must stay small. */
+export const ERROR_LINES_MAX = 100;
+
+/** Bad input quoted in an error is cut at this many characters. */
+export const ERROR_QUOTE_CHARACTERS_MAX = 120;
+
+/** Deepest nesting of an SQL expression. Reason: the parser and planner recurse. Error: InvalidSyntax. */
+export const SQL_DEPTH_MAX = 500;
+
+/** Longest SQL text in bytes. Error: InvalidSyntax. */
+export const SQL_BYTES_MAX: number = 16 * 1024 * 1024;
+
+/** Longest text of a log filter in characters. Reason: it comes in a request body. Error: InvalidArguments. */
+export const LOG_FILTER_CHARACTERS_MAX = 4096;
+
+/** Largest configuration file in bytes. Error: ConfigError at start. */
+export const CONFIG_FILE_BYTES_MAX: number = 1024 * 1024;
+
+/** Largest account file in bytes, about 50,000 accounts. Reason: it is read whole, on every change. Error: InvalidArguments. */
+export const USER_FILE_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** Most iterations a stored password may ask for. Reason: each login costs them. Error: the entry is malformed. */
+export const PASSWORD_ITERATIONS_MAX = 1_000_000;
+
+/** Longest salt of a stored password in bytes. Error: the entry is malformed. */
+export const PASSWORD_SALT_BYTES_MAX = 1024;
+
+/** Most logins remembered so that their password need not be derived again. Oldest go first. */
+export const LOGIN_CACHE_ENTRIES_MAX = 1024;
+
+/** Passwords being derived at once. Reason: they share a thread pool with the log's syncs, which must not wait. */
+export const LOGIN_CHECKS_RUNNING_MAX = 1;
+
+/** Most logins waiting for their password to be derived. Error: RateLimited. */
+export const LOGIN_CHECKS_WAITING_MAX = 256;
+
+assert(2 * CHUNK_TIME_SPAN_MAX <= Number.MAX_SAFE_INTEGER, "differences of a write's times are exact doubles");

@@ -1,0 +1,144 @@
+/**
+ * Data types of columns and expressions, with the names that clients see (contract query.md 1.3, http.md 2.4).
+ */
+import { unreachable } from "../base/assert.ts";
+
+/** Unit of a timestamp, duration or time column. */
+export type TimeUnit = "second" | "millisecond" | "microsecond" | "nanosecond";
+
+/** A logical type. Compare with `sameType`; the constants below are the usual instances. */
+export type DataType =
+  | { readonly kind: "null" }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "int"; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean }
+  | { readonly kind: "float"; readonly bits: 32 | 64 }
+  | { readonly kind: "string" }
+  | { readonly kind: "binary" }
+  | { readonly kind: "date" }
+  | { readonly kind: "timestamp"; readonly unit: TimeUnit }
+  | { readonly kind: "duration"; readonly unit: TimeUnit }
+  | { readonly kind: "interval" }
+  | { readonly kind: "decimal"; readonly precision: number; readonly scale: number }
+  | { readonly kind: "json" }
+  | { readonly kind: "vector"; readonly dimension: number };
+
+/** The usual types. */
+export const NULL: DataType = { kind: "null" };
+export const BOOLEAN: DataType = { kind: "boolean" };
+export const INT8: DataType = { kind: "int", bits: 8, signed: true };
+export const INT16: DataType = { kind: "int", bits: 16, signed: true };
+export const INT32: DataType = { kind: "int", bits: 32, signed: true };
+export const INT64: DataType = { kind: "int", bits: 64, signed: true };
+export const UINT8: DataType = { kind: "int", bits: 8, signed: false };
+export const UINT16: DataType = { kind: "int", bits: 16, signed: false };
+export const UINT32: DataType = { kind: "int", bits: 32, signed: false };
+export const UINT64: DataType = { kind: "int", bits: 64, signed: false };
+export const FLOAT32: DataType = { kind: "float", bits: 32 };
+export const FLOAT64: DataType = { kind: "float", bits: 64 };
+export const STRING: DataType = { kind: "string" };
+export const BINARY: DataType = { kind: "binary" };
+export const DATE: DataType = { kind: "date" };
+export const INTERVAL: DataType = { kind: "interval" };
+export const JSON_TYPE: DataType = { kind: "json" };
+export const TIMESTAMP_SECOND: DataType = { kind: "timestamp", unit: "second" };
+export const TIMESTAMP_MILLISECOND: DataType = { kind: "timestamp", unit: "millisecond" };
+export const TIMESTAMP_MICROSECOND: DataType = { kind: "timestamp", unit: "microsecond" };
+export const TIMESTAMP_NANOSECOND: DataType = { kind: "timestamp", unit: "nanosecond" };
+
+const UNIT_NAME: Readonly<Record<TimeUnit, string>> = {
+  second: "Second",
+  millisecond: "Millisecond",
+  microsecond: "Microsecond",
+  nanosecond: "Nanosecond",
+};
+
+/** Digits of the fraction that a unit holds: TIMESTAMP(p). */
+export const UNIT_PRECISION: Readonly<Record<TimeUnit, 0 | 3 | 6 | 9>> = {
+  second: 0,
+  millisecond: 3,
+  microsecond: 6,
+  nanosecond: 9,
+};
+
+/** How many of `unit` make one second. */
+export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, number>> = {
+  second: 1,
+  millisecond: 1000,
+  microsecond: 1_000_000,
+  nanosecond: 1_000_000_000,
+};
+
+/** Name in HTTP `data_type` and DESCRIBE: "Int64", "TimestampNanosecond", "Decimal(38, 10)". */
+export function displayName(type: DataType): string {
+  switch (type.kind) {
+    case "null":
+      return "Null";
+    case "boolean":
+      return "Boolean";
+    case "int":
+      return `${type.signed ? "Int" : "UInt"}${type.bits}`;
+    case "float":
+      return `Float${type.bits}`;
+    case "string":
+      return "String";
+    case "binary":
+      return "Binary";
+    case "date":
+      return "Date";
+    case "timestamp":
+      return `Timestamp${UNIT_NAME[type.unit]}`;
+    case "duration":
+      return `Duration${UNIT_NAME[type.unit]}`;
+    case "interval":
+      return "IntervalMonthDayNano";
+    case "decimal":
+      return `Decimal(${type.precision}, ${type.scale})`;
+    case "json":
+      return "Json";
+    case "vector":
+      return `Vector(${type.dimension})`;
+    default:
+      return unreachable(type);
+  }
+}
+
+const INT_SQL: Readonly<Record<8 | 16 | 32 | 64, string>> = { 8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT" };
+
+/** Spelling in SHOW CREATE TABLE: "BIGINT", "TIMESTAMP(9)". */
+export function sqlName(type: DataType): string {
+  switch (type.kind) {
+    case "null":
+      return "NULL";
+    case "boolean":
+      return "BOOLEAN";
+    case "int":
+      return type.signed ? INT_SQL[type.bits] : `${INT_SQL[type.bits]} UNSIGNED`;
+    case "float":
+      return type.bits === 32 ? "FLOAT" : "DOUBLE";
+    case "string":
+      return "STRING";
+    case "binary":
+      return "VARBINARY";
+    case "date":
+      return "DATE";
+    case "timestamp":
+      return `TIMESTAMP(${UNIT_PRECISION[type.unit]})`;
+    case "duration":
+      return `DURATION(${UNIT_PRECISION[type.unit]})`;
+    case "interval":
+      return "INTERVAL";
+    case "decimal":
+      return `DECIMAL(${type.precision}, ${type.scale})`;
+    case "json":
+      return "JSON";
+    case "vector":
+      return `VECTOR(${type.dimension})`;
+    default:
+      return unreachable(type);
+  }
+}
+
+/** Whether two types are the same, parameters included. */
+export function sameType(a: DataType, b: DataType): boolean {
+  return a === b || (a.kind === b.kind && displayName(a) === displayName(b));
+}

@@ -1,0 +1,72 @@
+/**
+ * The values of one column of a batch, as typed arrays.
+ *
+ * | kind       | holds                                                   | row i                         |
+ * |------------|---------------------------------------------------------|-------------------------------|
+ * | number     | floats, booleans (0/1), dates, integers within ±2^53    | `values[i]`                   |
+ * | wide       | 64-bit integers of which some lie beyond ±2^53          | `values[i]` (bigint)          |
+ * | time       | timestamps and durations                                | `base + BigInt(offsets[i])`   |
+ * | dictionary | strings that repeat: tags                               | `dictionary[codes[i]]`, 0=NULL|
+ * | bytes      | strings (UTF-8) and binary                              | `bytes[offsets[i], offsets[i+1])` |
+ *
+ * `validity[i] === 0` marks SQL NULL; an absent `validity` means no NULL. Values under NULL are arbitrary but in range.
+ * Arrays may be longer than the batch; only rows `[0, rowCount)` count. Any of them may lie on a SharedArrayBuffer.
+ * Vectors are never changed once handed over.
+ */
+
+/** A numeric array whose elements are plain numbers. */
+export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+
+/** One byte a row: 1 = value, 0 = NULL. */
+export type Validity = Uint8Array | undefined;
+
+/** Plain numbers. */
+export interface NumberVector {
+  readonly kind: "number";
+  readonly values: NumberArray;
+  readonly validity: Validity;
+}
+
+/** 64-bit integers. */
+export interface WideVector {
+  readonly kind: "wide";
+  readonly values: BigInt64Array | BigUint64Array;
+  readonly validity: Validity;
+}
+
+/** Timestamps or durations. */
+export interface TimeVector {
+  readonly kind: "time";
+  /** What the offsets count from, in the unit of the column's type. */
+  readonly base: bigint;
+  /** Exact whole numbers, |offset| < 2^53. */
+  readonly offsets: Float64Array;
+  readonly validity: Validity;
+}
+
+/** Strings by code. */
+export interface DictionaryVector {
+  readonly kind: "dictionary";
+  /** Index into `dictionary`; 0 is NULL. */
+  readonly codes: Uint32Array;
+  /** `dictionary[0]` is undefined and stands for NULL. Shared between batches; may grow at its end. */
+  readonly dictionary: readonly (string | undefined)[];
+}
+
+/** Text or binary. */
+export interface BytesVector {
+  readonly kind: "bytes";
+  /** `rowCount + 1` ascending positions in `bytes`. */
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+  readonly validity: Validity;
+}
+
+/** Values of one column. */
+export type Vector = NumberVector | WideVector | TimeVector | DictionaryVector | BytesVector;
+
+/**
+ * One value. NULL is `undefined`. Integers are `number` within ±2^53 and `bigint` beyond; timestamps and durations are `bigint`
+ * in the unit of their type; dates are days as `number`.
+ */
+export type Scalar = undefined | boolean | number | bigint | string | Uint8Array;

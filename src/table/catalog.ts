@@ -1,0 +1,51 @@
+/**
+ * The tables that exist and how to change them. Implemented by the engine; used by the query layer and the servers.
+ */
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
+import type { SeriesView } from "./series-view.ts";
+import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
+
+/** A database (schema) and its options. */
+export interface DatabaseInfo {
+  readonly name: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** Sizes of a table now. */
+export interface TableStatistics {
+  readonly rowCount: number;
+  readonly memoryBytes: number;
+  readonly fileBytes: number;
+  readonly fileCount: number;
+  readonly seriesCount: number;
+}
+
+/** One table. A `Table` stays usable after a schema change (`schema` is then the new one); after a drop its calls throw TableNotFound. */
+export interface Table {
+  readonly schema: TableSchema;
+  /** Tags by series number, as used by `ScanBatch.runs`. */
+  readonly series: SeriesView;
+  /** Rows that match, from one snapshot taken when the first batch is asked for. @throws DbError TableColumnNotFound */
+  scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch>;
+  /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */
+  timeBounds(): TimeRange | undefined;
+  statistics(): TableStatistics;
+}
+
+/** Databases and tables. Reads are immediate; changes are durable when the promise resolves. */
+export interface Catalog {
+  databases(): readonly DatabaseInfo[];
+  database(name: string): DatabaseInfo | undefined;
+  /** @throws DbError DatabaseAlreadyExists; InvalidArguments for a bad name. Returns false when it existed and `ifNotExists`. */
+  createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean>;
+  /** Drops the database with all its tables. @throws DbError DatabaseNotFound. Returns false when missing and `ifExists`. */
+  dropDatabase(name: string, ifExists: boolean): Promise<boolean>;
+  tables(database: string): readonly Table[];
+  table(database: string, name: string): Table | undefined;
+  /** @throws DbError TableAlreadyExists, DatabaseNotFound, InvalidArguments. Returns the existing table when `ifNotExists`. */
+  createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table>;
+  /** @throws DbError TableNotFound. Returns false when missing and `ifExists`. */
+  dropTable(database: string, name: string, ifExists: boolean): Promise<boolean>;
+  /** @throws DbError TableNotFound, TableColumnExists, InvalidArguments */
+  alterTable(database: string, name: string, change: SchemaChange): Promise<Table>;
+}

@@ -1,0 +1,66 @@
+/**
+ * What a query asks of a table and what it gets back.
+ */
+import type { Batch, SeriesRuns } from "../column/batch.ts";
+
+/** Times in the unit of the table's time index, `[start, end)`. Both ends are clamped to the 64-bit range by the caller. */
+export interface TimeRange {
+  readonly start: bigint;
+  readonly end: bigint;
+}
+
+/** The range that holds every 64-bit time. `end` is one past the largest. */
+export const ALL_TIME: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n };
+
+/** A condition on one tag column; `undefined` stands for NULL. */
+export type TagPredicate =
+  | { readonly kind: "in"; readonly column: string; readonly values: readonly (string | undefined)[] }
+  /** Any test that depends on this one tag alone; called once for each distinct value. */
+  | { readonly kind: "test"; readonly column: string; readonly test: (value: string | undefined) => boolean };
+
+/** Bounds that rows of interest meet, for pruning only: storage may still return rows outside them. Inclusive; undefined = open. */
+export interface FieldBounds {
+  readonly column: string;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+/** A read of one table. Conditions are joined by AND. Time range and tag predicates are exact: no row outside is returned. */
+export interface ScanRequest {
+  /** Names of the columns wanted, in the order of the batches' vectors. May be empty: then only row counts matter. */
+  readonly projection: readonly string[];
+  readonly timeRange: TimeRange;
+  readonly tagPredicates: readonly TagPredicate[];
+  readonly fieldBounds: readonly FieldBounds[];
+  /**
+   * "none": any order, rows still in runs of one series with ascending time.
+   * "series-time": ordered by (tags in key order, NULL first, then time), across all batches.
+   */
+  readonly order: "none" | "series-time";
+  /** Only the newest row of each series within `timeRange`. */
+  readonly newestPerSeries?: boolean;
+  /** Stop after at least this many rows; the last batch may go over. */
+  readonly limit?: number;
+  /** Checked once a batch. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Rows of a scan, duplicates already resolved by the table's merge mode. The time index comes as a "time" vector, tags as
+ * "dictionary", strings and binary as "bytes", other fields as "number" or, when a value lies beyond ±2^53, "wide".
+ * Memory is valid until the next batch is asked for.
+ */
+export interface ScanBatch extends Batch {
+  /** Present when the table has a primary key or not: rows without tags form one series. */
+  readonly runs: SeriesRuns;
+}
+
+/** What a scan read and skipped; filled while it runs; for EXPLAIN ANALYZE and metrics. */
+export interface ScanMetrics {
+  rowsReturned: number;
+  bytesRead: number;
+  filesRead: number;
+  filesSkipped: number;
+  pagesRead: number;
+  pagesSkipped: number;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { fnv1a } from "../base/hash.ts";
+import { SeriesDictionary, type TagSet } from "./series-dictionary.ts";
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const tagsFor = (text: string): TagSet => ({ table: text, names: [], values: [] });
+
+function addKey(dictionary: SeriesDictionary, text: string): number {
+  const bytes = encode(`..${text}..`);
+  return dictionary.add(bytes, 2, bytes.length - 2, fnv1a(bytes, 2, bytes.length - 2), tagsFor(text));
+}
+
+function findKey(dictionary: SeriesDictionary, text: string): number {
+  const bytes = encode(text);
+  return dictionary.find(bytes, 0, bytes.length, fnv1a(bytes, 0, bytes.length));
+}
+
+test("keys are dense, found again, and know their tags", () => {
+  const dictionary = new SeriesDictionary();
+  for (let i = 0; i < 10_000; i++) expect(addKey(dictionary, `cpu,host=h${i}`)).toBe(i);
+  for (let i = 0; i < 10_000; i++) expect(findKey(dictionary, `cpu,host=h${i}`)).toBe(i);
+  expect(findKey(dictionary, "cpu,host=h10000")).toBe(-1);
+  expect(dictionary.tagsOf(42).table).toBe("cpu,host=h42");
+});
+
+test("keys with equal hashes are told apart by their bytes", () => {
+  const dictionary = new SeriesDictionary();
+  const [a, b] = [encode("a"), encode("b")];
+  dictionary.add(a, 0, 1, 5, tagsFor("a"));
+  dictionary.add(b, 0, 1, 5, tagsFor("b"));
+  expect(dictionary.find(a, 0, 1, 5)).toBe(0);
+  expect(dictionary.find(b, 0, 1, 5)).toBe(1);
+});
+
+test("keys start at multiples of four, for comparing word by word", () => {
+  const dictionary = new SeriesDictionary();
+  for (const text of ["a", "abcde", "abc", "", "abcd"]) addKey(dictionary, text);
+  expect([...dictionary.starts.subarray(0, 5)]).toEqual([0, 4, 12, 16, 16]);
+  expect(dictionary.words.buffer).toBe(dictionary.arena.buffer);
+});
+
+test("the byte limit fills it, and clearing starts a new generation", () => {
+  const dictionary = new SeriesDictionary(100);
+  addKey(dictionary, "x".repeat(60));
+  expect(dictionary.full).toBe(false);
+  addKey(dictionary, "y".repeat(60));
+  expect(dictionary.full).toBe(true);
+  dictionary.clear();
+  expect([dictionary.full, dictionary.size, dictionary.generation]).toEqual([false, 0, 1]);
+  expect(findKey(dictionary, "x".repeat(60))).toBe(-1);
+  expect(addKey(dictionary, "z")).toBe(0);
+});
+
+test("asking for the tags of an unknown key is a bug", () => {
+  expect(() => new SeriesDictionary().tagsOf(0)).toThrow("a key below 0; got 0");
+});

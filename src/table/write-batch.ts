@@ -1,0 +1,73 @@
+/**
+ * What a decoder hands to the engine: columns of new rows, by table.
+ *
+ * A decoder runs and its batch is applied on one thread without a pause between them, so the types it saw through `SchemaLookup` still
+ * hold when the batch is applied.
+ */
+import type { DataType, TimeUnit } from "../column/data-type.ts";
+import type { TimeVector, Vector } from "../column/vector.ts";
+import type { SemanticType } from "./schema.ts";
+import type { SeriesDictionary } from "./series-dictionary.ts";
+
+/** New values of one field column. */
+export interface FieldWrite {
+  readonly name: string;
+  readonly type: DataType;
+  /** `rowCount` rows; never a dictionary. Borrowed by `Writer.write` until it returns its promise: it copies before it waits. */
+  readonly vector: Vector;
+}
+
+/** New rows of one table. A batch may hold several of these for the same table; they apply in order. */
+export interface TableWrite {
+  readonly table: string;
+  readonly rowCount: number;
+  /** Key of each row's tag set in `WriteBatch.dictionary`. */
+  readonly keys: Uint32Array;
+  readonly timeUnit: TimeUnit;
+  /** Never NULL. */
+  readonly times: TimeVector;
+  readonly fields: readonly FieldWrite[];
+}
+
+/** New rows of several tables of one database, to be logged as one record. */
+export interface WriteBatch {
+  readonly dictionary: SeriesDictionary;
+  readonly tables: readonly TableWrite[];
+}
+
+/** How tables and columns that do not exist yet are made (contract ingest.md 0.6, 0.7). */
+export interface WriteOptions {
+  /** False: a missing table or column is an error. */
+  readonly autoCreate: boolean;
+  /** Options of tables created on the way, e.g. `merge_mode`. */
+  readonly tableOptions: Readonly<Record<string, string>>;
+}
+
+/** What a write did, once it is durable. */
+export interface WriteResult {
+  readonly rowCount: number;
+}
+
+/** Type and role of an existing column. */
+export interface KnownColumn {
+  readonly type: DataType;
+  readonly semantic: SemanticType;
+}
+
+/** What a decoder may ask about existing tables while it decodes, so that a conflict is reported with its line. */
+export interface SchemaLookup {
+  /** Type of a column, or undefined when the table or the column does not exist. */
+  columnOf(database: string, table: string, column: string): KnownColumn | undefined;
+}
+
+/** Takes batches. Implemented by the engine. */
+export interface Writer {
+  /**
+   * Applies a batch: creates what is missing, logs it, waits until the log is on disk, makes it visible. The batch's arrays are copied
+   * before the call returns its promise, so the decoder may run again at once.
+   *
+   * @throws DbError DatabaseNotFound, TableNotFound (autoCreate off), InvalidArguments (a column of another type),
+   *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
+   */
+  write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
+}
