@@ -1,0 +1,83 @@
+/** Which command a command line asks for. Source: contract http.md 7.1. */
+import { nearestName } from "../base/nearest.ts";
+import { ConfigError, EXIT_USAGE } from "./config-error.ts";
+import { readFlags } from "./flag.ts";
+import { type HashPasswordRequest, readHashPasswordCommand } from "./hash-password-command.ts";
+import { hashPasswordHelp, startHelp } from "./help.ts";
+import type { RawSetting } from "./layer.ts";
+import { START_FLAGS } from "./start-flags.ts";
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "version"; readonly isLong: boolean }
+  | { readonly kind: "hash-password"; readonly request: HashPasswordRequest }
+  | StartCommand;
+
+/** Start a server. */
+export interface StartCommand {
+  readonly kind: "start";
+  readonly configFile: string | undefined;
+  readonly envPrefix: string | undefined;
+  /** What flags set, by key. */
+  readonly values: ReadonlyMap<string, RawSetting>;
+  readonly warnings: readonly string[];
+}
+
+/** Commands of the contract that need more than one machine. */
+const DISTRIBUTED: readonly string[] = ["frontend", "datanode", "metasrv", "flownode", "cli"];
+
+/**
+ * Reads a command line without the program's name.
+ *
+ * @throws ConfigError (exit 2)
+ */
+export function readCommandLine(argv: readonly string[]): Command {
+  if (argv[0] === "user") return readUserCommand(argv.slice(1));
+  const { values, words, mayHoldSecrets } = readFlags(argv, START_FLAGS);
+  if (values.has("help")) return { kind: "help", text: startHelp() };
+  const version = values.get("version");
+  if (version !== undefined) return { kind: "version", isLong: version === "--version" };
+  checkWords(words, mayHoldSecrets);
+  const settings = new Map<string, RawSetting>();
+  const warnings: string[] = [];
+  for (const flag of START_FLAGS) {
+    const value = values.get(flag.name);
+    if (value === undefined) continue;
+    const source = `--${flag.name}`;
+    if (flag.inert !== undefined) warnings.push(`${source} has no effect: ${flag.inert}`);
+    if (flag.key !== undefined) settings.set(flag.key, { source, form: "text", value: flag.value === undefined ? "true" : value });
+  }
+  const envPrefix = values.get("env-prefix");
+  if (envPrefix !== undefined && !/^\w+$/.test(envPrefix)) {
+    throw new ConfigError("cannot use --env-prefix: want letters, digits and underscores", EXIT_USAGE);
+  }
+  return { kind: "start", configFile: values.get("config-file"), envPrefix, values: settings, warnings };
+}
+
+function readUserCommand(args: readonly string[]): Command {
+  if (args[0] !== "hash-password") {
+    if (args.includes("--help") || args.includes("-h")) return { kind: "help", text: hashPasswordHelp() };
+    throw new ConfigError("`varve user` has one command: varve user hash-password", EXIT_USAGE);
+  }
+  const request = readHashPasswordCommand(args.slice(1));
+  return request === "help" ? { kind: "help", text: hashPasswordHelp() } : { kind: "hash-password", request };
+}
+
+/** Accepts nothing, or `standalone start`. A stray word behind a password may be its second half and is not quoted. */
+function checkWords(words: readonly string[], mayHoldSecrets: boolean): void {
+  const [first, second, ...more] = words;
+  if (first === undefined) return;
+  if (first !== "standalone") {
+    if (DISTRIBUTED.includes(first)) {
+      throw new ConfigError(`\`${first}\` is not available in this version; use \`varve standalone start\``, EXIT_USAGE);
+    }
+    const nearest = nearestName(first, ["standalone", "user"]);
+    const hint = nearest === undefined ? "see --help" : `did you mean ${nearest}?`;
+    throw new ConfigError(`unexpected argument${mayHoldSecrets ? "" : ` "${first}"`}: ${hint}`, EXIT_USAGE);
+  }
+  if (second !== "start") throw new ConfigError("`standalone` has one command: varve standalone start", EXIT_USAGE);
+  if (more[0] !== undefined) {
+    throw new ConfigError(`unexpected argument${mayHoldSecrets ? "" : ` "${more[0]}"`} after \`standalone start\`: see --help`, EXIT_USAGE);
+  }
+}

@@ -1,0 +1,77 @@
+/** The texts of `--help` and `--version`. */
+import type { Flag } from "./flag.ts";
+import { HASH_FLAGS } from "./hash-password-command.ts";
+import { KNOB_OF_KEY } from "./knobs.ts";
+import { START_FLAGS, type StartFlag } from "./start-flags.ts";
+
+/** Which build is running. */
+export interface Build {
+  readonly version: string;
+  /** Empty when unknown. */
+  readonly commit: string;
+  /** Empty when unknown. */
+  readonly branch: string;
+}
+
+/** The help of the start command: examples, then flags with their defaults. */
+export function startHelp(): string {
+  return `Varve: a time-series database for metrics, logs and traces.
+
+Examples:
+  varve                                        start, listen on 127.0.0.1:4000, keep data in ./varve_data
+  varve --http-addr 0.0.0.0:4000 --data-home /var/lib/varve
+  varve standalone start -c varve.toml         settings from a file
+  VARVE__WAL__SYNC=interval varve              settings from the environment
+  varve --user-provider static_user_provider:file:users.txt
+  varve user hash-password --password-stdin    print a password's hash for that file
+
+Usage:
+  varve [standalone start] [flags]
+  varve user hash-password [flags]
+
+Flags:
+${flagLines(START_FLAGS)}
+
+A flag wins over the file, the file over the environment, the environment over the default.
+A running server shows every setting in force at http://127.0.0.1:4000/config.
+`;
+}
+
+/** The help of `user hash-password`. */
+export function hashPasswordHelp(): string {
+  return `Prints the hash of a password, to stand after \`<user>=\` in an account file.
+
+Examples:
+  echo "$PASSWORD" | varve user hash-password --password-stdin
+  varve user hash-password --password-stdin --format pg_scram_sha256 --iterations 100000
+
+Usage:
+  varve user hash-password (--password <password> | --password-stdin) [flags]
+
+Flags:
+${flagLines(HASH_FLAGS)}
+`;
+}
+
+/** The text of `-V` (the version) and `--version` (with branch and commit). */
+export function versionText(build: Build, isLong: boolean): string {
+  if (!isLong) return `varve ${build.version}\n`;
+  return `varve\nbranch: ${build.branch || "unknown"}\ncommit: ${build.commit || "unknown"}\nversion: ${build.version}\n`;
+}
+
+function flagLines(flags: readonly StartFlag[]): string {
+  const rows = flags.filter((flag) => flag.hidden !== true).map((flag) => [flagUsage(flag), flag.help + defaultOf(flag)] as const);
+  const width = Math.max(...rows.map(([usage]) => usage.length));
+  return rows.map(([usage, help]) => `  ${usage.padEnd(width)}  ${help}`).join("\n");
+}
+
+function flagUsage(flag: Flag): string {
+  const short = flag.short === undefined ? "    " : `-${flag.short}, `;
+  return `${short}--${flag.name}${flag.value === undefined ? "" : ` ${flag.value}`}`;
+}
+
+function defaultOf(flag: StartFlag): string {
+  const knob = flag.key === undefined || flag.value === undefined ? undefined : KNOB_OF_KEY.get(flag.key);
+  const text = knob?.kind.toToml(knob.default);
+  return text === undefined ? "" : ` (default: ${text.replaceAll('"', "")})`;
+}

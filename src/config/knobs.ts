@@ -1,0 +1,273 @@
+/**
+ * The table of knobs: every key that has an effect, with its kind, range, default and the reason for the default.
+ * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
+ * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
+ */
+import type { LogFilter } from "../base/log.ts";
+import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
+import { type Parsed, parsed, refused } from "../base/parsed.ts";
+import { byteLength, durationMillis } from "../base/units.ts";
+import { address } from "./address.ts";
+import { bool, choice, duration, int, type Kind, list, optional, size, text, tomlString } from "./kind.ts";
+import type { Settings, StorageSettings } from "./settings.ts";
+
+/** One key of the configuration. */
+export interface Knob<T> {
+  /** Dotted path in TOML, e.g. "http.addr". */
+  readonly key: string;
+  readonly kind: Kind<T>;
+  readonly default: T;
+  /** The default when it follows another setting; `default` is then what it comes to by default. */
+  readonly derive?: (storage: StorageSettings) => T;
+  /** What the key does, and why its default is what it is. */
+  readonly reason: string;
+  /** Set on a key that is accepted and shown but does nothing: why, and the value that asks for what the server does anyway. */
+  readonly inert?: { readonly why: string; readonly neutral?: T };
+  /** True: the value may hold a password, so it is never quoted. */
+  readonly secret?: boolean;
+}
+
+/** The knobs of every section. */
+export type Knobs = { readonly [S in keyof Settings]: { readonly [F in keyof Settings[S]]: Knob<Settings[S][F]> } };
+
+const KIB = 1024;
+const MIB: number = 1024 * KIB;
+const GIB: number = 1024 * MIB;
+const TIB: number = 1024 * GIB;
+const SECOND_MS = 1000;
+const MINUTE_MS: number = 60 * SECOND_MS;
+const DAY_MS: number = 24 * 60 * MINUTE_MS;
+
+/** Write buffers are this many memtables: one fills, one is being flushed, one is slack for a slow disk. */
+const WRITE_BUFFER_MEMTABLES = 3;
+const MEMTABLE_BYTES: number = 128 * MIB;
+
+/** A folder's path. */
+const path: Kind<string> = text("a path", (value) => {
+  if (value.trim() === "") return "it is empty";
+  return value.includes("\0") ? "it holds a NUL character" : undefined;
+});
+
+const userProvider: Kind<string> = text('a string such as "static_user_provider:file:users.txt"', (value) =>
+  value === "" ? "it is empty" : undefined,
+);
+
+const timezone: Kind<string> = text('"SYSTEM", a name such as "Europe/Berlin" or an offset such as "+01:00"', (value) => {
+  if (value.toUpperCase() === "SYSTEM") return undefined;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value });
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof RangeError ? "no such time zone" : String(thrown);
+  }
+});
+
+const logLevel: Kind<LogFilter> = {
+  want: 'off, error, warn, info, debug, trace or a filter such as "info,wal=debug"',
+  fromToml: (value) => (typeof value === "string" ? readLogLevel(value) : refused("it is not a string")),
+  fromText: readLogLevel,
+  toToml: (value) => tomlString(printLogFilter(value)),
+};
+
+function readLogLevel(value: string): Parsed<LogFilter> {
+  try {
+    return parsed(parseLogFilter(value));
+  } catch (thrown) {
+    return refused(thrown instanceof Error ? thrown.message : String(thrown));
+  }
+}
+
+/** Origins are header values: visible ASCII without blanks. `*` says what the empty list says. */
+const origins: Kind<readonly string[]> = list('a list of origins such as ["https://example.com"]', (items) => {
+  const bad = items.find((item) => !/^[\x21-\x2b\x2d-\x7e]+$/.test(item));
+  if (bad !== undefined) return refused(`${tomlString(bad)} is not an origin`);
+  return parsed(items.includes("*") ? [] : items);
+});
+
+/** Every knob, by section and field. */
+export const KNOBS: Knobs = {
+  general: {
+    enableTelemetry: {
+      key: "enable_telemetry",
+      kind: bool,
+      default: true,
+      inert: { why: "Varve sends no telemetry whatever it says", neutral: false },
+      reason: "Clients of the contract look for the key. Nothing is ever sent.",
+    },
+    defaultTimezone: {
+      key: "default_timezone",
+      kind: optional(timezone),
+      default: undefined,
+      reason: "Time zone of the server as clients see it. Sessions start in UTC.",
+    },
+    autoCreateTable: {
+      key: "auto_create_table",
+      kind: bool,
+      default: true,
+      reason: "Writes make missing tables and columns; false is an upper bound over every hint.",
+    },
+    userProvider: {
+      key: "user_provider",
+      kind: optional(userProvider),
+      default: undefined,
+      secret: true,
+      reason: "Unset: no authentication, as clients of the contract expect on a fresh server that listens on 127.0.0.1 only.",
+    },
+    initRegionsInBackground: {
+      key: "init_regions_in_background",
+      kind: bool,
+      default: false,
+      inert: { why: "tables are always opened before the server listens", neutral: false },
+      reason: "Clients of the contract look for the key.",
+    },
+    initRegionsParallelism: {
+      key: "init_regions_parallelism",
+      kind: int(1, 1024),
+      default: 16,
+      inert: { why: "the number of tables opened at once is chosen by the server" },
+      reason: "Clients of the contract look for the key.",
+    },
+  },
+  http: {
+    addr: {
+      key: "http.addr",
+      kind: address,
+      default: { host: "127.0.0.1", port: 4000 },
+      reason: "Only this machine reaches a server nobody has configured yet.",
+    },
+    timeoutMs: {
+      key: "http.timeout",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(0),
+      reason: "0s: requests have no time limit.",
+    },
+    bodyBytesMax: {
+      key: "http.body_limit",
+      kind: size(0, 4 * GIB),
+      default: byteLength(64 * MIB),
+      reason: "Limit of a decompressed body; 0 is none. 64 MiB is twenty of the large batches that collectors send.",
+    },
+    isStrictMode: {
+      key: "http.is_strict_mode",
+      kind: bool,
+      default: false,
+      reason: "True refuses Prometheus writes with invalid UTF-8 or label names.",
+    },
+    corsAllowedOrigins: {
+      key: "http.cors_allowed_origins",
+      kind: origins,
+      default: [],
+      reason: "Empty: any origin.",
+    },
+    enableCors: { key: "http.enable_cors", kind: bool, default: true, reason: "Dashboards on other hosts read answers." },
+    publicAdmin: {
+      key: "http.public_admin",
+      kind: bool,
+      default: false,
+      reason: "With a user provider, /config and /debug/* need credentials unless this is true.",
+    },
+  },
+  influxdb: {
+    enable: { key: "influxdb.enable", kind: bool, default: true, reason: "Line protocol works out of the box." },
+    defaultMergeMode: {
+      key: "influxdb.default_merge_mode",
+      kind: choice("last_non_null", "last_row"),
+      default: "last_non_null",
+      reason: "Line protocol sends some fields of a point now and others later; the fields of both stay.",
+    },
+  },
+  wal: {
+    dir: {
+      key: "wal.dir",
+      kind: path,
+      default: "./varve_data/wal",
+      derive: (storage) => `${storage.dataHome.replace(/(?<=.)\/+$/, "")}/wal`,
+      reason: "Folder of the write-ahead log: beside the data unless another disk is given.",
+    },
+    sync: {
+      key: "wal.sync",
+      kind: choice("always", "interval", "never"),
+      default: "always",
+      reason: "Acknowledged means on disk. The other two trade that for speed: a power cut loses what was not synced.",
+    },
+    syncIntervalMs: {
+      key: "wal.sync_interval",
+      kind: duration(1, 10 * MINUTE_MS),
+      default: durationMillis(SECOND_MS),
+      reason: "What a power cut may lose with wal.sync = interval.",
+    },
+    segmentBytes: {
+      key: "wal.segment_size",
+      kind: size(64 * KIB, GIB),
+      default: byteLength(64 * MIB),
+      reason: "Space is given back by whole segments; half a memtable is fine enough.",
+    },
+    recovery: {
+      key: "wal.recovery",
+      kind: choice("strict", "skip_corrupt"),
+      default: "strict",
+      reason: "strict refuses to start over damage inside the log; skip_corrupt starts and logs the bytes and rows it lost.",
+    },
+  },
+  storage: {
+    dataHome: { key: "storage.data_home", kind: path, default: "./varve_data", reason: "Everything the server stores." },
+    type: { key: "storage.type", kind: choice("File"), default: "File", reason: "Local files are the only store of this version." },
+    memtableBytes: {
+      key: "storage.memtable_size",
+      kind: size(64 * KIB, 64 * GIB),
+      default: byteLength(MEMTABLE_BYTES),
+      reason: "A flush starts over this. Larger files compress and scan better; 128 MiB keeps a server under 1 GiB.",
+    },
+    writeBufferBytesMax: {
+      key: "storage.write_buffer_limit",
+      kind: size(64 * KIB, TIB),
+      default: byteLength(WRITE_BUFFER_MEMTABLES * MEMTABLE_BYTES),
+      derive: (storage) => byteLength(WRITE_BUFFER_MEMTABLES * storage.memtableBytes),
+      reason: "Writers wait over this: one memtable fills, one is flushed, one is slack for a slow disk.",
+    },
+    flushIntervalMs: {
+      key: "storage.flush_interval",
+      kind: duration(0, 7 * DAY_MS),
+      default: durationMillis(30 * MINUTE_MS),
+      reason: "A memtable older than this is flushed although small, so that the log can be trimmed; 0s is never.",
+    },
+  },
+  write: {
+    stallTimeoutMs: {
+      key: "write.stall_timeout",
+      kind: duration(0, 10 * MINUTE_MS),
+      default: durationMillis(10 * SECOND_MS),
+      reason: "How long a writer over the memory limit waits before it is told to come back later.",
+    },
+  },
+  logging: {
+    level: {
+      key: "logging.level",
+      kind: logLevel,
+      default: { level: "info", targets: new Map() },
+      reason: "Log lines go to stderr; /debug/log_level changes the filter while the server runs.",
+    },
+  },
+  query: {
+    timeoutMs: {
+      key: "query.timeout",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(5 * MINUTE_MS),
+      reason: "A forgotten statement does not run for ever; 0s is no limit.",
+    },
+    memoryBytesMax: {
+      key: "query.memory_limit",
+      kind: size(0, TIB),
+      default: byteLength(GIB),
+      reason: "Memory one statement may hold for sorting, grouping and joining; 0 is no limit.",
+    },
+  },
+};
+
+/** Every knob, in the order of `/config`. */
+export const ALL_KNOBS: readonly Knob<unknown>[] = Object.values(KNOBS).flatMap(
+  (section): readonly Knob<unknown>[] => Object.values(section) as readonly Knob<unknown>[],
+);
+
+/** Every knob by its key. */
+export const KNOB_OF_KEY: ReadonlyMap<string, Knob<unknown>> = new Map(ALL_KNOBS.map((knob) => [knob.key, knob]));

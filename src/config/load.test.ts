@@ -1,0 +1,310 @@
+import { describe, expect, test } from "bun:test";
+import { ConfigError } from "./config-error.ts";
+import { defaultSettings, loadSettings, type Start } from "./load.ts";
+import { renderConfig } from "./render.ts";
+
+interface Case {
+  readonly argv?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text of varve.toml; it is read when given. */
+  readonly toml?: string;
+}
+
+function run(input: Case): ReturnType<typeof loadSettings> {
+  const argv = [...(input.toml === undefined ? [] : ["-c", "varve.toml"]), ...(input.argv ?? [])];
+  const readFile = (path: string): Uint8Array => {
+    if (path !== "varve.toml" || input.toml === undefined) throw Object.assign(new Error("x"), { code: "ENOENT" });
+    return new TextEncoder().encode(input.toml);
+  };
+  return loadSettings({ argv, env: input.env ?? {}, readFile });
+}
+
+function start(input: Case): Start {
+  const startup = run(input);
+  if (startup.kind !== "start") throw new Error(`not a start: ${startup.kind}`);
+  return startup;
+}
+
+/** Checks lines of the effective configuration, and all warnings. */
+function check(input: Case, lines: readonly string[], warnings: readonly string[] = []): void {
+  const { settings, warnings: got } = start(input);
+  const text = renderConfig(settings).split("\n");
+  for (const line of lines) expect(text).toContain(line);
+  expect(got).toEqual(warnings);
+}
+
+function checkRefused(input: Case, message: string, exitCode = 1): void {
+  try {
+    run(input);
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(ConfigError);
+    expect(thrown).toMatchObject({ message: expect.stringContaining(message), exitCode });
+    expect(String(thrown)).not.toContain("\n");
+    expect(String(thrown)).not.toContain("secret");
+    return;
+  }
+  throw new Error(`accepted ${JSON.stringify(input)}`);
+}
+
+describe("precedence", () => {
+  const env = { GREPTIMEDB_STANDALONE__HTTP__ADDR: "127.0.0.1:1", VARVE__HTTP__ADDR: "127.0.0.1:2" };
+  const toml = '[http]\naddr = "127.0.0.1:3"';
+
+  test("flag over file over environment over default", () => {
+    check({}, ['addr = "127.0.0.1:4000"']);
+    check({ env }, ['addr = "127.0.0.1:2"']);
+    check({ env: { GREPTIMEDB_STANDALONE__HTTP__ADDR: "127.0.0.1:1" } }, ['addr = "127.0.0.1:1"']);
+    check({ env, toml }, ['addr = "127.0.0.1:3"']);
+    check({ env, toml, argv: ["--http-addr", "127.0.0.1:4"] }, ['addr = "127.0.0.1:4"']);
+  });
+
+  test("an env prefix of one's own replaces both", () => {
+    check({ env: { ...env, MINE__HTTP__ADDR: "127.0.0.1:5" }, argv: ["--env-prefix=MINE"] }, ['addr = "127.0.0.1:5"']);
+    check({ env, argv: ["--env-prefix=MINE"] }, ['addr = "127.0.0.1:4000"']);
+  });
+
+  test("an empty variable is unset", () => {
+    check({ env: { VARVE__HTTP__ADDR: "" } }, ['addr = "127.0.0.1:4000"']);
+  });
+
+  test("only the value that wins is checked", () => {
+    check({ env: { VARVE__HTTP__TIMEOUT: "bad" }, toml: '[http]\ntimeout = "5s"' }, ['timeout = "5s"']);
+  });
+});
+
+describe("values", () => {
+  test("reads every kind from TOML", () => {
+    const toml = `auto_create_table = false
+      default_timezone = "Europe/Berlin"
+      [http]
+      timeout = "1m30s"
+      body_limit = 1024
+      cors_allowed_origins = ["https://a.example", "https://b.example"]
+      [wal]
+      sync = "interval"
+      sync_interval = "250ms"
+      [storage]
+      memtable_size = "1.5GiB"
+      [logging]
+      level = "INFO,wal=4"`;
+    check({ toml }, [
+      "auto_create_table = false",
+      'default_timezone = "Europe/Berlin"',
+      'timeout = "1m 30s"',
+      'body_limit = "1KiB"',
+      'cors_allowed_origins = ["https://a.example", "https://b.example"]',
+      'sync_interval = "250ms"',
+      'memtable_size = "1536MiB"',
+      'write_buffer_limit = "4608MiB"',
+      'level = "wal=debug,info"',
+    ]);
+  });
+
+  test("reads every kind from the environment", () => {
+    const env = {
+      VARVE__AUTO_CREATE_TABLE: "False",
+      VARVE__HTTP__BODY_LIMIT: "0",
+      VARVE__HTTP__CORS_ALLOWED_ORIGINS: "https://a.example, https://b.example",
+      varve__query__timeout: "0s",
+      VARVE__DEFAULT_TIMEZONE: "system",
+    };
+    check({ env }, [
+      "auto_create_table = false",
+      'body_limit = "0KiB"',
+      'cors_allowed_origins = ["https://a.example", "https://b.example"]',
+      'timeout = "0s"',
+      'default_timezone = "system"',
+    ]);
+  });
+
+  test("gives typed values", () => {
+    const { settings } = start({ argv: ["--http-addr", "[::1]:0", "--data-home=/data/"] });
+    expect(settings.http).toMatchObject({ addr: { host: "::1", port: 0 }, timeoutMs: 0, bodyBytesMax: 64 * 1024 * 1024 });
+    expect(settings.wal).toMatchObject({ dir: "/data/wal", sync: "always", syncIntervalMs: 1000 });
+    expect(settings.write.stallTimeoutMs as number).toBe(10_000);
+    expect(settings.general.userProvider).toBeUndefined();
+    expect(defaultSettings().storage.dataHome).toBe("./varve_data");
+  });
+
+  test("a star among the origins says any", () => {
+    check({ toml: '[http]\ncors_allowed_origins = ["*"]' }, ["cors_allowed_origins = []"]);
+  });
+
+  test("refuses wrong types, ranges and words, and says where they are from", () => {
+    checkRefused({ toml: "[http]\ntimeout = 30" }, "cannot use `http.timeout` = 30 from varve.toml: it is a number; want a duration");
+    checkRefused({ toml: '[http]\nenable_cors = "yes"' }, '`http.enable_cors` = "yes" from varve.toml: it is a string; want true or false');
+    checkRefused({ toml: "http = 3" }, "cannot use `http` from varve.toml: want a table [http]");
+    checkRefused({ toml: "[http.addr]\nx = 1" }, "it is not a string");
+    checkRefused({ toml: '[http]\ncors_allowed_origins = "*"' }, "it is a string; want a list of origins");
+    checkRefused({ toml: '[http]\ncors_allowed_origins = ["a b"]' }, '"a b" is not an origin');
+    checkRefused({ toml: "[http]\ncors_allowed_origins = [1]" }, "an item is a number");
+    checkRefused({ toml: '[wal]\nsync = "sometimes"' }, 'it is none of these; want "always" or "interval" or "never"');
+    checkRefused({ toml: '[wal]\nsegment_size = "1KiB"' }, "it is out of range; want a size");
+    checkRefused({ toml: "[wal]\nsegment_size = 1.5" }, "it is out of range");
+    checkRefused({ toml: "init_regions_parallelism = 0" }, "it is out of range; want a whole number from 1 to 1024");
+    checkRefused({ toml: "init_regions_parallelism = 9223372036854775807" }, "it is out of range");
+    checkRefused({ toml: '[http]\ntimeout = "1us"' }, "it is finer than a millisecond");
+    checkRefused({ toml: '[http]\ntimeout = "2days"' }, "it is out of range");
+    checkRefused({ toml: 'default_timezone = "Mars/Base"' }, "no such time zone");
+    checkRefused({ toml: '[storage]\ntype = "S3"' }, '`storage.type` = "S3" from varve.toml: it is none of these; want "File"');
+    checkRefused({ toml: '[storage]\ndata_home = ""' }, "it is empty");
+    checkRefused({ toml: '[logging]\nlevel = "a=b=c"' }, "Invalid filter");
+    checkRefused({ env: { VARVE__QUERY__TIMEOUT: "30" } }, '`query.timeout` = "30" from VARVE__QUERY__TIMEOUT: the number 30 has no unit');
+    checkRefused({ env: { VARVE__AUTO_CREATE_TABLE: "1" } }, "want true or false");
+  });
+
+  test("refuses addresses that are no IP address with a port", () => {
+    for (const address of ["localhost:4000", "4000", ":4000", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x", "::1:4000", "[127.0.0.1]:1"]) {
+      checkRefused({ argv: ["--http-addr", address] }, `from --http-addr: Failed to parse address ${address}`);
+    }
+  });
+
+  test("refuses a write buffer smaller than a memtable", () => {
+    checkRefused({ toml: '[storage]\nwrite_buffer_limit = "64MiB"' }, "below `storage.memtable_size` writers would wait for ever");
+  });
+});
+
+describe("files", () => {
+  test("refuses what is missing or no TOML, with line and column, without quoting the file", () => {
+    checkRefused({ argv: ["-c", "none.toml"] }, "cannot read config file none.toml: no such file");
+    checkRefused({ toml: "[http]\nuser_provider = secret" }, "cannot read config file varve.toml: line 2, column 17: ");
+    checkRefused({ toml: 'a = "secret\n' }, "cannot read config file varve.toml: line 1, column ");
+    checkRefused({ toml: "a = 1\na = 2" }, "line 2, column 1: trying to redefine");
+    checkRefused({ toml: "#".repeat(2 ** 20 + 1) }, "it is larger than");
+    const readFile = (): Uint8Array => Uint8Array.of(0xff);
+    expect(() => loadSettings({ argv: ["-c", "x"], env: {}, readFile })).toThrow("cannot read config file x: it is not UTF-8");
+  });
+
+  test("warns of unknown keys and names the nearest", () => {
+    check({ toml: '[http]\nadr = "x"' }, [], ["unknown key `http.adr` in varve.toml: did you mean `http.addr`?"]);
+    check({ toml: "[htpp]\na = 1\nb = 2" }, [], ["unknown section `htpp` in varve.toml: did you mean `http`?"]);
+    check({ toml: "zzzzzzzz = 1" }, [], ["unknown key `zzzzzzzz` in varve.toml: it has no effect"]);
+    check({ toml: "[__proto__]\nx = 1" }, [], ["unknown section `__proto__` in varve.toml: it has no effect"]);
+    check({ env: { VARVE__WAL__SNYC: "never" } }, [], ["unknown key `wal.snyc` in VARVE__WAL__SNYC: did you mean `wal.sync`?"]);
+  });
+});
+
+describe("settings without effect", () => {
+  test("each warns once, and none shows its value", () => {
+    const why = "has no effect: the MySQL listener is not available in this version";
+    check(
+      { toml: '[mysql]\nenable = true\n[mysql.tls]\nmode = "require"' },
+      [],
+      [`\`mysql.enable\` in varve.toml ${why}`, `\`mysql.tls.mode\` in varve.toml ${why}`],
+    );
+    check(
+      { toml: '[storage]\nsecret_access_key = "secret"' },
+      [],
+      ["`storage.secret_access_key` in varve.toml has no effect: only local files are available in this version"],
+    );
+    check({ argv: ["--mysql-addr", "127.0.0.1:4002"] }, [], [`--mysql-addr ${why}`]);
+    check(
+      { argv: ["--rpc-bind-addr=127.0.0.1:4001"] },
+      [],
+      ["--grpc-bind-addr has no effect: the gRPC listener is not available in this version"],
+    );
+    check(
+      { toml: "init_regions_parallelism = 8" },
+      ["init_regions_parallelism = 8"],
+      ["`init_regions_parallelism` in varve.toml has no effect: the number of tables opened at once is chosen by the server"],
+    );
+    check({ toml: "[wal]\nsync_write = false" }, [], ["`wal.sync_write` in varve.toml has no effect: use wal.sync: always is the default"]);
+    check(
+      { toml: '[wal]\nsync_interval = "5s"' },
+      [],
+      ['`wal.sync_interval` in varve.toml has no effect: `wal.sync` is "always", not "interval"'],
+    );
+  });
+
+  test("a whole section of region engines warns once", () => {
+    const { warnings } = start({
+      toml: "[[region_engine]]\n[region_engine.mito]\nnum_workers = 1\nx = 2\n[[region_engine]]\n[region_engine.file]",
+    });
+    expect(warnings).toEqual([expect.stringContaining("`region_engine` in varve.toml has no effect")]);
+  });
+
+  test("what the server does anyway needs no warning", () => {
+    const toml = `enable_telemetry = false
+      init_regions_in_background = false
+      max_in_flight_write_bytes = "0KiB"
+      write_bytes_exhausted_policy = "wait"
+      heartbeat_env_vars = []
+      [mysql]
+      enable = false
+      [grpc.tls]
+      mode = "disable"
+      watch = false
+      [wal]
+      provider = "raft_engine"
+      sync_write = true
+      [storage]
+      type = "File"
+      providers = []
+      [tracing]`;
+    check({ toml, env: { VARVE__POSTGRES__ENABLE: "false" } }, ["enable_telemetry = false"]);
+  });
+
+  test("a log on other machines is refused, not ignored", () => {
+    checkRefused({ toml: '[wal]\nprovider = "kafka"' }, 'cannot use `wal.provider` from varve.toml: want "raft_engine"');
+  });
+});
+
+describe("/config", () => {
+  test("prints the defaults", () => {
+    expect(renderConfig(defaultSettings())).toBe(`enable_telemetry = true
+auto_create_table = true
+init_regions_in_background = false
+init_regions_parallelism = 16
+
+[http]
+addr = "127.0.0.1:4000"
+timeout = "0s"
+body_limit = "64MiB"
+is_strict_mode = false
+cors_allowed_origins = []
+enable_cors = true
+public_admin = false
+
+[influxdb]
+enable = true
+default_merge_mode = "last_non_null"
+
+[wal]
+dir = "./varve_data/wal"
+sync = "always"
+sync_interval = "1s"
+segment_size = "64MiB"
+recovery = "strict"
+
+[storage]
+data_home = "./varve_data"
+type = "File"
+memtable_size = "128MiB"
+write_buffer_limit = "384MiB"
+flush_interval = "30m"
+
+[write]
+stall_timeout = "10s"
+
+[logging]
+level = "info"
+
+[query]
+timeout = "5m"
+memory_limit = "1GiB"
+`);
+  });
+
+  test("is a configuration file that gives the same configuration", () => {
+    const argv = ["--data-home", 'a"b\\c\u007f', "--log-level", "wal=trace,warn", "--http-addr", "[::1]:4000"];
+    const text = renderConfig(start({ argv }).settings);
+    expect(renderConfig(start({ toml: text }).settings)).toBe(text);
+  });
+
+  test("masks passwords, and errors and warnings do not show them", () => {
+    const argv = ["--user-provider", "static_user_provider:cmd:alice=secret,bob:ro=secret"];
+    check({ argv }, ['user_provider = "static_user_provider:cmd:alice=***,bob:ro=***"']);
+    expect(start({ argv }).settings.general.userProvider).toBe("static_user_provider:cmd:alice=secret,bob:ro=secret");
+    checkRefused({ toml: 'user_provider = ["secret"]' }, "cannot use `user_provider` from varve.toml: it is an array");
+  });
+});

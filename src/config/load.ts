@@ -1,0 +1,115 @@
+/**
+ * From command line, file and environment to checked settings. The command line wins over the file, the file over the environment, the
+ * environment over the defaults; only the value that wins is checked. Source: contract http.md 7.3.
+ */
+import { assert } from "../base/assert.ts";
+import { type Command, readCommandLine, type StartCommand } from "./command-line.ts";
+import { ConfigError } from "./config-error.ts";
+import { readEnv } from "./env-layer.ts";
+import { type ReadFile, readConfigFile } from "./file-layer.ts";
+import { ALL_KNOBS, KNOBS, type Knob } from "./knobs.ts";
+import { type RawSetting, readRaw } from "./layer.ts";
+import type { Settings, StorageSettings } from "./settings.ts";
+import { ENV_PREFIX_ALIAS, ENV_PREFIX_DEFAULT } from "./start-flags.ts";
+
+/** Where settings come from. */
+export interface Sources {
+  /** Arguments without the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile: ReadFile;
+}
+
+/** A server to start. */
+export interface Start {
+  readonly kind: "start";
+  readonly settings: Settings;
+  /** What was said in vain, one line each, to be logged. Without values, hence without passwords. */
+  readonly warnings: readonly string[];
+}
+
+/** What the process is to do. */
+export type Startup = Start | Exclude<Command, StartCommand>;
+
+/**
+ * Reads all sources.
+ *
+ * @throws ConfigError one line that says what is wrong, where and what to write instead; carries the exit code
+ */
+export function loadSettings(sources: Sources): Startup {
+  const command = readCommandLine(sources.argv);
+  if (command.kind !== "start") return command;
+  const env = readEnv(sources.env, command.envPrefix === undefined ? [ENV_PREFIX_DEFAULT, ENV_PREFIX_ALIAS] : [command.envPrefix]);
+  const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile);
+  const raws = new Map([...env.values, ...(file?.values ?? []), ...command.values]);
+  const values = new Map<string, unknown>();
+  const warnings = [...command.warnings, ...(file?.warnings ?? []), ...env.warnings];
+  for (const knob of ALL_KNOBS) {
+    const raw = raws.get(knob.key);
+    if (raw === undefined) continue;
+    const value = readKnob(knob, raw);
+    values.set(knob.key, value);
+    if (knob.inert !== undefined && value !== knob.inert.neutral) {
+      warnings.push(`\`${knob.key}\` in ${raw.source} has no effect: ${knob.inert.why}`);
+    }
+  }
+  const settings = assemble(values);
+  warnings.push(...check(settings, raws));
+  return { kind: "start", settings, warnings };
+}
+
+/** The settings of a server that nobody configured. */
+export function defaultSettings(): Settings {
+  return assemble(new Map());
+}
+
+/** @throws ConfigError; quotes the value unless it may hold a password */
+function readKnob<T>(knob: Knob<T>, raw: RawSetting): T {
+  const result = readRaw(knob.kind, raw);
+  if (result.ok) return result.value;
+  const quoted =
+    knob.secret === true
+      ? ""
+      : ` = ${JSON.stringify(raw.value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner))}`;
+  throw new ConfigError(`cannot use \`${knob.key}\`${quoted} from ${raw.source}: ${result.reason}; want ${knob.kind.want}`);
+}
+
+/** Settings of the given values by key; what is missing gets its default. */
+function assemble(values: ReadonlyMap<string, unknown>): Settings {
+  const storage = section("storage", undefined);
+  return {
+    general: section("general", storage),
+    http: section("http", storage),
+    influxdb: section("influxdb", storage),
+    wal: section("wal", storage),
+    storage: section("storage", storage),
+    write: section("write", storage),
+    logging: section("logging", storage),
+    query: section("query", storage),
+  };
+
+  function section<S extends keyof Settings>(name: S, base: StorageSettings | undefined): Settings[S] {
+    const knobs: Readonly<Record<string, Knob<unknown>>> = KNOBS[name];
+    const fields = Object.entries(knobs).map(([field, knob]) => {
+      const fallback = knob.derive === undefined || base === undefined ? knob.default : knob.derive(base);
+      return [field, values.has(knob.key) ? values.get(knob.key) : fallback] as const;
+    });
+    // Every field of the section has a knob of its type: `Knobs` maps one to the other.
+    return Object.fromEntries(fields) as unknown as Settings[S];
+  }
+}
+
+/** What can only be judged with several settings in hand. Answers warnings. @throws ConfigError */
+function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): readonly string[] {
+  const { storage, wal } = settings;
+  const limit = raws.get("storage.write_buffer_limit");
+  if (storage.writeBufferBytesMax < storage.memtableBytes) {
+    assert(limit !== undefined, "the derived write buffer holds a memtable; got less");
+    throw new ConfigError(
+      `cannot use \`storage.write_buffer_limit\` from ${limit.source}: below \`storage.memtable_size\` writers would wait for ever`,
+    );
+  }
+  const interval = raws.get("wal.sync_interval");
+  if (interval === undefined || wal.sync === "interval") return [];
+  return [`\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
+}

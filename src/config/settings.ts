@@ -1,0 +1,106 @@
+/** The effective settings: what every other part of the server is configured with. Keys, defaults and reasons are in `knobs.ts`. */
+import type { LogFilter } from "../base/log.ts";
+import type { ByteLength, DurationMillis } from "../base/units.ts";
+import type { Address } from "./address.ts";
+
+/** Top-level keys. */
+export interface GeneralSettings {
+  /** Has no effect: Varve sends no telemetry. */
+  readonly enableTelemetry: boolean;
+  /** Time zone of the server as clients see it; sessions start in UTC whatever it is. */
+  readonly defaultTimezone: string | undefined;
+  /** False: a write never makes a table or a column, whatever its hints say. */
+  readonly autoCreateTable: boolean;
+  /** The provider string with its passwords; show it only through `maskUserProvider`. Undefined: no authentication. */
+  readonly userProvider: string | undefined;
+  /** Has no effect: tables are opened before the server listens. */
+  readonly initRegionsInBackground: boolean;
+  /** Has no effect, as above. */
+  readonly initRegionsParallelism: number;
+}
+
+/** `[http]`. */
+export interface HttpSettings {
+  readonly addr: Address;
+  /** 0: requests have no time limit, and the per-request header is ignored. */
+  readonly timeoutMs: DurationMillis;
+  /** Limit of a decompressed body; 0: none. */
+  readonly bodyBytesMax: ByteLength;
+  /** True: Prometheus writes with invalid UTF-8 or label names are refused. */
+  readonly isStrictMode: boolean;
+  /** Origins that may read answers; empty: any. */
+  readonly corsAllowedOrigins: readonly string[];
+  readonly enableCors: boolean;
+  /** True: `/config` and `/debug/*` need no credentials although a user provider is set. */
+  readonly publicAdmin: boolean;
+}
+
+/** `[influxdb]`. */
+export interface InfluxdbSettings {
+  /** False: the routes answer 404. */
+  readonly enable: boolean;
+  /** Merge mode of tables that line protocol creates. */
+  readonly defaultMergeMode: "last_non_null" | "last_row";
+}
+
+/** When the log is on disk relative to the acknowledgement. */
+export type WalSync = "always" | "interval" | "never";
+
+/** What to do at start about damage inside the log (a torn tail is always repaired). */
+export type WalRecovery = "strict" | "skip_corrupt";
+
+/** `[wal]`. */
+export interface WalSettings {
+  /** Folder of the log's segments. */
+  readonly dir: string;
+  readonly sync: WalSync;
+  /** Longest time between two syncs when `sync` is "interval". */
+  readonly syncIntervalMs: DurationMillis;
+  /** A segment is closed once it is this large. */
+  readonly segmentBytes: ByteLength;
+  readonly recovery: WalRecovery;
+}
+
+/** `[storage]`. */
+export interface StorageSettings {
+  readonly dataHome: string;
+  /** Only local files exist. */
+  readonly type: "File";
+  /** Bytes of memtables over which a flush starts. */
+  readonly memtableBytes: ByteLength;
+  /** Bytes of memtables over which writers wait. At least `memtableBytes`. */
+  readonly writeBufferBytesMax: ByteLength;
+  /** A memtable older than this is flushed although it is small; 0: never. */
+  readonly flushIntervalMs: DurationMillis;
+}
+
+/** `[write]`. */
+export interface WriteSettings {
+  /** Longest wait of a writer over the memory limit; then RateLimited. */
+  readonly stallTimeoutMs: DurationMillis;
+}
+
+/** `[logging]`. */
+export interface LoggingSettings {
+  readonly level: LogFilter;
+}
+
+/** `[query]`. */
+export interface QuerySettings {
+  /** A statement is cancelled after this time; 0: never. */
+  readonly timeoutMs: DurationMillis;
+  /** Memory one statement may hold for sorting, grouping and joining; 0: no limit. */
+  readonly memoryBytesMax: ByteLength;
+}
+
+/** All of them. `general` holds the keys outside any table. */
+export interface Settings {
+  readonly general: GeneralSettings;
+  readonly http: HttpSettings;
+  readonly influxdb: InfluxdbSettings;
+  readonly wal: WalSettings;
+  readonly storage: StorageSettings;
+  readonly write: WriteSettings;
+  readonly logging: LoggingSettings;
+  readonly query: QuerySettings;
+}
