@@ -1,0 +1,131 @@
+/**
+ * The buffers of one column in an Arrow record batch: validity bits, then offsets and data, or data.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { DataType } from "../../column/data-type.ts";
+import type { DictionaryVector, NumberVector, TimeVector, Vector } from "../../column/vector.ts";
+import { type ArrowLayout, layoutOf } from "./field-type.ts";
+
+/** Buffers of a column, and how many of its rows are NULL. */
+export interface ColumnBuffers {
+  readonly nullCount: number;
+  readonly buffers: readonly Uint8Array[];
+}
+
+/** Offsets are signed 32-bit numbers. */
+const BYTES_MAX: number = 2 ** 31 - 1;
+
+const encoder = new TextEncoder();
+const EMPTY = new Uint8Array(0);
+
+/** Buffers of rows `[0, rowCount)`. @throws DbError RuntimeResourcesExhausted when the text of one batch passes 2 GiB */
+export function columnBuffers(type: DataType, vector: Vector, rowCount: number): ColumnBuffers {
+  const layout = layoutOf(type);
+  if (layout === "null") return { nullCount: rowCount, buffers: [] };
+  if (vector.kind === "dictionary") return dictionaryBuffers(vector, rowCount);
+  const [nullCount, bits] = validityBits(vector.validity, rowCount);
+  switch (vector.kind) {
+    case "bytes": {
+      const end = vector.offsets[rowCount] ?? 0;
+      if (end > BYTES_MAX) throw tooLong();
+      return { nullCount, buffers: [bits, viewOf(vector.offsets.subarray(0, rowCount + 1)), vector.bytes.subarray(0, end)] };
+    }
+    case "number":
+      return { nullCount, buffers: [bits, numberBytes(vector, layout, rowCount)] };
+    case "time":
+      return { nullCount, buffers: [bits, timeBytes(vector, rowCount)] };
+    case "wide":
+      return { nullCount, buffers: [bits, viewOf(vector.values.subarray(0, rowCount))] };
+  }
+}
+
+function tooLong(): DbError {
+  return new DbError(StatusCode.RuntimeResourcesExhausted, "cannot encode a batch as Arrow: one column holds more than 2 GiB of text");
+}
+
+function viewOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** One bit a row, lowest first; empty when no row is NULL. */
+function validityBits(validity: Uint8Array | undefined, rowCount: number): readonly [number, Uint8Array] {
+  if (validity === undefined) return [0, EMPTY];
+  const bits = new Uint8Array((rowCount + 7) >> 3);
+  let valid = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity[row]! === 0) continue;
+    bits[row >> 3]! |= 1 << (row & 7);
+    valid++;
+  }
+  return [rowCount - valid, bits];
+}
+
+function numberBytes(vector: NumberVector, layout: ArrowLayout, rowCount: number): Uint8Array {
+  const values = vector.values.subarray(0, rowCount);
+  switch (layout) {
+    case "bits": {
+      const bits = new Uint8Array((rowCount + 7) >> 3);
+      for (let row = 0; row < rowCount; row++) if (values[row]! !== 0) bits[row >> 3]! |= 1 << (row & 7);
+      return bits;
+    }
+    case "int8":
+      return viewOf(Uint8Array.from(values));
+    case "int16":
+      return viewOf(Uint16Array.from(values));
+    case "int32":
+      return viewOf(Uint32Array.from(values));
+    case "float32":
+      return viewOf(Float32Array.from(values));
+    case "float64":
+      return viewOf(Float64Array.from(values));
+    default: {
+      // 64-bit integers as two words: `>>> 0` keeps the low 32 bits of any whole number within ±2^53.
+      const words = new Uint32Array(rowCount * 2);
+      for (let row = 0; row < rowCount; row++) {
+        const value = values[row]!;
+        words[row * 2] = value >>> 0;
+        words[row * 2 + 1] = Math.floor(value / 0x1_0000_0000);
+      }
+      return viewOf(words);
+    }
+  }
+}
+
+function timeBytes(vector: TimeVector, rowCount: number): Uint8Array {
+  const words = new Uint32Array(rowCount * 2);
+  const baseLow = Number(BigInt.asUintN(32, vector.base));
+  const baseHigh = Number(vector.base >> 32n);
+  const { offsets } = vector;
+  for (let row = 0; row < rowCount; row++) {
+    const offset = offsets[row]!;
+    const low = baseLow + (offset >>> 0);
+    words[row * 2] = low >>> 0;
+    words[row * 2 + 1] = baseHigh + Math.floor(offset / 0x1_0000_0000) + (low >= 0x1_0000_0000 ? 1 : 0);
+  }
+  return viewOf(words);
+}
+
+function dictionaryBuffers(vector: DictionaryVector, rowCount: number): ColumnBuffers {
+  const { codes, dictionary } = vector;
+  const entries = new Map<number, Uint8Array>();
+  const validity = new Uint8Array(rowCount);
+  const offsets = new Uint32Array(rowCount + 1);
+  let length = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[row]!;
+    let entry = entries.get(code);
+    if (entry === undefined) {
+      entry = encoder.encode(dictionary[code] ?? "");
+      entries.set(code, entry);
+    }
+    validity[row] = dictionary[code] === undefined ? 0 : 1;
+    length += entry.length;
+    if (length > BYTES_MAX) throw tooLong();
+    offsets[row + 1] = length;
+  }
+  const bytes = new Uint8Array(length);
+  for (let row = 0; row < rowCount; row++) bytes.set(entries.get(codes[row]!)!, offsets[row]!);
+  const [nullCount, bits] = validityBits(validity, rowCount);
+  return { nullCount, buffers: [nullCount === 0 ? EMPTY : bits, viewOf(offsets), bytes] };
+}

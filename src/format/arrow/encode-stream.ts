@@ -1,0 +1,105 @@
+/**
+ * The Arrow IPC stream format: one schema message, record batches, an end mark. FORMAT.md draws the bytes.
+ * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
+ */
+import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import { columnBuffers } from "./column-buffers.ts";
+import { writeField } from "./field-type.ts";
+import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
+
+/** Metadata version 5, since Arrow 1.0. */
+const METADATA_V5 = 4;
+/** Numbers of the union `MessageHeader`. */
+const HEADER = { Schema: 1, RecordBatch: 3 } as const;
+/** Code of zstd in `BodyCompression`. */
+const CODEC_ZSTD = 1;
+/** Bytes that a buffer of a compressed body begins with: its length before compression. */
+const LENGTH_BYTES = 8;
+
+const pad8 = (length: number): number => (length + 7) & ~7;
+
+/** The first message: names and types. */
+export function encodeArrowSchema(headers: readonly ColumnHeader[]): Uint8Array<ArrayBuffer> {
+  const writer = new FlatBufferWriter();
+  const fields = writer.offsets(headers.map(({ name, type }) => writeField(writer, name, type)));
+  const schema = writer.table([
+    { slot: 0, kind: "i16", value: 0 }, // little-endian
+    { slot: 1, kind: "offset", value: fields },
+  ]);
+  return message(writer, HEADER.Schema, schema, [], 0);
+}
+
+/** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
+export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: "zstd" | undefined): Uint8Array<ArrayBuffer> {
+  const nodes: [number, number][] = [];
+  const places: [number, number][] = [];
+  const body: Uint8Array[] = [];
+  let length = 0;
+  for (const [position, header] of headers.entries()) {
+    const vector = batch.vectors[position];
+    if (vector === undefined) continue;
+    const { nullCount, buffers } = columnBuffers(header.type, vector, batch.rowCount);
+    nodes.push([batch.rowCount, nullCount]);
+    for (const plain of buffers) {
+      const buffer = compression === undefined ? plain : compressed(plain);
+      places.push([length, buffer.length]);
+      body.push(buffer);
+      length += pad8(buffer.length);
+    }
+  }
+  const writer = new FlatBufferWriter();
+  const codec: readonly TableField[] =
+    compression === undefined ? [] : [{ slot: 3, kind: "offset", value: writer.table([{ slot: 0, kind: "u8", value: CODEC_ZSTD }]) }];
+  const buffersAt = writer.pairs(places);
+  const nodesAt = writer.pairs(nodes);
+  const record = writer.table([
+    { slot: 0, kind: "i64", value: BigInt(batch.rowCount) },
+    { slot: 1, kind: "offset", value: nodesAt },
+    { slot: 2, kind: "offset", value: buffersAt },
+    ...codec,
+  ]);
+  return message(writer, HEADER.RecordBatch, record, body, length);
+}
+
+/** The end of the stream. */
+export function encodeArrowEnd(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+}
+
+function compressed(plain: Uint8Array): Uint8Array {
+  if (plain.length === 0) return plain;
+  const packed = Bun.zstdCompressSync(plain, { level: 1 });
+  const out = new Uint8Array(LENGTH_BYTES + packed.length);
+  new DataView(out.buffer).setBigInt64(0, BigInt(plain.length), true);
+  out.set(packed, LENGTH_BYTES);
+  return out;
+}
+
+/** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
+function message(
+  writer: FlatBufferWriter,
+  kind: number,
+  header: number,
+  body: readonly Uint8Array[],
+  bodyLength: number,
+): Uint8Array<ArrayBuffer> {
+  const root = writer.table([
+    { slot: 0, kind: "i16", value: METADATA_V5 },
+    { slot: 1, kind: "u8", value: kind },
+    { slot: 2, kind: "offset", value: header },
+    { slot: 3, kind: "i64", value: BigInt(bodyLength) },
+  ]);
+  const metadata = writer.finish(root);
+  const metadataLength = pad8(metadata.length);
+  const out = new Uint8Array(8 + metadataLength + bodyLength);
+  const view = new DataView(out.buffer);
+  view.setUint32(0, 0xffff_ffff, true);
+  view.setUint32(4, metadataLength, true);
+  out.set(metadata, 8);
+  let at = 8 + metadataLength;
+  for (const buffer of body) {
+    out.set(buffer, at);
+    at += pad8(buffer.length);
+  }
+  return out;
+}

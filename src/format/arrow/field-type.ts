@@ -1,0 +1,90 @@
+/**
+ * The Arrow type of each data type. Decimals, JSON and intervals travel as text, vectors as binary (README.md).
+ */
+import type { DataType, TimeUnit } from "../../column/data-type.ts";
+import type { FlatBufferWriter, TableField } from "./flatbuffer.ts";
+
+/** How the values of a column lie in buffers. */
+export type ArrowLayout = "null" | "bits" | "int8" | "int16" | "int32" | "int64" | "float32" | "float64" | "bytes";
+
+/** Numbers of the union `Type` in Schema.fbs. */
+const TYPE = { Null: 1, Int: 2, FloatingPoint: 3, Binary: 4, Utf8: 5, Bool: 6, Date: 8, Timestamp: 10, Duration: 18 } as const;
+
+const UNIT: Readonly<Record<TimeUnit, number>> = { second: 0, millisecond: 1, microsecond: 2, nanosecond: 3 };
+
+const INT_LAYOUT: Readonly<Record<8 | 16 | 32 | 64, ArrowLayout>> = { 8: "int8", 16: "int16", 32: "int32", 64: "int64" };
+
+/** Layout of the buffers of a column. */
+export function layoutOf(type: DataType): ArrowLayout {
+  switch (type.kind) {
+    case "null":
+      return "null";
+    case "boolean":
+      return "bits";
+    case "int":
+      return INT_LAYOUT[type.bits];
+    case "float":
+      return type.bits === 32 ? "float32" : "float64";
+    case "date":
+      return "int32";
+    case "timestamp":
+    case "duration":
+      return "int64";
+    case "string":
+    case "binary":
+    case "interval":
+    case "decimal":
+    case "json":
+    case "vector":
+      return "bytes";
+  }
+}
+
+/** Number of the type in the union, and its parameters. */
+function parametersOf(type: DataType): readonly [number, readonly TableField[]] {
+  switch (type.kind) {
+    case "null":
+      return [TYPE.Null, []];
+    case "boolean":
+      return [TYPE.Bool, []];
+    case "int":
+      return [
+        TYPE.Int,
+        [
+          { slot: 0, kind: "i32", value: type.bits },
+          { slot: 1, kind: "u8", value: type.signed ? 1 : 0 },
+        ],
+      ];
+    case "float":
+      return [TYPE.FloatingPoint, [{ slot: 0, kind: "i16", value: type.bits === 32 ? 1 : 2 }]];
+    case "date":
+      return [TYPE.Date, [{ slot: 0, kind: "i16", value: 0 }]]; // 0 = days; the default would be milliseconds
+    case "timestamp":
+      return [TYPE.Timestamp, [{ slot: 0, kind: "i16", value: UNIT[type.unit] }]];
+    case "duration":
+      return [TYPE.Duration, [{ slot: 0, kind: "i16", value: UNIT[type.unit] }]];
+    case "binary":
+    case "vector":
+      return [TYPE.Binary, []];
+    case "string":
+    case "interval":
+    case "decimal":
+    case "json":
+      return [TYPE.Utf8, []];
+  }
+}
+
+/** Writes a `Field` and returns its position. */
+export function writeField(writer: FlatBufferWriter, name: string, type: DataType): number {
+  const [number, parameters] = parametersOf(type);
+  const nameAt = writer.text(name);
+  const children = writer.offsets([]);
+  const typeAt = writer.table(parameters);
+  return writer.table([
+    { slot: 0, kind: "offset", value: nameAt },
+    { slot: 1, kind: "u8", value: 1 }, // nullable
+    { slot: 2, kind: "u8", value: number },
+    { slot: 3, kind: "offset", value: typeAt },
+    { slot: 5, kind: "offset", value: children },
+  ]);
+}

@@ -1,0 +1,77 @@
+/**
+ * Answers that are made while they are sent. Up to `ANSWER_HOLD_BYTES` are held back, so that a statement that fails early is answered
+ * with its own status. Once more than that is there the status is committed; a later failure resets the connection, so that no client
+ * takes a cut answer for a whole one.
+ */
+import { ANSWER_HOLD_BYTES } from "./limits.ts";
+
+/** What to do when a committed answer cannot be finished. */
+export interface AnswerHooks {
+  /** The answer is about to be streamed. */
+  onCommit(): void;
+  /** A statement failed after the commit; the connection is reset. */
+  onLateFailure(error: unknown): void;
+}
+
+/** The bytes of a small answer, or a stream of a large one. Errors before the commit are thrown. */
+export async function answerBody(
+  source: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  hooks: AnswerHooks,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const iterator = source[Symbol.asyncIterator]();
+  const held: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  while (length <= ANSWER_HOLD_BYTES) {
+    const next = await iterator.next();
+    if (next.done === true) return joined(held, length);
+    held.push(next.value);
+    length += next.value.length;
+  }
+  hooks.onCommit();
+  return streamOf(joined(held, length), iterator, hooks);
+}
+
+function joined(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined) return first;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    out.set(chunk, at);
+    at += chunk.length;
+  }
+  return out;
+}
+
+/** Pulls only as fast as the client reads. */
+function streamOf(
+  held: Uint8Array<ArrayBuffer>,
+  iterator: AsyncIterator<Uint8Array<ArrayBuffer>>,
+  hooks: AnswerHooks,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let waiting: Uint8Array<ArrayBuffer> | undefined = held;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        if (waiting !== undefined) {
+          controller.enqueue(waiting);
+          waiting = undefined;
+          return;
+        }
+        try {
+          const next = await iterator.next();
+          if (next.done === true) controller.close();
+          else controller.enqueue(next.value);
+        } catch (error) {
+          hooks.onLateFailure(error);
+          // Without a value: the runtime then resets the connection and prints nothing of its own.
+          controller.error(undefined);
+        }
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * Request bodies, read under a limit. A body with a Content-Length is taken whole by the runtime, without a copy; a chunked one is
+ * counted while it comes in. Nothing is decoded to text here.
+ */
+import type { Exchange } from "./exchange.ts";
+import { codingOf, decompress } from "./decompress.ts";
+import { BODY_READ_MS_MAX } from "./limits.ts";
+import { emptyReply, jsonReply, type Reply, textReply } from "./reply.ts";
+
+const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
+/** Nobody reads this: the client is gone. */
+const CLIENT_GONE: Reply = emptyReply(400, { connection: "close" });
+const TOO_SLOW: Reply = emptyReply(408, { connection: "close" });
+const EMPTY = new Uint8Array(0);
+
+/** How a body is read. */
+export interface BodyOptions {
+  /** Most bytes, as sent and decoded; 0 = unlimited. */
+  readonly bytesMax: number;
+  /** Decode `Content-Encoding`; codings that are not known are left as they are. */
+  readonly decode: boolean;
+}
+
+/** The body, or the answer that refuses it. The bytes belong to the caller. */
+export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Uint8Array | Reply> {
+  const { request } = exchange;
+  const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
+  const lengthHeader = request.headers.get("content-length");
+  if (lengthHeader !== null && Number(lengthHeader) > bytesMax) return TOO_LARGE;
+  const bytes = await withDeadline(lengthHeader !== null ? readWhole(request) : readChunks(request, bytesMax));
+  if (!(bytes instanceof Uint8Array)) return bytes;
+  // From here on the server works and the client waits, for as long as it takes.
+  exchange.setIdleTimeout(0);
+  const coding = options.decode ? codingOf(request.headers.get("content-encoding")) : undefined;
+  if (coding === undefined) return bytes;
+  const decoded = await decompress(bytes, coding, Math.min(bytesMax, MAX_DECODED));
+  if (decoded instanceof Uint8Array) return decoded;
+  if (decoded.kind === "too-large") return TOO_LARGE;
+  return jsonReply(400, JSON.stringify({ error: `cannot decode the ${coding} body: ${decoded.reason}` }));
+}
+
+/** Most bytes that a decoder may make when the body limit is off: what one buffer can hold. */
+const MAX_DECODED: number = 2 ** 32 - 1;
+
+async function readWhole(request: Request): Promise<Uint8Array | Reply> {
+  try {
+    return await request.bytes();
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+async function readChunks(request: Request, bytesMax: number): Promise<Uint8Array | Reply> {
+  if (request.body === null) return EMPTY;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request.body) {
+      length += chunk.length;
+      if (length > bytesMax) return TOO_LARGE;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    return refusalOf(error);
+  }
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length);
+}
+
+/** A connection that broke or timed out is not a failure of ours; anything else is passed on. */
+function refusalOf(error: unknown): Reply {
+  if (error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError")) return CLIENT_GONE;
+  if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return CLIENT_GONE;
+  throw error;
+}
+
+async function withDeadline(reading: Promise<Uint8Array | Reply>): Promise<Uint8Array | Reply> {
+  const slow = Promise.withResolvers<Reply>();
+  const timer = setTimeout(() => slow.resolve(TOO_SLOW), BODY_READ_MS_MAX);
+  try {
+    return await Promise.race([reading, slow.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

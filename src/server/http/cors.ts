@@ -1,0 +1,36 @@
+/**
+ * Cross-origin headers (contract http.md 6.6). They stand on every answer outside `/debug`, errors included.
+ */
+import type { HttpServerOptions } from "./options.ts";
+
+const VARY = "origin, access-control-request-method, access-control-request-headers";
+const PREFLIGHT: Readonly<Record<string, string>> = {
+  "access-control-allow-methods": "GET,POST,PUT,DELETE,HEAD",
+  "access-control-allow-headers": "*",
+};
+const ANY: Readonly<Record<string, string>> = { "access-control-allow-origin": "*", vary: VARY };
+const NONE: Readonly<Record<string, string>> = {};
+
+export class Cors {
+  readonly enabled: boolean;
+  private readonly origins: ReadonlySet<string>;
+
+  constructor(options: HttpServerOptions["cors"]) {
+    this.enabled = options.enabled;
+    this.origins = new Set(options.origins);
+  }
+
+  /** Headers for an answer to this request. */
+  headersFor(request: Request): Readonly<Record<string, string>> {
+    if (!this.enabled) return NONE;
+    if (this.origins.size === 0) return ANY;
+    const origin = request.headers.get("origin");
+    if (origin === null || !this.origins.has(origin)) return { vary: VARY };
+    return { "access-control-allow-origin": origin, vary: VARY };
+  }
+
+  /** Headers for the answer to an OPTIONS request. */
+  preflightHeaders(request: Request): Readonly<Record<string, string>> {
+    return { ...this.headersFor(request), ...PREFLIGHT };
+  }
+}

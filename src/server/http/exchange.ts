@@ -1,0 +1,34 @@
+/**
+ * One request on its way through the server.
+ */
+import type { User } from "../../db/auth/user.ts";
+
+/** What handlers know of a request. */
+export interface Exchange {
+  readonly request: Request;
+  readonly method: string;
+  /** As the runtime normalised it; used for routing and for credentials alike. */
+  readonly path: string;
+  /** After `?`, not decoded; "" when absent. */
+  readonly rawQuery: string;
+  readonly user: User;
+  /** Fires when the client leaves or the request times out. */
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds when the request came in. */
+  readonly startedMs: number;
+  /** Database that the headers and the query chose, existing or not. */
+  readonly database: string;
+  /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
+  setIdleTimeout(seconds: number): void;
+}
+
+/** Path and query of an absolute URL, without the cost of a URL object. */
+export function splitUrl(url: string): readonly [path: string, rawQuery: string] {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  if (start < 0) return ["/", ""];
+  const hash = url.indexOf("#", start);
+  const end = hash < 0 ? url.length : hash;
+  const query = url.indexOf("?", start);
+  if (query < 0 || query >= end) return [url.slice(start, end), ""];
+  return [url.slice(start, query), url.slice(query + 1, end)];
+}

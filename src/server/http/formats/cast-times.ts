@@ -1,0 +1,43 @@
+/**
+ * Times in another unit. Coarser units round towards the past, as a clock shows them.
+ */
+import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
+import type { TimeVector, Vector } from "../../../column/vector.ts";
+
+/** The vector with its times in `to`; the same vector when the units are equal. Results beyond 64 bits wrap around. */
+export function castTimes(vector: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): Vector {
+  const source = UNITS_PER_SECOND[from];
+  const target = UNITS_PER_SECOND[to];
+  if (source === target) return vector;
+  return source > target ? coarser(vector, rowCount, source / target) : finer(vector, rowCount, target / source);
+}
+
+function coarser(vector: TimeVector, rowCount: number, factor: number): TimeVector {
+  const divisor = BigInt(factor);
+  const rest = ((vector.base % divisor) + divisor) % divisor;
+  const base = (vector.base - rest) / divisor;
+  const carry = Number(rest);
+  const offsets = new Float64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const offset = vector.offsets[row] ?? 0;
+    const whole = Math.floor(offset / factor);
+    // Split before adding: offset + carry may lie beyond 2^53.
+    offsets[row] = whole + (offset - whole * factor + carry >= factor ? 1 : 0);
+  }
+  return { kind: "time", base, offsets, validity: vector.validity };
+}
+
+function finer(vector: TimeVector, rowCount: number, factor: number): Vector {
+  const scale = BigInt(factor);
+  const offsets = new Float64Array(rowCount);
+  let exact = true;
+  for (let row = 0; row < rowCount; row++) {
+    const offset = (vector.offsets[row] ?? 0) * factor;
+    exact &&= Number.isSafeInteger(offset);
+    offsets[row] = offset;
+  }
+  if (exact) return { kind: "time", base: vector.base * scale, offsets, validity: vector.validity };
+  const values = new BigInt64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) values[row] = (vector.base + BigInt(vector.offsets[row] ?? 0)) * scale;
+  return { kind: "wide", values, validity: vector.validity };
+}

@@ -1,0 +1,86 @@
+/**
+ * Metric families of the HTTP server (contract http.md 1.4).
+ */
+import { Counter, Gauge, Histogram } from "prom-client";
+import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
+import type { Db } from "../../db/db.ts";
+import type { BuildInfo } from "./options.ts";
+
+/** Label of requests whose database does not exist: names come from clients and must not make series without end. */
+export const UNKNOWN_DATABASE = "unknown";
+
+export class HttpMetrics {
+  readonly authFailures: Counter<"code">;
+  readonly errors: Counter<"protocol">;
+  readonly sqlSeconds: Histogram<"db">;
+  readonly influxWriteSeconds: Histogram<"db">;
+  private readonly requests: Counter<"method" | "path" | "code" | "db">;
+  private readonly requestSeconds: Histogram<"method" | "path" | "code" | "db">;
+
+  constructor(metrics: MetricRegistry, db: Db, build: BuildInfo) {
+    const registers = [metrics.registry];
+    const buckets = [...REQUEST_SECONDS_BUCKETS];
+    const labelNames = ["method", "path", "code", "db"] as const;
+    this.requests = new Counter({ name: "greptime_servers_http_requests_total", help: "http requests", labelNames, registers });
+    this.requestSeconds = new Histogram({
+      name: "greptime_servers_http_requests_elapsed",
+      help: "seconds an http request takes",
+      labelNames,
+      buckets,
+      registers,
+    });
+    const elapsed = (name: string, help: string): Histogram<"db"> => new Histogram({ name, help, labelNames: ["db"], buckets, registers });
+    this.sqlSeconds = elapsed("greptime_servers_http_sql_elapsed", "seconds a request to /v1/sql takes");
+    this.influxWriteSeconds = elapsed("greptime_servers_http_influxdb_write_elapsed", "seconds a write of line protocol takes");
+    this.authFailures = new Counter({
+      name: "greptime_servers_auth_failure_count",
+      help: "requests and connections without valid credentials",
+      labelNames: ["code"],
+      registers,
+    });
+    this.errors = new Counter({
+      name: "greptime_servers_error",
+      help: "requests that a protocol server failed to answer",
+      labelNames: ["protocol"],
+      registers,
+    });
+    registerFacts(metrics, db, build);
+  }
+
+  /** Counts an answered request. `path` is the route's template. */
+  answered(method: string, path: string, status: number, database: string, seconds: number): void {
+    const labels = { method, path, code: String(status), db: database };
+    this.requests.inc(labels);
+    this.requestSeconds.observe(labels, seconds);
+  }
+}
+
+/** Gauges that are read off the server when they are asked for. */
+function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
+  const registers = [metrics.registry];
+  const version = new Gauge({
+    name: "greptime_app_version",
+    help: "app version",
+    labelNames: ["app", "short_version", "version"],
+    registers,
+  });
+  const short = build.commit.slice(0, 9);
+  version.set({ app: build.app, short_version: build.branch === "" ? short : `${build.branch}-${short}`, version: build.version }, 1);
+  new Gauge({ name: "greptime_catalog_catalog_count", help: "catalog catalog count", registers }).set(1);
+  const schemas: Gauge = new Gauge({
+    name: "greptime_catalog_schema_count",
+    help: "catalog schema count",
+    registers,
+    collect: () => schemas.set(db.databases().length),
+  });
+}
+
+/** The exposition text 0.0.4, families sorted by name; a family without samples is left out. */
+export async function exposition(metrics: MetricRegistry): Promise<string> {
+  const families = metrics.registry.getMetricsAsArray().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = await Promise.all(families.map(async ({ name }) => metrics.registry.getSingleMetricAsString(name)));
+  return texts
+    .filter((text) => text.split("\n").some((line) => line !== "" && !line.startsWith("#")))
+    .map((text) => `${text.trimEnd()}\n`)
+    .join("");
+}

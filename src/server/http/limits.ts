@@ -1,0 +1,33 @@
+/**
+ * Limits of the HTTP server that no configuration key sets.
+ */
+
+/** Bytes of an answer that are held back before its status is committed: an error up to here still gets its own status. */
+export const ANSWER_HOLD_BYTES: number = 1024 * 1024;
+
+/** Largest body of `/debug/*`, in bytes. Reason: they take a word. Error: 413. */
+export const DEBUG_BODY_BYTES_MAX: number = 2 * 1024 * 1024;
+
+/** Longest error text in a header, in bytes. Reason: clients limit the header block to 8 KiB or more. It is cut. */
+export const ERROR_HEADER_BYTES_MAX = 2048;
+
+/** Seconds without a byte after which a connection that sends a request or takes a streamed answer is dropped. Bun allows 255 at most. */
+export const CONNECTION_IDLE_SECONDS = 60;
+
+/** Seconds without a byte taken after which a streamed answer is dropped, so that a stalled reader does not hold a snapshot for ever. */
+export const STREAM_IDLE_SECONDS = 255;
+
+/** Longest that a request body may take, in milliseconds, however steadily it trickles. Error: 408. */
+export const BODY_READ_MS_MAX = 300_000;
+
+/** Compressed bodies up to this many bytes are decoded on the main thread: a hop to the pool costs more. */
+export const INLINE_DECODE_BYTES_MAX: number = 16 * 1024;
+
+/** Decoders of line protocol that are kept, one a database; the least recently used one goes. Reason: each may hold a dictionary. */
+export const LINE_DECODERS_MAX = 64;
+
+/** Named time zones that are remembered as valid or not. Reason: asking the runtime costs 20 µs; the names come from clients. */
+export const TIME_ZONES_KEPT_MAX = 256;
+
+/** Longest that a request waits for room under the in-flight limit, in milliseconds. Error: 429. */
+export const IN_FLIGHT_WAIT_MS = 10_000;

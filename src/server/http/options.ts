@@ -1,0 +1,80 @@
+/**
+ * What the HTTP server is made of: everything it needs comes in here.
+ */
+import type { AssertionError } from "../../base/assert.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { LogFilter, Logger } from "../../base/log.ts";
+import type { MetricRegistry } from "../../base/metrics.ts";
+import type { UserProvider } from "../../db/auth/user.ts";
+import type { Db } from "../../db/db.ts";
+import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
+
+/** Who this server is, for `/`, `/status` and `greptime_app_version`. */
+export interface BuildInfo {
+  /** Name on the index page. */
+  readonly product: string;
+  /** Label `app`, e.g. "greptime-standalone". */
+  readonly app: string;
+  readonly version: string;
+  readonly commit: string;
+  /** May be empty. */
+  readonly branch: string;
+  /** Runtime and its version, shown as `rustc_version` since clients expect that key. */
+  readonly runtime: string;
+  readonly hostname: string;
+}
+
+/** A decoder of line protocol that keeps what it learnt of one database. `decode` borrows its result until the next call. */
+export interface LineDecoder {
+  decode(bytes: Uint8Array, options: DecodeOptions): DecodeResult;
+}
+
+/** Settings of the InfluxDB endpoints. */
+export interface InfluxOptions {
+  readonly enabled: boolean;
+  /** Merge mode of tables made by writes. */
+  readonly defaultMergeMode: "last_non_null" | "last_row";
+  /** Name of the time index of tables made by writes. */
+  readonly timeColumn: string;
+  createDecoder(): LineDecoder;
+}
+
+/** The log filter in force, and how to change it. */
+export interface LogControl {
+  readonly filter: LogFilter;
+  setFilter(filter: LogFilter): void;
+}
+
+/** Everything `startHttpServer` needs. */
+export interface HttpServerOptions {
+  /** Address to listen on, e.g. "127.0.0.1". */
+  readonly hostname: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** "api" serves `/v1` and `/dashboard` only (the second listener). */
+  readonly surface: "all" | "api";
+  readonly db: Db;
+  /** undefined = no credentials needed. */
+  readonly userProvider: UserProvider | undefined;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  /** Largest request body in bytes, as sent and after decompression; 0 = unlimited. */
+  readonly bodyBytesMax: number;
+  /** Bytes of all request bodies being worked on, by their Content-Length; 0 = unlimited. */
+  readonly inFlightBytesMax: number;
+  /** Milliseconds a request may take; 0 = no timeout, and then `x-greptime-timeout` has no effect. */
+  readonly timeoutMs: number;
+  /** `/config` and `/debug/*` need no credentials even when a user provider is set. */
+  readonly publicAdmin: boolean;
+  readonly cors: { readonly enabled: boolean /** Empty = any. */; readonly origins: readonly string[] };
+  /** False: no write makes a table or a column, whatever its hints say. */
+  readonly autoCreateTable: boolean;
+  readonly influx: InfluxOptions;
+  readonly build: BuildInfo;
+  /** The effective configuration as TOML, passwords masked. */
+  configText(): string;
+  readonly log: LogControl;
+  /** Called once a broken invariant was answered with 500: the process should stop. */
+  onBug(error: AssertionError): void;
+}

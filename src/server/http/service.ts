@@ -1,0 +1,194 @@
+/**
+ * One request from the socket to its answer. Handlers throw `DbError`; every failure becomes an answer here and nowhere else.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { adminRoutes } from "./admin.ts";
+import { Authenticator } from "./authenticator.ts";
+import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
+import { Cors } from "./cors.ts";
+import { codedErrorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
+import { type Exchange, splitUrl } from "./exchange.ts";
+import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
+import { InFlightBytes } from "./in-flight.ts";
+import { influxRoutes } from "./influx.ts";
+import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAIT_MS } from "./limits.ts";
+import type { HttpServerOptions } from "./options.ts";
+import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
+import { timeoutMsOf } from "./request-timeout.ts";
+import { type Route, Router } from "./router.ts";
+import { sqlRoutes } from "./sql.ts";
+
+const NOT_FOUND: Reply = emptyReply(404);
+const OVER_IN_FLIGHT: Reply = {
+  ...textReply(429, "Request body memory limit exceeded: Request memory limit exceeded"),
+  headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
+};
+
+/** What the service uses of the runtime's server. */
+type Listener = Pick<Bun.Server<undefined>, "timeout" | "requestIP">;
+
+/** The steps from a request to its answer, with the state they share. */
+export class HttpService {
+  private readonly options: HttpServerOptions;
+  private readonly router: Router;
+  private readonly cors: Cors;
+  private readonly metrics: HttpMetrics;
+  private readonly failures: FailureLog;
+  private readonly inFlight: InFlightBytes;
+  private readonly authenticator: Authenticator;
+  private stopping = false;
+
+  constructor(options: HttpServerOptions) {
+    this.options = options;
+    this.metrics = new HttpMetrics(options.metrics, options.db, options.build);
+    this.failures = new FailureLog(options.logger, (bug) => options.onBug(bug));
+    this.cors = new Cors(options.cors);
+    this.inFlight = new InFlightBytes(options.inFlightBytesMax, IN_FLIGHT_WAIT_MS);
+    this.authenticator = new Authenticator(options.userProvider, options.publicAdmin, this.metrics.authFailures);
+    this.router = new Router([
+      ...adminRoutes(options),
+      ...sqlRoutes(options, this.metrics, this.failures),
+      ...influxRoutes(options, this.metrics),
+    ]);
+  }
+
+  /** From now on answers ask clients to close their connections. */
+  startStopping(): void {
+    this.stopping = true;
+  }
+
+  /** Answers one request; never rejects. */
+  async handle(request: Request, listener: Listener): Promise<Response> {
+    const startedMs = this.options.clock.monotonicMillis();
+    const [path, rawQuery] = splitUrl(request.url);
+    if (this.options.surface === "api" && !isApiPath(path)) return this.respond(request, NOT_FOUND, {});
+    // `/debug` stands outside the layers: no CORS, no timeout, no metrics.
+    const debug = path.startsWith("/debug/");
+    if (request.method === "OPTIONS" && this.cors.enabled && !debug) {
+      return this.respond(request, emptyReply(200), this.cors.preflightHeaders(request));
+    }
+    const timeoutMs = debug ? 0 : timeoutMsOf(request.headers, this.options.timeoutMs);
+    const work = (signal: AbortSignal): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, signal);
+    const reply = timeoutMs === 0 ? await work(request.signal) : await withTimeout(request, path, timeoutMs, work);
+    // The handler may have lifted the connection's timeout; a streamed answer has its own.
+    if (!(reply.body instanceof ReadableStream)) listener.timeout(request, CONNECTION_IDLE_SECONDS);
+    return this.respond(request, reply, debug ? {} : this.cors.headersFor(request));
+  }
+
+  /** What to answer when answering failed. */
+  lastResort(error: unknown): Response {
+    const { error: shown } = this.failures.report(error, "?", "?", () => "?");
+    const reply = plainErrorReply(shown);
+    return new Response(typeof reply.body === "string" ? reply.body : null, { status: 500, headers: { ...reply.headers } });
+  }
+
+  private respond(request: Request, reply: Reply, cors: Readonly<Record<string, string>>): Response {
+    const headers: Record<string, string> = { ...cors, ...reply.headers };
+    if (this.stopping) headers["connection"] = "close";
+    if (request.method === "HEAD" && reply.body instanceof ReadableStream) {
+      void discardBody(reply); // only stops the source; there is nobody to tell
+      return new Response(null, { status: reply.status, headers });
+    }
+    return new Response(reply.body ?? null, { status: reply.status, headers });
+  }
+
+  /** The steps behind the timeout. */
+  private async guarded(
+    request: Request,
+    listener: Listener,
+    path: string,
+    rawQuery: string,
+    startedMs: number,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const found = this.router.find(request.method, path);
+    const route = found.route;
+    let bytes = 0;
+    try {
+      if (this.options.inFlightBytesMax > 0) {
+        const length = Number(request.headers.get("content-length") ?? 0);
+        if (!(await this.inFlight.acquire(length))) return OVER_IN_FLIGHT;
+        bytes = length;
+      }
+      const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers);
+      if (verdict.kind === "refused") return codedErrorReply(verdict.error, 0, 401);
+      if (found.kind === "refused") return found.reply;
+      const exchange: Exchange = {
+        request,
+        method: request.method,
+        path,
+        rawQuery,
+        user: verdict.user,
+        signal,
+        startedMs,
+        database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
+        setIdleTimeout: (seconds) => listener.timeout(request, seconds),
+      };
+      const reply = await this.answer(exchange, found.route, found.handler, listener);
+      this.count(exchange, found.route, reply.status);
+      return reply;
+    } catch (error) {
+      return this.failed(error, route?.errors ?? "coded", request, path, startedMs, listener);
+    } finally {
+      if (bytes > 0) this.inFlight.release(bytes);
+    }
+  }
+
+  private async answer(exchange: Exchange, route: Route, handler: Route["methods"]["GET"] & {}, listener: Listener): Promise<Reply> {
+    try {
+      return await handler(exchange);
+    } catch (error) {
+      return this.failed(error, route.errors, exchange.request, exchange.path, exchange.startedMs, listener);
+    }
+  }
+
+  private failed(thrown: unknown, shape: ErrorShape, request: Request, path: string, startedMs: number, listener: Listener): Reply {
+    const client = (): string => listener.requestIP(request)?.address ?? "gone";
+    const failure = request.signal.aborted
+      ? { error: new DbError(StatusCode.Cancelled, "the client left", { cause: thrown }) }
+      : this.failures.report(thrown, request.method, path, client);
+    if (failure.requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
+    const elapsed = Math.floor(this.options.clock.monotonicMillis() - startedMs);
+    const reply = shape === "coded" ? codedErrorReply(failure.error, elapsed) : plainErrorReply(failure.error);
+    if (failure.requestId === undefined) return reply;
+    return { ...reply, headers: { ...reply.headers, "x-request-id": failure.requestId } };
+  }
+
+  private count(exchange: Exchange, route: Route, status: number): void {
+    if (route.path.startsWith("/debug/")) return;
+    const seconds = (this.options.clock.monotonicMillis() - exchange.startedMs) / 1000;
+    const database = databaseExists(exchange.database, this.options.db) ? exchange.database : UNKNOWN_DATABASE;
+    this.metrics.answered(exchange.method, route.path, status, database, seconds);
+  }
+}
+
+/** Paths that the second listener serves. */
+function isApiPath(path: string): boolean {
+  return path === "/v1" || path.startsWith("/v1/") || path === "/dashboard" || path.startsWith("/dashboard/");
+}
+
+/** Runs `work` under a timeout. On expiry its signal fires, and what it still answers is dropped. */
+async function withTimeout(
+  request: Request,
+  path: string,
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<Reply>,
+): Promise<Reply> {
+  const expiry = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => {
+    expiry.abort(new DbError(StatusCode.DeadlineExceeded, `cannot finish the request: it took longer than ${timeoutMs} ms`));
+    resolve(undefined);
+  }, timeoutMs);
+  const working = work(AbortSignal.any([request.signal, expiry.signal]));
+  const reply = await Promise.race([working, promise]);
+  // A streamed answer is still being made when its head is ready, so its timer runs on.
+  if (reply !== undefined) {
+    if (!(reply.body instanceof ReadableStream)) clearTimeout(timer);
+    return reply;
+  }
+  void working.then(discardBody); // `work` never rejects
+  // Prometheus retries on 504 only.
+  return emptyReply(path === "/v1/prometheus/write" ? 504 : 408);
+}

@@ -1,0 +1,92 @@
+/**
+ * A `Db` whose answers the test writes down.
+ */
+import { DbError } from "../../src/base/error.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
+import type { Batch, ColumnHeader } from "../../src/column/batch.ts";
+import type { DataType } from "../../src/column/data-type.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import { vectorOf } from "../../src/column/vector-builder.ts";
+import type { Db, Health } from "../../src/db/db.ts";
+import type { Session } from "../../src/db/session.ts";
+import type { StatementResult } from "../../src/query/statement-result.ts";
+import type { DatabaseInfo } from "../../src/table/catalog.ts";
+import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
+
+/** One call of `write`. */
+export interface RecordedWrite {
+  readonly database: string;
+  readonly rowCount: number;
+  readonly options: WriteOptions;
+}
+
+/** A result of rows: one column an entry of `columns`. `batches` repeats them. */
+export function rowsResult(columns: readonly (readonly [string, DataType, readonly Scalar[]])[], batches = 1): StatementResult {
+  const headers: ColumnHeader[] = columns.map(([name, type]) => ({ name, type }));
+  const batch: Batch = { rowCount: columns[0]?.[2].length ?? 0, vectors: columns.map(([, type, values]) => vectorOf(type, values)) };
+  return {
+    kind: "rows",
+    headers,
+    batches: (async function* () {
+      for (let i = 0; i < batches; i++) yield batch;
+    })(),
+  };
+}
+
+/** A result of affected rows. */
+export function affectedResult(rowCount: number): StatementResult {
+  return { kind: "affected", rowCount };
+}
+
+export class FakeDb implements Db {
+  readonly names: string[] = ["public", "my-db"];
+  readonly writes: RecordedWrite[] = [];
+  readonly sessions: Session[] = [];
+  healthNow: Health = { ok: true, reason: undefined };
+  readonly schemas: SchemaLookup = { columnOf: () => undefined };
+  /** What `sql` yields. */
+  onSql: (text: string, session: Session) => AsyncIterable<StatementResult> | Iterable<StatementResult> = () => [];
+  /** What `admit` waits for. */
+  onAdmit: () => Promise<void> = () => Promise.resolve();
+  /** What `write` waits for. */
+  onWrite: () => Promise<void> = () => Promise.resolve();
+
+  async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
+    this.sessions.push(session);
+    if (!this.names.includes(session.database)) {
+      throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
+    }
+    yield* this.onSql(text, session);
+  }
+
+  admit(): Promise<void> {
+    return this.onAdmit();
+  }
+
+  async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
+    const rowCount = batch.tables.reduce((sum, table) => sum + table.rowCount, 0);
+    await this.onWrite();
+    this.writes.push({ database: session.database, rowCount, options });
+    return { rowCount };
+  }
+
+  createDatabase(name: string): Promise<boolean> {
+    if (this.names.includes(name)) return Promise.reject(new DbError(StatusCode.DatabaseAlreadyExists, `Database already exists: ${name}`));
+    this.names.push(name);
+    return Promise.resolve(true);
+  }
+
+  authorize(session: Session, action: "read" | "write"): void {
+    if (session.user.mode !== "rw" && session.user.mode !== (action === "read" ? "ro" : "wo")) {
+      throw new DbError(StatusCode.PermissionDenied, "User is not authorized to perform this action");
+    }
+  }
+
+  databases(): readonly DatabaseInfo[] {
+    return this.names.map((name) => ({ name, options: {} }));
+  }
+
+  health(): Health {
+    return this.healthNow;
+  }
+}
