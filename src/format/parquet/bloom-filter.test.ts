@@ -1,0 +1,22 @@
+import { describe, expect, test } from "bun:test";
+import { bloomFilterOf, bloomMayContain } from "./bloom-filter.ts";
+
+const encoder = new TextEncoder();
+
+describe("bloom filters", () => {
+  const values = Array.from({ length: 1000 }, (_, i) => encoder.encode(`value-${i}`));
+  const filter = bloomFilterOf(values.length, (i) => values[i]!);
+  test("contain what was added", () => expect(values.every((value) => bloomMayContain(filter, value))).toBe(true));
+  test("exclude most of what was not", () => {
+    let passed = 0;
+    for (let i = 0; i < 1000; i++) if (bloomMayContain(filter, encoder.encode(`other-${i}`))) passed++;
+    expect(passed).toBeLessThan(30);
+  });
+  test("of nothing exclude everything", () =>
+    expect(
+      bloomMayContain(
+        bloomFilterOf(0, () => new Uint8Array(0)),
+        values[0]!,
+      ),
+    ).toBe(false));
+});

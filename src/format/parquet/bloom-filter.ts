@@ -1,0 +1,83 @@
+/**
+ * Split-block bloom filters: 32-byte blocks of eight words; a value sets one bit in each word of one block.
+ *
+ *   hash    xxHash64, seed 0, of the plain bytes of the value
+ *   block   (upper 32 bits × block count) >> 32
+ *   bit i   (lower 32 bits × salt[i]) >> 27
+ *
+ *   | header: byte length, algorithm, hash, compression | blocks |
+ *
+ * Source: Apache Parquet, BloomFilter.md.
+ */
+import { corruption } from "./corruption.ts";
+import { BLOOM_BYTES_MAX } from "./limits.ts";
+import { ThriftReader, ThriftWriter } from "./thrift-compact.ts";
+
+const SALT: Uint32Array = Uint32Array.of(0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31);
+
+const BLOCK_BYTES = 32;
+
+/** Bits a distinct value gets: about 1 % false positives. */
+const BITS_A_VALUE = 10.5;
+
+/** The filter of `count` values, header included. `value` may be asked for an index once and only borrows its answer. */
+export function bloomFilterOf(count: number, value: (index: number) => Uint8Array): Uint8Array<ArrayBuffer> {
+  const wanted = Math.ceil((count * BITS_A_VALUE) / 8 / BLOCK_BYTES);
+  const blockCount = Math.max(1, Math.min(BLOOM_BYTES_MAX / BLOCK_BYTES, 2 ** Math.ceil(Math.log2(Math.max(1, wanted)))));
+  const words = new Uint32Array(blockCount * 8);
+  for (let i = 0; i < count; i++) {
+    const hash = Bun.hash.xxHash64(value(i));
+    const block = blockOf(hash, blockCount);
+    const low = Number(hash & 0xffff_ffffn);
+    for (let j = 0; j < 8; j++) words[block * 8 + j] = words[block * 8 + j]! | bitOf(low, j);
+  }
+  const writer = new ThriftWriter();
+  writer.open();
+  writer.i32(1, words.byteLength);
+  for (const id of [2, 3, 4]) {
+    // Split-block, xxHash and uncompressed are each the first member of their union.
+    writer.struct(id);
+    writer.struct(1);
+    writer.close();
+    writer.close();
+  }
+  writer.close();
+  writer.out.raw(new Uint8Array(words.buffer));
+  return writer.out.written();
+}
+
+/**
+ * Whether a chunk may hold `value` (UTF-8 or binary). False means that it certainly does not.
+ *
+ * @param filter the bytes of `ColumnChunk.bloom`
+ * @throws DbError StorageUnavailable when the filter is damaged
+ */
+export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean {
+  const reader = new ThriftReader(filter, 0, "(bloom filter)", 0);
+  let byteLength = -1;
+  reader.open();
+  for (let id = reader.field(); id !== 0; id = reader.field()) {
+    if (id === 1) byteLength = reader.size();
+    else reader.skip();
+  }
+  const left = filter.length - reader.offset;
+  if (byteLength !== left || byteLength % BLOCK_BYTES !== 0 || byteLength === 0) {
+    throw corruption("(bloom filter)", reader.offset, `a filter of ${byteLength} bytes in ${left}`);
+  }
+  const view = new DataView(filter.buffer, filter.byteOffset + reader.offset, byteLength);
+  const hash = Bun.hash.xxHash64(value);
+  const block = blockOf(hash, byteLength / BLOCK_BYTES);
+  const low = Number(hash & 0xffff_ffffn);
+  for (let j = 0; j < 8; j++) {
+    if ((view.getUint32(block * BLOCK_BYTES + j * 4, true) & bitOf(low, j)) === 0) return false;
+  }
+  return true;
+}
+
+function blockOf(hash: bigint, blockCount: number): number {
+  return Number(((hash >> 32n) * BigInt(blockCount)) >> 32n);
+}
+
+function bitOf(low: number, word: number): number {
+  return 1 << (Math.imul(low, SALT[word]!) >>> 27);
+}

@@ -1,0 +1,168 @@
+/**
+ * Column chunks of tags: a dictionary and run-length coded indexes, straight from runs, without a code a row.
+ *
+ * The dictionary holds the values that occur, in the order of their first run.
+ */
+import { assert } from "../../../base/assert.ts";
+import { bloomFilterOf } from "../bloom-filter.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
+import { encodePlainBytes } from "../encodings/byte-arrays.ts";
+import { bitWidthOf, HybridEncoder } from "../encodings/rle-bit-packed.ts";
+import { BOUND_BYTES_MAX } from "../limits.ts";
+import { PageBuffer } from "../page-buffer.ts";
+import { Encoding } from "../page-header.ts";
+import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
+import type { TagRuns } from "../types.ts";
+
+const encoder = new TextEncoder();
+
+/** Index of a code in the chunk's dictionary, plus 1; 0 = not seen. Cleared after each chunk through the list of codes seen. */
+let indexOfCode = new Uint32Array(1024);
+
+/** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. */
+export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number, pageEnds: Uint32Array): WrittenChunk {
+  const rowEnd = pageEnds.length === 0 ? start : pageEnds[pageEnds.length - 1]!;
+  const firstRun = runAt(input.ends, start);
+  const codes = collectCodes(input, firstRun, rowEnd);
+  const values = codes.map((code) => encoder.encode(input.dictionary[code]));
+  const plain = new PageBuffer();
+  for (const value of values) encodePlainBytes(plain, value);
+  chunk.dictionaryPage(plain.written(), values.length);
+  const total = new TagBounds(values);
+  let run = firstRun;
+  let from = start;
+  for (const end of pageEnds) {
+    const bounds = new TagBounds(values);
+    run = writePage(chunk, input, run, from, end, values.length, bounds);
+    total.include(bounds);
+    from = end;
+  }
+  for (const code of codes) indexOfCode[code] = 0;
+  const bloom = chunk.column.bloom === true ? bloomFilterOf(values.length, (i) => values[i]!) : undefined;
+  return chunk.finish({ ...total.stored(), exact: total.exact }, bloom);
+}
+
+/** The run that holds `row`: the first whose end lies behind it. */
+function runAt(ends: Uint32Array, row: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ends[middle]! > row) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The codes other than NULL of the runs up to `rowEnd`, in order of appearance; `indexOfCode` then holds their positions plus 1. */
+function collectCodes(input: TagRuns, firstRun: number, rowEnd: number): number[] {
+  const { ends, codes, dictionary } = input;
+  if (indexOfCode.length < dictionary.length) indexOfCode = new Uint32Array(dictionary.length * 2);
+  const seen: number[] = [];
+  for (let run = firstRun; run < ends.length && (run === 0 ? 0 : ends[run - 1]!) < rowEnd; run++) {
+    const code = codes[run]!;
+    if (code === 0 || indexOfCode[code] !== 0) continue;
+    assert(code < dictionary.length && dictionary[code] !== undefined, `a tag code of the dictionary; got ${code}`);
+    seen.push(code);
+    indexOfCode[code] = seen.length;
+  }
+  return seen;
+}
+
+/** Writes rows `[from, end)`, which begin in `firstRun`. Returns the run that holds `end`. */
+function writePage(
+  chunk: ChunkWriter,
+  input: TagRuns,
+  firstRun: number,
+  from: number,
+  end: number,
+  dictionarySize: number,
+  bounds: TagBounds,
+): number {
+  const { ends, codes } = input;
+  const { values } = chunk;
+  const width = bitWidthOf(dictionarySize);
+  values.u8(width);
+  const levels = chunk.levelEncoder();
+  const indexes = new HybridEncoder(values, width);
+  let nullCount = 0;
+  let row = from;
+  let run = firstRun;
+  let open = 0; // rows of equal validity not yet given to `levels`
+  let openLevel = 1;
+  while (row < end) {
+    const stop = Math.min(ends[run]!, end);
+    const length = stop - row;
+    const level = codes[run] === 0 ? 0 : 1;
+    if (level !== openLevel) {
+      if (open > 0) levels.run(openLevel, open);
+      open = 0;
+      openLevel = level;
+    }
+    open += length;
+    if (level === 0) {
+      nullCount += length;
+    } else if (length > 0) {
+      const index = indexOfCode[codes[run]!]! - 1;
+      bounds.add(index);
+      indexes.run(index, length);
+    }
+    row = stop;
+    if (ends[run]! <= end) run++;
+  }
+  if (open > 0) levels.run(openLevel, open);
+  levels.finish();
+  indexes.finish();
+  chunk.dataPage({
+    rowCount: end - from,
+    nullCount,
+    encoding: Encoding.RleDictionary,
+    values: values.written(),
+    bounds: bounds.stored(),
+  });
+  return run;
+}
+
+/** Smallest and largest entry seen. Invariant: both are -1 or neither. */
+class TagBounds {
+  private readonly values: readonly Uint8Array[];
+  private min = -1;
+  private max = -1;
+
+  constructor(values: readonly Uint8Array[]) {
+    this.values = values;
+  }
+
+  add(index: number): void {
+    if (index === this.min || index === this.max) return;
+    if (this.min < 0) {
+      this.min = index;
+      this.max = index;
+    } else if (this.compare(index, this.min) < 0) {
+      this.min = index;
+    } else if (this.compare(index, this.max) > 0) {
+      this.max = index;
+    }
+  }
+
+  include(other: TagBounds): void {
+    if (other.min < 0) return;
+    this.add(other.min);
+    this.add(other.max);
+  }
+
+  private compare(a: number, b: number): number {
+    const left = this.values[a]!;
+    const right = this.values[b]!;
+    return compareBytes(left, 0, left.length, right, 0, right.length);
+  }
+
+  stored(): StoredBounds {
+    if (this.min < 0) return noBounds;
+    return { min: lowerBound(this.values[this.min]!), max: upperBound(this.values[this.max]!) };
+  }
+
+  get exact(): boolean {
+    return this.min >= 0 && this.values[this.min]!.length <= BOUND_BYTES_MAX && this.values[this.max]!.length <= BOUND_BYTES_MAX;
+  }
+}

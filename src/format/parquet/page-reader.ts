@@ -1,0 +1,122 @@
+/**
+ * From the stored bytes of a page to its levels and values: header, checksum, zstd.
+ */
+import { crc32 } from "../../base/hash.ts";
+import { corruption } from "./corruption.ts";
+import { ByteCursor } from "./encodings/byte-cursor.ts";
+import type { ParquetFile } from "./file.ts";
+import { PAGE_BYTES_MAX } from "./limits.ts";
+import { type DataPageHeader, decodePageHeader, type DictionaryPageHeader } from "./page-header.ts";
+import { ThriftReader } from "./thrift-compact.ts";
+
+/** A data page, checked and uncompressed. */
+export interface DataPage {
+  readonly header: DataPageHeader;
+  /** Definition levels; empty for a column that is never NULL. */
+  readonly levels: ByteCursor;
+  readonly values: ByteCursor;
+}
+
+/** A dictionary page, checked and uncompressed. */
+export interface DictionaryPage {
+  readonly header: DictionaryPageHeader;
+  readonly values: ByteCursor;
+}
+
+/**
+ * Reads a data page.
+ *
+ * @param bytes the page, header included, as it lies at `fileOffset`
+ * @throws DbError StorageUnavailable
+ */
+export function readDataPage(file: ParquetFile, fileOffset: number, bytes: Uint8Array, verify: boolean): DataPage {
+  const { fileName } = file;
+  const reader = new ThriftReader(bytes, 0, fileName, fileOffset);
+  const header = decodePageHeader(reader);
+  if (header.kind !== "data") throw corruption(fileName, fileOffset, "a dictionary where a data page belongs");
+  const body = bodyOf(fileName, fileOffset, bytes, reader.offset, header, verify);
+  const { levelByteLength } = header;
+  if (levelByteLength > body.length || levelByteLength > header.uncompressedByteLength) {
+    throw corruption(fileName, fileOffset, `${levelByteLength} bytes of levels in a page of ${body.length}`);
+  }
+  const stored = body.subarray(levelByteLength);
+  const byteLength = header.uncompressedByteLength - levelByteLength;
+  if (!header.compressed && stored.length !== byteLength) {
+    throw corruption(fileName, fileOffset, `${stored.length} bytes of values where ${byteLength} belong`);
+  }
+  const values = header.compressed ? uncompress(fileName, fileOffset, stored, byteLength) : stored;
+  return {
+    header,
+    levels: new ByteCursor(body.subarray(0, levelByteLength), fileName, fileOffset),
+    values: new ByteCursor(values, fileName, fileOffset),
+  };
+}
+
+/** Reads a dictionary page. @throws DbError StorageUnavailable */
+export function readDictionaryPage(file: ParquetFile, fileOffset: number, bytes: Uint8Array, verify: boolean): DictionaryPage {
+  const { fileName } = file;
+  const reader = new ThriftReader(bytes, 0, fileName, fileOffset);
+  const header = decodePageHeader(reader);
+  if (header.kind !== "dictionary") throw corruption(fileName, fileOffset, "a data page where a dictionary belongs");
+  const body = bodyOf(fileName, fileOffset, bytes, reader.offset, header, verify);
+  const values = uncompress(fileName, fileOffset, body, header.uncompressedByteLength);
+  return { header, values: new ByteCursor(values, fileName, fileOffset) };
+}
+
+function bodyOf(
+  fileName: string,
+  fileOffset: number,
+  bytes: Uint8Array,
+  headerLength: number,
+  header: DataPageHeader | DictionaryPageHeader,
+  verify: boolean,
+): Uint8Array {
+  const body = bytes.subarray(headerLength);
+  if (body.length !== header.storedByteLength) {
+    throw corruption(fileName, fileOffset, `a page of ${header.storedByteLength} bytes in ${body.length}`);
+  }
+  if (verify && crc32(body) !== header.crc) {
+    throw corruption(fileName, fileOffset, "the page does not match its checksum");
+  }
+  return body;
+}
+
+function uncompress(fileName: string, fileOffset: number, stored: Uint8Array, byteLength: number): Uint8Array {
+  if (byteLength > PAGE_BYTES_MAX) throw corruption(fileName, fileOffset, `a page of ${byteLength} bytes`);
+  const announced = zstdContentSize(stored);
+  if (announced !== byteLength) throw corruption(fileName, fileOffset, `zstd of ${announced} bytes where ${byteLength} belong`);
+  let values: Uint8Array;
+  try {
+    values = Bun.zstdDecompressSync(stored);
+  } catch (error) {
+    throw corruption(fileName, fileOffset, `zstd: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (values.length !== byteLength) throw corruption(fileName, fileOffset, `${values.length} bytes where ${byteLength} belong`);
+  return values;
+}
+
+const ZSTD_MAGIC = 0xfd2f_b528;
+
+/**
+ * Content size that a zstd frame announces, or -1, so that a damaged frame cannot make us allocate more than the page header says.
+ * Source: RFC 8878, 3.1.1.1.
+ */
+function zstdContentSize(frame: Uint8Array): number {
+  if (frame.length < 9) return -1;
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.length);
+  if (view.getUint32(0, true) !== ZSTD_MAGIC) return -1;
+  const descriptor = view.getUint8(4);
+  const singleSegment = (descriptor & 0x20) !== 0;
+  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3]!;
+  const at = 5 + (singleSegment ? 0 : 1) + dictionaryBytes;
+  switch (descriptor >> 6) {
+    case 0:
+      return singleSegment && at < frame.length ? view.getUint8(at) : -1;
+    case 1:
+      return at + 2 <= frame.length ? view.getUint16(at, true) + 256 : -1;
+    case 2:
+      return at + 4 <= frame.length ? view.getUint32(at, true) : -1;
+    default:
+      return at + 8 <= frame.length ? Number(view.getBigUint64(at, true)) : -1;
+  }
+}
