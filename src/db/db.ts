@@ -1,0 +1,37 @@
+/**
+ * The facade that every server calls. Knows sessions and permissions; the work is done by the engine and the query layer below.
+ */
+import type { StatementResult } from "../query/statement-result.ts";
+import type { DatabaseInfo } from "../table/catalog.ts";
+import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
+import type { Session } from "./session.ts";
+
+/** State of the store for `/health`. */
+export interface Health {
+  readonly ok: boolean;
+  /** Why it is not, e.g. "log segment poisoned: fdatasync failed: EIO". */
+  readonly reason: string | undefined;
+}
+
+export interface Db {
+  /**
+   * Runs all statements of a text in order, after parsing all of them; stops at the first failure.
+   * Checks the database first (DatabaseNotFound), then syntax, then permission per statement.
+   * Each result must be read (or its iterator returned) before the next is asked for.
+   *
+   * @throws DbError
+   */
+  sql(text: string, session: Session): AsyncIterable<StatementResult>;
+  /** Resolves when there is memory for another write; called before decoding. @throws DbError RateLimited after `write.stall_timeout` */
+  admit(): Promise<void>;
+  /** Applies a decoded batch under the session's database. @throws DbError PermissionDenied and those of `Writer.write` */
+  write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
+  /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
+  createDatabase(name: string, session: Session): Promise<boolean>;
+  /** @throws DbError PermissionDenied unless the user may do this */
+  authorize(session: Session, action: "read" | "write"): void;
+  databases(): readonly DatabaseInfo[];
+  /** Types of existing columns, for decoders. */
+  readonly schemas: SchemaLookup;
+  health(): Health;
+}

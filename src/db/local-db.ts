@@ -1,0 +1,88 @@
+/**
+ * The facade over one engine: checks who may do what, then hands on to the engine or to the query layer.
+ */
+import type { Clock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { executeStatement, isReadOnly } from "../query/execute.ts";
+import type { AdminOperations, QueryContext } from "../query/query-context.ts";
+import { parseSql } from "../query/sql/parse.ts";
+import type { StatementResult } from "../query/statement-result.ts";
+import type { Catalog, DatabaseInfo } from "../table/catalog.ts";
+import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import type { Action } from "./auth/user.ts";
+import type { Db, Health } from "./db.ts";
+import type { Session } from "./session.ts";
+
+/** What the facade needs of the engine. */
+export interface EngineFacade extends Catalog, Writer, SchemaLookup, AdminOperations {
+  /** Resolves when there is memory for another write. @throws DbError RateLimited */
+  admit(): Promise<void>;
+  /** Why writes fail, or undefined. */
+  failure(): string | undefined;
+}
+
+/** The database of this process. */
+export class LocalDb implements Db {
+  readonly schemas: SchemaLookup;
+  private readonly engine: EngineFacade;
+  private readonly clock: Clock;
+
+  constructor(engine: EngineFacade, clock: Clock) {
+    this.engine = engine;
+    this.clock = clock;
+    this.schemas = engine;
+  }
+
+  async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
+    this.checkDatabase(session);
+    const statements = parseSql(text);
+    if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
+    const context: QueryContext = {
+      catalog: this.engine,
+      writer: this.engine,
+      admin: this.engine,
+      clock: this.clock,
+      variables: session,
+      signal: session.signal,
+    };
+    for (const statement of statements) {
+      this.authorize(session, isReadOnly(statement) ? "read" : "write");
+      yield await executeStatement(statement, context);
+    }
+  }
+
+  async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
+    this.authorize(session, "write");
+    return this.engine.write(session.database, batch, options);
+  }
+
+  admit(): Promise<void> {
+    return this.engine.admit();
+  }
+
+  async createDatabase(name: string, session: Session): Promise<boolean> {
+    this.authorize(session, "write");
+    return this.engine.createDatabase(name, {}, false);
+  }
+
+  authorize(session: Session, action: Action): void {
+    const { mode } = session.user;
+    if (mode === "rw" || (mode === "ro" && action === "read") || (mode === "wo" && action === "write")) return;
+    throw new DbError(StatusCode.PermissionDenied, "User is not authorized to perform this action");
+  }
+
+  databases(): readonly DatabaseInfo[] {
+    return this.engine.databases();
+  }
+
+  health(): Health {
+    const reason = this.engine.failure();
+    return { ok: reason === undefined, reason };
+  }
+
+  private checkDatabase(session: Session): void {
+    if (this.engine.database(session.database) !== undefined) return;
+    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
+  }
+}

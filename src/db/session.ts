@@ -1,0 +1,8 @@
+import type { SessionVariables } from "../query/query-context.ts";
+import type { User } from "./auth/user.ts";
+
+/** One client's state: a request over HTTP, a connection over the wire protocols. */
+export interface Session extends SessionVariables {
+  readonly user: User;
+  readonly signal: AbortSignal;
+}

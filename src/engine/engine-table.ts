@@ -1,0 +1,113 @@
+import type { Clock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import type { PageCache } from "../storage/cache/page-cache.ts";
+import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
+import type { Region } from "../storage/region/region.ts";
+import type { OutputColumn } from "../storage/scan/assemble.ts";
+import { scanRows } from "../storage/scan/scan.ts";
+import { vectorOf } from "../column/vector-builder.ts";
+import type { Table, TableStatistics } from "../table/catalog.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
+import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
+import type { SeriesView } from "../table/series-view.ts";
+
+/** A table over its region. */
+export class EngineTable implements Table {
+  readonly region: Region;
+  private readonly cache: PageCache;
+  private readonly clock: Clock;
+  private dropped = false;
+
+  constructor(region: Region, cache: PageCache, clock: Clock) {
+    this.region = region;
+    this.cache = cache;
+    this.clock = clock;
+  }
+
+  get schema(): TableSchema {
+    return this.region.schemaNow;
+  }
+
+  get series(): SeriesView {
+    return this.region.registry;
+  }
+
+  /** From now on reads fail. */
+  markDropped(): void {
+    this.dropped = true;
+  }
+
+  async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    if (this.dropped) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${this.schema.database}.${this.schema.name}`);
+    const { schema } = this;
+    const time = timeIndexOf(schema);
+    const snapshot = this.region.snapshot();
+    try {
+      yield* scanRows({
+        chunks: snapshot.chunks,
+        files: snapshot.files,
+        registry: this.region.registry,
+        cache: this.cache,
+        mergeMode: mergeModeOf(schema),
+        timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
+        timeColumnId: time.id,
+        output: request.projection.map((name) => this.outputOf(schema, name)),
+        bounds: request.fieldBounds.map((bounds) => ({ ...bounds, columnId: columnNamed(schema, bounds.column).id })),
+        request,
+        metrics,
+      });
+    } finally {
+      await snapshot.release();
+    }
+  }
+
+  timeBounds(): TimeRange | undefined {
+    let start: bigint | undefined;
+    let end: bigint | undefined;
+    const add = (min: bigint, max: bigint): void => {
+      if (start === undefined || min < start) start = min;
+      if (end === undefined || max > end) end = max;
+    };
+    for (const file of this.region.dataFiles) add(file.minTime, file.maxTime);
+    for (const chunk of this.region.chunks) add(chunkMinTime(chunk), chunkMaxTime(chunk));
+    return start === undefined || end === undefined ? undefined : { start, end: end + 1n };
+  }
+
+  statistics(): TableStatistics {
+    const files = this.region.dataFiles;
+    return {
+      rowCount: this.region.rowCount,
+      memoryBytes: this.region.memoryBytes,
+      fileBytes: files.reduce((sum, file) => sum + file.byteLength, 0),
+      fileCount: files.length,
+      seriesCount: this.region.registry.count,
+    };
+  }
+
+  private outputOf(schema: TableSchema, name: string): OutputColumn {
+    const column = columnNamed(schema, name);
+    if (column.semantic === "timestamp") return { kind: "time" };
+    if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
+    return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column) } };
+  }
+
+  /** What rows hold that were written before the column was added: its default, else NULL. */
+  private missingValue(column: ColumnSchema): ReturnType<typeof vectorOf> | undefined {
+    if (column.default === undefined) return undefined;
+    const value = column.default.kind === "now" ? this.clock.nowNanos() : column.default.value;
+    if (value === undefined) return undefined;
+    return vectorOf(column.type, new Array(MISSING_ROWS).fill(value));
+  }
+}
+
+/** Rows of a constant vector for columns that a file lacks: at least the rows of a batch. */
+const MISSING_ROWS = 65_536;
+
+function columnNamed(schema: TableSchema, name: string): ColumnSchema {
+  const column = schema.columns.find((candidate) => candidate.name === name);
+  if (column === undefined) {
+    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
+  }
+  return column;
+}

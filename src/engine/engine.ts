@@ -1,0 +1,460 @@
+/**
+ * The engine: tables over their storage. Implements the contracts of `table/` on one log, one meta store and one file store.
+ *
+ *   write:   schema (one commit) ─► chunk a table ─► one log record ─► durable ─► visible ─► acknowledged
+ *   flush:   freeze ─► worker ─► files durable ─► one commit (files + flushed sequence) ─► log trimmed
+ *   start:   schemas and files from the meta store ─► log replayed into memtables ─► orphan files deleted
+ *
+ * Order of shutdown: scheduler, flush worker, log, regions, meta store.
+ */
+import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
+import type { Logger } from "../base/log.ts";
+import { StatusCode } from "../base/status-code.ts";
+import type { AdminOperations } from "../query/query-context.ts";
+import { PageCache } from "../storage/cache/page-cache.ts";
+import type { FileStore } from "../storage/file-store/file-store.ts";
+import { SlabPool } from "../storage/memtable/arena.ts";
+import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
+import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import { type PreparedChunk, Region } from "../storage/region/region.ts";
+import type { DataFile } from "../storage/sst/flush.ts";
+import { tableFolder } from "../storage/sst/flush.ts";
+import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
+import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
+import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import type { SeriesDictionary } from "../table/series-dictionary.ts";
+import type { KnownColumn, SchemaLookup, TableWrite, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import { EngineTable } from "./engine-table.ts";
+import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
+import { LogLedger } from "./log-ledger.ts";
+import { decodeFile, encodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
+import { Replay } from "./replay.ts";
+import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
+import { type SchemaStep, SchemaStore } from "./schema-store.ts";
+import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+import { columnSources, convertTimes, type WritePlan, writePlanOf } from "./write-rows.ts";
+
+/** What an engine is made of. The engine owns all of them and closes them. */
+export interface EngineParts {
+  readonly wal: Wal;
+  readonly meta: MetaStore;
+  readonly files: FileStore;
+  readonly flusher: FlushExecutor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: FlushLimits;
+  /** Most bytes of decoded pages kept. */
+  readonly pageCacheBytes: number;
+}
+
+/** Most ids that one flush may use: one a file. */
+const FILES_PER_FLUSH_MAX = 4096;
+
+interface TableEntry {
+  readonly table: EngineTable;
+  readonly marks: SegmentMarks;
+  plan: WritePlan;
+}
+
+export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
+  private readonly parts: EngineParts;
+  private readonly schemas: SchemaStore;
+  private readonly entries: Map<string, TableEntry> = new Map();
+  private readonly byId: Map<number, TableEntry> = new Map();
+  private readonly mapper: SeriesMapper = new SeriesMapper();
+  private readonly ledger: LogLedger = new LogLedger();
+  private readonly scheduler: FlushScheduler<Region>;
+  private readonly pool: SlabPool;
+  private readonly cache: PageCache;
+  private sequence = 0;
+  private dropEpoch = 0;
+  private flushing: Promise<void> = Promise.resolve();
+  private scratch: Uint32Array = new Uint32Array(16_384);
+
+  private constructor(parts: EngineParts) {
+    this.parts = parts;
+    this.schemas = new SchemaStore(parts.meta);
+    this.pool = new SlabPool(parts.limits.memtableBytes);
+    this.cache = new PageCache(parts.pageCacheBytes);
+    const host = {
+      regions: () => this.regions(),
+      logBytes: () => parts.wal.segments().reduce((sum, segment) => sum + segment.bytes, 0),
+      logHolders: () => this.ledger.holders(this).flatMap((id) => this.byId.get(id)?.table.region ?? []),
+      flush: (region: Region) => this.flushRegion(region),
+    };
+    this.scheduler = new FlushScheduler(parts.limits, host, parts.clock, parts.logger.child("flush"));
+  }
+
+  /** Opens everything and replays the log. @throws DbError StorageUnavailable */
+  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
+    const engine = new Engine(parts);
+    const known = new Set<string>();
+    for (const schema of engine.schemas.allSchemas()) {
+      const entry = engine.addEntry(schema);
+      for (const file of entry.table.region.dataFiles) known.add(file.name);
+    }
+    for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
+    const recovery = await engine.replay();
+    engine.scheduler.start();
+    return { engine, recovery };
+  }
+
+  // ---- Catalog ----
+
+  databases(): readonly DatabaseInfo[] {
+    return this.schemas.databases();
+  }
+
+  database(name: string): DatabaseInfo | undefined {
+    return this.schemas.database(name);
+  }
+
+  async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
+    if (ifNotExists && this.schemas.database(name) !== undefined) return false;
+    this.schemas.createDatabase(name, options);
+    await this.parts.meta.settled();
+    return true;
+  }
+
+  async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
+    if (ifExists && this.schemas.database(name) === undefined) return false;
+    const dropped = this.schemas.dropDatabase(name);
+    for (const schema of dropped) await this.removeEntry(schema);
+    await this.parts.meta.settled();
+    return true;
+  }
+
+  tables(database: string): readonly Table[] {
+    return this.schemas.schemas(database).flatMap((schema) => this.byId.get(schema.id)?.table ?? []);
+  }
+
+  table(database: string, name: string): Table | undefined {
+    return this.entries.get(keyOf(database, name))?.table;
+  }
+
+  async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
+    const existing = this.table(definition.database, definition.name);
+    if (existing !== undefined && ifNotExists) return existing;
+    const entry = this.addEntry(this.schemas.createTable(definition));
+    await this.parts.meta.settled();
+    return entry.table;
+  }
+
+  async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
+    if (ifExists && this.schemas.schema(database, name) === undefined) return false;
+    await this.removeEntry(this.schemas.dropTable(database, name));
+    await this.parts.meta.settled();
+    return true;
+  }
+
+  async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
+    const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
+    assert(schema !== undefined, "a change gives a schema");
+    const entry = this.applySchema(schema);
+    await this.parts.meta.settled();
+    return entry.table;
+  }
+
+  columnOf(database: string, table: string, column: string): KnownColumn | undefined {
+    return this.entries.get(keyOf(database, table))?.plan.columnOf.get(column);
+  }
+
+  // ---- Writer ----
+
+  async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
+    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
+    }
+    const failure = this.parts.wal.failure();
+    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
+    const { durable, prepared, rowCount } = this.logBatch(database, batch, options);
+    if (durable === undefined) return { rowCount: 0 };
+    try {
+      await durable;
+    } catch (error) {
+      for (const chunk of prepared) chunk.abandon();
+      throw error;
+    }
+    let bytes = 0;
+    for (const chunk of prepared) {
+      chunk.publish();
+      bytes += chunk.chunk.payload.length;
+    }
+    this.scheduler.written(bytes);
+    await this.parts.meta.settled();
+    return { rowCount };
+  }
+
+  /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
+  admit(): Promise<void> {
+    return this.scheduler.admit();
+  }
+
+  // ---- Admin ----
+
+  async flushTable(database: string, table: string): Promise<void> {
+    const entry = this.entries.get(keyOf(database, table));
+    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    await this.flushRegion(entry.table.region);
+  }
+
+  /** Why writes fail, or undefined. */
+  failure(): string | undefined {
+    return this.parts.wal.failure();
+  }
+
+  /** Sequence up to which a table's rows are in files; Infinity when the table is gone. */
+  flushedSequence(tableId: number): number {
+    return this.byId.get(tableId)?.table.region.flushedSequence ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Flushes all tables and closes everything, in the order of the file header. */
+  async close(): Promise<void> {
+    await this.scheduler.close();
+    for (const { table } of this.byId.values()) await this.flushRegion(table.region);
+    await this.flushing;
+    await this.parts.flusher.close();
+    await this.parts.wal.close();
+    for (const { table } of this.byId.values()) await table.region.close(false);
+    this.parts.meta.close();
+  }
+
+  // ---- Write path ----
+
+  private logBatch(
+    database: string,
+    batch: WriteBatch,
+    options: WriteOptions,
+  ): { readonly durable: Promise<void> | undefined; readonly prepared: readonly PreparedChunk[]; readonly rowCount: number } {
+    const writes = batch.tables.filter((write) => write.rowCount > 0);
+    const prepared: PreparedChunk[] = [];
+    if (writes.length === 0) return { durable: undefined, prepared, rowCount: 0 };
+    const seriesOfKey = this.mapper.mapOf(batch.dictionary, database, this.dropEpoch);
+    this.evolve(database, writes, batch.dictionary, seriesOfKey, options);
+    const segment = this.parts.wal.beginRecord();
+    const sequence = this.sequence + 1;
+    const entries: RecordEntry[] = [];
+    let rowCount = 0;
+    try {
+      for (const write of writes) {
+        const entry = this.entryOf(database, write.table);
+        const { chunk, record } = this.prepareChunk(entry, write, seriesOfKey, segment, sequence);
+        prepared.push(chunk);
+        entries.push(record);
+        rowCount += write.rowCount;
+      }
+    } catch (error) {
+      for (const chunk of prepared) chunk.abandon();
+      // Series marked for this record were not logged.
+      for (const { marks } of this.byId.values()) marks.forget();
+      throw error;
+    }
+    this.sequence = sequence;
+    for (const { tableId } of entries) this.ledger.note(segment, tableId, sequence);
+    return { durable: this.parts.wal.append(sequence, encodeWriteRecord(entries)), prepared, rowCount };
+  }
+
+  private prepareChunk(
+    entry: TableEntry,
+    write: TableWrite,
+    seriesOfKey: Uint32Array,
+    segment: number,
+    sequence: number,
+  ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
+    const { region } = entry.table;
+    const columns = columnSources(region.schemaNow, entry.plan, write, this.parts.clock);
+    const times = convertTimes(write.times, write.rowCount, write.timeUnit, entry.plan.timeUnit);
+    if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
+    const marks = entry.marks.reserve(region.registry.count);
+    const newSeries: number[] = [];
+    const seriesMax = mapRows(write.keys, write.rowCount, seriesOfKey, marks, segment, this.scratch, newSeries);
+    const chunk = region.prepare({
+      sequence,
+      rowCount: write.rowCount,
+      series: this.scratch,
+      seriesMax,
+      timeBase: times.base,
+      timeOffsets: times.offsets,
+      columns,
+    });
+    return { chunk, record: { tableId: region.schemaNow.id, registry: region.registry, newSeries, chunk: chunk.chunk } };
+  }
+
+  /** Creates what the batch needs, in one commit, and gives every new key its series. */
+  private evolve(
+    database: string,
+    writes: readonly TableWrite[],
+    dictionary: SeriesDictionary,
+    seriesOfKey: Uint32Array,
+    options: WriteOptions,
+  ): void {
+    const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
+    const steps = this.schemaSteps(database, pending, dictionary, options);
+    if (steps.length > 0) for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+    for (const { write, keys } of pending) {
+      if (keys.length === 0) continue;
+      const { registry } = this.entryOf(database, write.table).table.region;
+      for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
+    }
+  }
+
+  private schemaSteps(
+    database: string,
+    pending: readonly { readonly write: TableWrite; readonly keys: readonly number[] }[],
+    dictionary: SeriesDictionary,
+    options: WriteOptions,
+  ): SchemaStep[] {
+    const steps: SchemaStep[] = [];
+    const creating = new Map<string, KnownColumns>();
+    for (const { write, keys } of pending) {
+      const tagNames = keys.length === 0 ? [] : tagNamesOf(dictionary, keys);
+      const entry = this.entries.get(keyOf(database, write.table));
+      const schema = entry?.table.schema ?? creating.get(write.table);
+      if (entry !== undefined && tagNames.length === 0 && fieldsMatch(entry.plan, write)) continue;
+      if (schema === undefined) {
+        const refused = tableMissing(database, write.table, options);
+        if (refused !== undefined) throw refused;
+        const definition = newTable(database, write, dictionary, tagNames, options);
+        creating.set(write.table, definition);
+        steps.push({ kind: "create", definition });
+        continue;
+      }
+      const missing = missingColumns(schema, tagNames, write.fields);
+      checkMayExtend(schema, missing, options);
+      if (missing.length === 0) continue;
+      steps.push({ kind: "alter", database, table: write.table, change: { kind: "add-columns", columns: missing, ifNotExists: true } });
+    }
+    return steps;
+  }
+
+  // ---- Tables ----
+
+  private *regions(): Generator<Region> {
+    for (const { table } of this.byId.values()) yield table.region;
+  }
+
+  private entryOf(database: string, table: string): TableEntry {
+    const entry = this.entries.get(keyOf(database, table));
+    assert(entry !== undefined, `table ${database}.${table} exists`);
+    return entry;
+  }
+
+  private addEntry(schema: TableSchema): TableEntry {
+    const { meta, files, clock } = this.parts;
+    const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
+    dataFiles.sort((a, b) => a.sequence - b.sequence || a.id - b.id);
+    const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
+    this.sequence = Math.max(this.sequence, flushed);
+    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
+    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    this.entries.set(keyOf(schema.database, schema.name), entry);
+    this.byId.set(schema.id, entry);
+    return entry;
+  }
+
+  private applySchema(schema: TableSchema): TableEntry {
+    const entry = this.byId.get(schema.id);
+    if (entry === undefined) return this.addEntry(schema);
+    entry.table.region.setSchema(schema);
+    entry.plan = writePlanOf(schema);
+    return entry;
+  }
+
+  private async removeEntry(schema: TableSchema): Promise<void> {
+    const entry = this.byId.get(schema.id);
+    if (entry === undefined) return;
+    this.byId.delete(schema.id);
+    this.entries.delete(keyOf(schema.database, schema.name));
+    this.dropEpoch++;
+    entry.table.markDropped();
+    await this.flushing; // A flush of this table, if one runs, still adds its files first.
+    await entry.table.region.close(true);
+    await this.parts.files.deleteFolder(tableFolder(schema.id));
+    await this.trimLog();
+  }
+
+  // ---- Flush and log ----
+
+  /** Writes what the region has in memory to files. One flush runs at a time. */
+  private flushRegion(region: Region): Promise<void> {
+    const run = this.flushing.then(() => this.flushNow(region));
+    this.flushing = run.catch(() => undefined); // The caller sees the error; the next flush starts anyway.
+    return run;
+  }
+
+  private async flushNow(region: Region): Promise<void> {
+    if (this.byId.get(region.schemaNow.id)?.table.region !== region) return; // It was dropped while it waited.
+    region.freeze();
+    for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
+      await memtable.whenSettled();
+      const started = this.parts.clock.monotonicMillis();
+      const { rowCount } = memtable;
+      const sequence = memtable.maxSequence;
+      const job = region.flushJob(memtable, this.schemas.takeFileIds(FILES_PER_FLUSH_MAX));
+      const files = memtable.chunks.length === 0 ? [] : await this.parts.flusher.flush(job);
+      const tableId = region.schemaNow.id;
+      this.parts.meta.commit([
+        ...files.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
+        { key: flushedKey(tableId), value: Math.max(sequence, region.flushedSequence) },
+      ]);
+      region.finishFlush(memtable, files, sequence);
+      const bytes = files.reduce((sum, file) => sum + file.byteLength, 0);
+      const millis = Math.round(this.parts.clock.monotonicMillis() - started);
+      this.parts.logger.debug({ table: region.schemaNow.name, rows: rowCount, files: files.length, bytes, millis }, "flushed");
+    }
+    await this.trimLog();
+  }
+
+  private async trimLog(): Promise<void> {
+    const head = this.parts.wal.segments().at(-1)?.id;
+    if (head === undefined) return;
+    await this.parts.wal.trim(this.ledger.oldestNeeded(this, head));
+  }
+
+  private async replay(): Promise<WalRecoveryReport> {
+    const replay = new Replay((tableId) => this.byId.get(tableId)?.table.region, this.ledger, this.parts.logger);
+    const report = await this.parts.wal.recover((record) => {
+      this.sequence = Math.max(this.sequence, record.sequence);
+      replay.apply(record);
+    });
+    await this.trimLog();
+    return report;
+  }
+}
+
+function keyOf(database: string, table: string): string {
+  return `${database}\0${table}`;
+}
+
+/** Whether all fields exist with their types: the usual case, without building anything. */
+function fieldsMatch(plan: WritePlan, write: TableWrite): boolean {
+  for (const field of write.fields) {
+    const column = plan.columnOf.get(field.name);
+    if (column === undefined || column.semantic !== "field") return false;
+    if (column.type !== field.type && JSON.stringify(column.type) !== JSON.stringify(field.type)) return false;
+  }
+  return true;
+}
+
+function newTable(
+  database: string,
+  write: TableWrite,
+  dictionary: SeriesDictionary,
+  tagNames: readonly string[],
+  options: WriteOptions,
+): TableDefinition {
+  const columns = columnsForNewTable(write, dictionary, tagNames);
+  return {
+    database,
+    name: write.table,
+    columns,
+    primaryKey: columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name),
+    engine: "mito",
+    options: options.tableOptions,
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
+ */
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { columnId, tableId } from "../base/units.ts";
+import type { DataType, TimeUnit } from "../column/data-type.ts";
+import type { Scalar } from "../column/vector.ts";
+import type { MetaValue } from "../storage/meta-store/meta-store.ts";
+import type { DataFile } from "../storage/sst/flush.ts";
+import type { ColumnDefault, ColumnSchema, SemanticType, TableSchema } from "../table/schema.ts";
+
+type MetaObject = { readonly [key: string]: MetaValue };
+
+/** Key of a table's entry. */
+export function tableKey(id: number): string {
+  return `table/${pad(id)}`;
+}
+
+/** Key of a file's entry; with no file id, the prefix of all files of a table. */
+export function fileKey(table: number, file?: number): string {
+  return `file/${pad(table)}/${file === undefined ? "" : pad(file)}`;
+}
+
+/** Key of the sequence up to which a table is flushed. */
+export function flushedKey(table: number): string {
+  return `flushed/${pad(table)}`;
+}
+
+function pad(id: number): string {
+  return String(id).padStart(10, "0");
+}
+
+/** A schema as JSON. `nextColumnId` is the id that the next new column gets. */
+export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaValue {
+  return {
+    id: schema.id,
+    database: schema.database,
+    name: schema.name,
+    version: schema.version,
+    engine: schema.engine,
+    options: { ...schema.options },
+    primaryKey: [...schema.primaryKey],
+    nextColumnId,
+    columns: schema.columns.map((column) => ({
+      id: column.id,
+      name: column.name,
+      type: { ...column.type },
+      semantic: column.semantic,
+      nullable: column.nullable,
+      ...(column.default === undefined ? {} : { default: encodeDefault(column.default) }),
+      ...(column.comment === undefined ? {} : { comment: column.comment }),
+      ...(column.indexes === undefined ? {} : { indexes: [...column.indexes] }),
+    })),
+  };
+}
+
+/** A schema from JSON. @throws DbError StorageUnavailable when the entry is not what `encodeSchema` made */
+export function decodeSchema(key: string, value: MetaValue): { readonly schema: TableSchema; readonly nextColumnId: number } {
+  const entry = objectOf(key, value);
+  const columns = arrayOf(key, entry["columns"]).map((column) => decodeColumn(key, objectOf(key, column)));
+  const schema: TableSchema = {
+    id: tableId(numberOf(key, entry["id"])),
+    database: textOf(key, entry["database"]),
+    name: textOf(key, entry["name"]),
+    version: numberOf(key, entry["version"]),
+    engine: textOf(key, entry["engine"]),
+    options: Object.fromEntries(Object.entries(objectOf(key, entry["options"])).map(([name, text]) => [name, textOf(key, text)])),
+    primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
+    columns,
+  };
+  return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
+}
+
+function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
+  const { comment, indexes } = entry;
+  return {
+    id: columnId(numberOf(key, entry["id"])),
+    name: textOf(key, entry["name"]),
+    type: decodeType(key, objectOf(key, entry["type"])),
+    semantic: textOf(key, entry["semantic"]) as SemanticType,
+    nullable: entry["nullable"] === true,
+    ...(entry["default"] === undefined ? {} : { default: decodeDefault(key, objectOf(key, entry["default"])) }),
+    ...(comment === undefined ? {} : { comment: textOf(key, comment) }),
+    ...(indexes === undefined ? {} : { indexes: arrayOf(key, indexes).map((index) => textOf(key, index)) }),
+  };
+}
+
+function decodeType(key: string, entry: MetaObject): DataType {
+  const kind = textOf(key, entry["kind"]) as DataType["kind"];
+  switch (kind) {
+    case "int":
+      return { kind, bits: numberOf(key, entry["bits"]) as 8 | 16 | 32 | 64, signed: entry["signed"] === true };
+    case "float":
+      return { kind, bits: numberOf(key, entry["bits"]) as 32 | 64 };
+    case "timestamp":
+    case "duration":
+      return { kind, unit: textOf(key, entry["unit"]) as TimeUnit };
+    case "decimal":
+      return { kind, precision: numberOf(key, entry["precision"]), scale: numberOf(key, entry["scale"]) };
+    case "vector":
+      return { kind, dimension: numberOf(key, entry["dimension"]) };
+    default:
+      return { kind };
+  }
+}
+
+/** Defaults keep the kind of their value, since JSON has no 64-bit integers, NaN or bytes. */
+function encodeDefault(value: ColumnDefault): MetaValue {
+  if (value.kind === "now") return { kind: "now" };
+  const scalar = value.value;
+  if (scalar === undefined) return { kind: "literal", type: "null" };
+  if (typeof scalar === "boolean") return { kind: "literal", type: "boolean", value: scalar };
+  if (typeof scalar === "string") return { kind: "literal", type: "text", value: scalar };
+  if (scalar instanceof Uint8Array) return { kind: "literal", type: "bytes", value: scalar.toHex() };
+  return { kind: "literal", type: typeof scalar, value: Object.is(scalar, -0) ? "-0" : String(scalar) };
+}
+
+function decodeDefault(key: string, entry: MetaObject): ColumnDefault {
+  if (entry["kind"] === "now") return { kind: "now" };
+  return { kind: "literal", value: decodeScalar(key, entry) };
+}
+
+function decodeScalar(key: string, entry: MetaObject): Scalar {
+  switch (entry["type"]) {
+    case "null":
+      return undefined;
+    case "boolean":
+      return entry["value"] === true;
+    case "bytes":
+      return Uint8Array.fromHex(textOf(key, entry["value"]));
+    case "number":
+      return Number(textOf(key, entry["value"]));
+    case "bigint":
+      return BigInt(textOf(key, entry["value"]));
+    default:
+      return textOf(key, entry["value"]);
+  }
+}
+
+/** A file's description as JSON. */
+export function encodeFile(file: DataFile): MetaValue {
+  return { ...file, minTime: String(file.minTime), maxTime: String(file.maxTime) };
+}
+
+/** A file's description from JSON. @throws DbError StorageUnavailable when the entry is not what `encodeFile` made */
+export function decodeFile(key: string, value: MetaValue): DataFile {
+  const entry = objectOf(key, value);
+  return {
+    id: numberOf(key, entry["id"]),
+    name: textOf(key, entry["name"]),
+    rowCount: numberOf(key, entry["rowCount"]),
+    byteLength: numberOf(key, entry["byteLength"]),
+    minTime: BigInt(textOf(key, entry["minTime"])),
+    maxTime: BigInt(textOf(key, entry["maxTime"])),
+    sequence: numberOf(key, entry["sequence"]),
+    schemaVersion: numberOf(key, entry["schemaVersion"]),
+  };
+}
+
+function broken(key: string, want: string, value: unknown): DbError {
+  return new DbError(StatusCode.StorageUnavailable, `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`);
+}
+
+function objectOf(key: string, value: MetaValue | undefined): MetaObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken(key, "an object", value);
+  return value as MetaObject;
+}
+
+function arrayOf(key: string, value: MetaValue | undefined): readonly MetaValue[] {
+  if (!Array.isArray(value)) throw broken(key, "a list", value);
+  return value;
+}
+
+function textOf(key: string, value: MetaValue | undefined): string {
+  if (typeof value !== "string") throw broken(key, "text", value);
+  return value;
+}
+
+/** A whole number, e.g. an id or a sequence. */
+export function numberOf(key: string, value: MetaValue | undefined): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) throw broken(key, "a whole number", value);
+  return value;
+}

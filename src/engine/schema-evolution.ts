@@ -1,0 +1,91 @@
+/**
+ * What a batch needs that the catalog lacks: tables to create and columns to add, or the error when that is not allowed.
+ */
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { type DataType, sameType, sqlName, STRING } from "../column/data-type.ts";
+import type { ColumnDefinition } from "../table/schema.ts";
+import type { SeriesDictionary } from "../table/series-dictionary.ts";
+import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.ts";
+
+/** Name of the time index of a table made by a write. */
+export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
+
+/** Tag names of some keys, in order of first sight. */
+export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]): string[] {
+  const names = new Set<string>();
+  for (const key of keys) for (const name of dictionary.tagsOf(key).names) names.add(name);
+  return [...names];
+}
+
+/**
+ * Columns for a table that does not exist: tags and fields of the first row, the time index, then what other rows add (ingest.md 1.5).
+ */
+export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictionary, tagNames: readonly string[]): ColumnDefinition[] {
+  const firstTags = new Set(dictionary.tagsOf(write.keys[0] as number).names);
+  const isFirst = (field: FieldWrite): boolean =>
+    field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
+  return [
+    ...tagNames.filter((name) => firstTags.has(name)).map(tagColumn),
+    ...write.fields.filter(isFirst).map(fieldColumn),
+    { name: DEFAULT_TIME_COLUMN, type: { kind: "timestamp", unit: write.timeUnit }, semantic: "timestamp", nullable: false },
+    ...tagNames.filter((name) => !firstTags.has(name)).map(tagColumn),
+    ...write.fields.filter((field) => !isFirst(field)).map(fieldColumn),
+  ];
+}
+
+/** What of a table's schema evolution looks at; also that of a table about to be created. */
+export interface KnownColumns {
+  readonly name: string;
+  readonly columns: readonly ColumnDefinition[];
+}
+
+/** Columns that a table lacks for these tags and fields. @throws DbError InvalidArguments when one has another type or role */
+export function missingColumns(schema: KnownColumns, tagNames: readonly string[], fields: readonly FieldWrite[]): ColumnDefinition[] {
+  const missing: ColumnDefinition[] = [];
+  for (const name of tagNames) {
+    const column = schema.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) missing.push(tagColumn(name));
+    else if (column.semantic !== "tag") throw conflict(schema, name, `a ${column.semantic} column`, "a tag");
+  }
+  for (const field of fields) {
+    const column = schema.columns.find((candidate) => candidate.name === field.name);
+    if (column === undefined) missing.push(fieldColumn(field));
+    else if (column.semantic !== "field") throw conflict(schema, field.name, `a ${column.semantic} column`, "a field");
+    else if (!sameType(column.type, field.type)) throw conflict(schema, field.name, sqlName(column.type), sqlName(field.type));
+  }
+  return missing;
+}
+
+/** @throws DbError when columns would have to be added and the write may not do so */
+export function checkMayExtend(schema: KnownColumns, missing: readonly ColumnDefinition[], options: WriteOptions): void {
+  if (options.autoCreate || missing.length === 0) return;
+  throw new DbError(
+    StatusCode.TableColumnNotFound,
+    `cannot write to table ${schema.name}: it has no column ${missing[0]?.name ?? ""}, and auto_create_table is off`,
+  );
+}
+
+/** The error for a missing table that the write may not create. */
+export function tableMissing(database: string, table: string, options: WriteOptions): DbError | undefined {
+  if (options.autoCreate) return undefined;
+  return new DbError(
+    StatusCode.TableNotFound,
+    `Table \`${table}\` does not exist, and \`auto_create_table\` hint is disabled (database ${database})`,
+  );
+}
+
+function conflict(schema: KnownColumns, column: string, have: string, got: string): DbError {
+  return new DbError(
+    StatusCode.InvalidArguments,
+    `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`,
+  );
+}
+
+function tagColumn(name: string): ColumnDefinition {
+  return { name, type: STRING, semantic: "tag", nullable: true };
+}
+
+function fieldColumn(field: { readonly name: string; readonly type: DataType }): ColumnDefinition {
+  return { name: field.name, type: field.type, semantic: "field", nullable: true };
+}

@@ -1,0 +1,226 @@
+/**
+ * Databases and schemas: the ones in force, in memory, and their entries in the meta store. Every change is one commit, made before the
+ * new schema is used.
+ */
+import { DbError } from "../base/error.ts";
+import { TABLE_COLUMNS_MAX } from "../base/limits.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { columnId, tableId } from "../base/units.ts";
+import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { DatabaseInfo } from "../table/catalog.ts";
+import type { ColumnDefinition, ColumnSchema, SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey } from "./meta-codec.ts";
+import { checkColumnName, checkDatabaseName, checkTableName } from "./name-rules.ts";
+
+/** Databases that exist on every server. */
+export const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
+const NEXT_TABLE = "next/table";
+const NEXT_FILE = "next/file";
+/** File ids taken from the meta store at a time; the rest of a block is lost at a restart. */
+const FILE_ID_BLOCK = 1024;
+
+interface TableEntry {
+  schema: TableSchema;
+  nextColumnId: number;
+}
+
+interface DatabaseEntry {
+  readonly info: DatabaseInfo;
+  readonly tables: Map<string, TableEntry>;
+}
+
+export class SchemaStore {
+  private readonly meta: MetaStore;
+  private readonly entries: Map<string, DatabaseEntry> = new Map();
+  private nextTable = 1;
+  private nextFile = 1;
+  private fileIdsEnd = 1;
+
+  /** Loads all databases and schemas. @throws DbError StorageUnavailable */
+  constructor(meta: MetaStore) {
+    this.meta = meta;
+    for (const name of BUILT_IN_DATABASES) this.entries.set(name, { info: { name, options: {} }, tables: new Map() });
+    for (const { key, value } of meta.list("database/")) {
+      const name = key.slice("database/".length);
+      const options = (value as { readonly options?: Readonly<Record<string, string>> } | null)?.options ?? {};
+      this.entries.set(name, { info: { name, options }, tables: new Map() });
+    }
+    for (const { key, value } of meta.list("table/")) {
+      const entry = decodeSchema(key, value);
+      this.databaseOf(entry.schema.database).tables.set(entry.schema.name, entry);
+    }
+    this.nextTable = numberOf(NEXT_TABLE, meta.get(NEXT_TABLE) ?? 1);
+    this.nextFile = numberOf(NEXT_FILE, meta.get(NEXT_FILE) ?? 1);
+    this.fileIdsEnd = this.nextFile;
+  }
+
+  databases(): DatabaseInfo[] {
+    return [...this.entries.values()].map(({ info }) => info).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  database(name: string): DatabaseInfo | undefined {
+    return this.entries.get(name)?.info;
+  }
+
+  /** Schemas of a database; none when it does not exist. */
+  schemas(database: string): TableSchema[] {
+    return [...(this.entries.get(database)?.tables.values() ?? [])].map(({ schema }) => schema);
+  }
+
+  /** Schemas of all databases. */
+  allSchemas(): TableSchema[] {
+    return [...this.entries.keys()].flatMap((name) => this.schemas(name));
+  }
+
+  schema(database: string, table: string): TableSchema | undefined {
+    return this.entries.get(database)?.tables.get(table)?.schema;
+  }
+
+  /** @throws DbError DatabaseAlreadyExists, Unexpected (a bad name), InvalidArguments (a system schema) */
+  createDatabase(name: string, options: Readonly<Record<string, string>>): void {
+    if (name === "information_schema" || name === "pg_catalog") {
+      throw new DbError(StatusCode.InvalidArguments, `Schema ${name} already exists`);
+    }
+    if (this.entries.has(name)) throw new DbError(StatusCode.DatabaseAlreadyExists, `Schema ${name} already exists`);
+    checkDatabaseName(name);
+    this.meta.commit([{ key: `database/${name}`, value: { options: { ...options } } }]);
+    this.entries.set(name, { info: { name, options }, tables: new Map() });
+  }
+
+  /** Forgets a database and its tables; returns their schemas, so that their data can go. @throws DbError DatabaseNotFound, InvalidArguments */
+  dropDatabase(name: string): TableSchema[] {
+    const entry = this.databaseOf(name);
+    if (BUILT_IN_DATABASES.includes(name)) {
+      throw new DbError(StatusCode.InvalidArguments, `cannot drop database ${name}: it belongs to the server`);
+    }
+    const dropped = [...entry.tables.values()].map(({ schema }) => schema);
+    this.meta.commit([{ key: `database/${name}`, value: undefined }, ...dropped.flatMap((schema) => this.removal(schema))]);
+    this.entries.delete(name);
+    return dropped;
+  }
+
+  /** @throws DbError DatabaseNotFound, TableAlreadyExists, InvalidArguments */
+  createTable(definition: TableDefinition): TableSchema {
+    return this.applyAll([{ kind: "create", definition }])[0] as TableSchema;
+  }
+
+  /** Forgets a table with all its entries. @throws DbError TableNotFound */
+  dropTable(database: string, table: string): TableSchema {
+    const { schema } = this.entryOf(database, table);
+    this.meta.commit(this.removal(schema));
+    this.databaseOf(database).tables.delete(table);
+    return schema;
+  }
+
+  /** Applies creations and changes in one commit and returns the new schemas in order. @throws DbError; then nothing changed */
+  applyAll(steps: readonly SchemaStep[]): TableSchema[] {
+    const changed = new Map<string, TableEntry>();
+    let nextTable = this.nextTable;
+    const results: TableEntry[] = [];
+    for (const step of steps) {
+      const next = step.kind === "create" ? this.created(step.definition, nextTable++) : this.altered(step, changed);
+      changed.set(`${next.schema.database}\0${next.schema.name}`, next);
+      results.push(next);
+    }
+    const changes: MetaChange[] = [...changed.values()].map(({ schema, nextColumnId }) => ({
+      key: tableKey(schema.id),
+      value: encodeSchema(schema, nextColumnId),
+    }));
+    if (nextTable !== this.nextTable) changes.push({ key: NEXT_TABLE, value: nextTable });
+    this.meta.commit(changes);
+    this.nextTable = nextTable;
+    for (const entry of changed.values()) this.databaseOf(entry.schema.database).tables.set(entry.schema.name, entry);
+    return results.map(({ schema }) => schema);
+  }
+
+  /** The first of `count` ids for data files, never given out before. @throws DbError StorageUnavailable */
+  takeFileIds(count: number): number {
+    if (this.nextFile + count > this.fileIdsEnd) {
+      this.fileIdsEnd = this.nextFile + Math.max(count, FILE_ID_BLOCK);
+      this.meta.commit([{ key: NEXT_FILE, value: this.fileIdsEnd }]);
+    }
+    const first = this.nextFile;
+    this.nextFile += count;
+    return first;
+  }
+
+  private created(definition: TableDefinition, id: number): TableEntry {
+    const database = this.databaseOf(definition.database);
+    if (database.tables.has(definition.name)) {
+      throw new DbError(
+        StatusCode.TableAlreadyExists,
+        `Table already exists: \`greptime.${definition.database}.${definition.name}\``,
+      );
+    }
+    checkTableName(definition.name);
+    checkColumns(definition.name, definition.columns);
+    const columns = definition.columns.map((column, c) => ({ ...column, id: columnId(c + 1) }));
+    return { schema: { ...definition, id: tableId(id), version: 1, columns }, nextColumnId: columns.length + 1 };
+  }
+
+  private altered(step: AlterStep, changed: ReadonlyMap<string, TableEntry>): TableEntry {
+    const entry = changed.get(`${step.database}\0${step.table}`) ?? this.entryOf(step.database, step.table);
+    const { change } = step;
+    if (change.kind === "set-options") {
+      const options = { ...entry.schema.options, ...change.options };
+      return { ...entry, schema: { ...entry.schema, options, version: entry.schema.version + 1 } };
+    }
+    return withColumns(entry, change.columns, change.ifNotExists);
+  }
+
+  private databaseOf(name: string): DatabaseEntry {
+    const entry = this.entries.get(name);
+    if (entry === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+    return entry;
+  }
+
+  private entryOf(database: string, table: string): TableEntry {
+    const entry = this.databaseOf(database).tables.get(table);
+    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    return entry;
+  }
+
+  private removal(schema: TableSchema): MetaChange[] {
+    const files = this.meta.list(fileKey(schema.id)).map(({ key }): MetaChange => ({ key, value: undefined }));
+    return [{ key: tableKey(schema.id), value: undefined }, { key: flushedKey(schema.id), value: undefined }, ...files];
+  }
+}
+
+/** A change of an existing table. */
+export interface AlterStep {
+  readonly kind: "alter";
+  readonly database: string;
+  readonly table: string;
+  readonly change: SchemaChange;
+}
+
+/** One step of a schema transaction. */
+export type SchemaStep = { readonly kind: "create"; readonly definition: TableDefinition } | AlterStep;
+
+function withColumns(entry: TableEntry, added: readonly ColumnDefinition[], ifNotExists: boolean): TableEntry {
+  const { schema } = entry;
+  const columns: ColumnSchema[] = [...schema.columns];
+  const primaryKey = [...schema.primaryKey];
+  let { nextColumnId } = entry;
+  for (const column of added) {
+    if (columns.some(({ name }) => name === column.name)) {
+      if (ifNotExists) continue;
+      throw new DbError(StatusCode.TableColumnExists, `Column ${column.name} already exists in table ${schema.name}`);
+    }
+    columns.push({ ...column, id: columnId(nextColumnId++) });
+    if (column.semantic === "tag") primaryKey.push(column.name);
+  }
+  checkColumns(schema.name, columns);
+  return { schema: { ...schema, columns, primaryKey, version: schema.version + 1 }, nextColumnId };
+}
+
+function checkColumns(table: string, columns: readonly ColumnDefinition[]): void {
+  if (columns.length > TABLE_COLUMNS_MAX) {
+    throw new DbError(
+      StatusCode.InvalidArguments,
+      `cannot give table ${table} ${columns.length} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
+    );
+  }
+  for (const column of columns) checkColumnName(column.name);
+}
+

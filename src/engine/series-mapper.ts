@@ -1,0 +1,102 @@
+/**
+ * Dictionary keys of a decoder → series numbers of a table. The first row with a key resolves its tags; every other row is one lookup.
+ */
+import type { SeriesRegistry } from "../storage/series/series-registry.ts";
+import type { SeriesDictionary, TagSet } from "../table/series-dictionary.ts";
+
+const UNKNOWN = 0xffff_ffff;
+
+/** What one dictionary's keys mean. Valid for one generation of the dictionary, one database and one drop epoch. */
+interface KeyMap {
+  readonly generation: number;
+  readonly database: string;
+  readonly epoch: number;
+  series: Uint32Array;
+}
+
+/** Maps keys to series. `epoch` must change when a table is dropped, since its series numbers are gone. */
+export class SeriesMapper {
+  private readonly maps: WeakMap<SeriesDictionary, KeyMap> = new WeakMap();
+
+  /** The series of each key, UNKNOWN where a key was not resolved yet; at least `dictionary.size` long. */
+  mapOf(dictionary: SeriesDictionary, database: string, epoch: number): Uint32Array {
+    let map = this.maps.get(dictionary);
+    if (map === undefined || map.generation !== dictionary.generation || map.database !== database || map.epoch !== epoch) {
+      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN) };
+      this.maps.set(dictionary, map);
+    }
+    if (map.series.length < dictionary.size) {
+      const grown = new Uint32Array(Math.max(dictionary.size, map.series.length * 2)).fill(UNKNOWN);
+      grown.set(map.series);
+      map.series = grown;
+    }
+    return map.series;
+  }
+}
+
+/** Keys of `keys[0, count)` that are not resolved yet, each once. */
+export function unresolvedKeys(keys: Uint32Array, count: number, seriesOfKey: Uint32Array): number[] {
+  const found: number[] = [];
+  const RESOLVING = UNKNOWN - 1;
+  for (let i = 0; i < count; i++) {
+    const key = keys[i] as number;
+    if (seriesOfKey[key] !== UNKNOWN) continue;
+    seriesOfKey[key] = RESOLVING;
+    found.push(key);
+  }
+  for (const key of found) seriesOfKey[key] = UNKNOWN;
+  return found;
+}
+
+/** Gives a key its series. All tag names are columns of the registry. @throws DbError RateLimited at the series limit */
+export function resolveKey(key: number, tags: TagSet, registry: SeriesRegistry, seriesOfKey: Uint32Array): void {
+  const values: (string | undefined)[] = new Array<string | undefined>(registry.columnCount);
+  for (let t = 0; t < tags.names.length; t++) values[registry.positionOfName(tags.names[t] as string)] = tags.values[t];
+  seriesOfKey[key] = registry.register(values);
+}
+
+/** Series that a log segment has not defined yet, by table: one mark a series and segment. */
+export class SegmentMarks {
+  private marks: Uint32Array = new Uint32Array(256);
+
+  /** Forgets all marks: every series is defined again with its next use. */
+  forget(): void {
+    this.marks.fill(0);
+  }
+
+  /** Makes room for series below `count`. */
+  reserve(count: number): Uint32Array {
+    if (this.marks.length < count) {
+      const grown = new Uint32Array(Math.max(count, this.marks.length * 2));
+      grown.set(this.marks);
+      this.marks = grown;
+    }
+    return this.marks;
+  }
+}
+
+/**
+ * Writes the series of rows `[0, count)` to `target` and returns the largest; appends to `fresh` the series that `segment` has not
+ * defined yet, and marks them.
+ */
+export function mapRows(
+  keys: Uint32Array,
+  count: number,
+  seriesOfKey: Uint32Array,
+  marks: Uint32Array,
+  segment: number,
+  target: Uint32Array,
+  fresh: number[],
+): number {
+  let max = 0;
+  for (let i = 0; i < count; i++) {
+    const series = seriesOfKey[keys[i] as number] as number;
+    target[i] = series;
+    if (series > max) max = series;
+    if (marks[series] !== segment) {
+      marks[series] = segment;
+      fresh.push(series);
+    }
+  }
+  return max;
+}

@@ -1,0 +1,82 @@
+/**
+ * The process: reads the command line, starts a server, ends it on a signal.
+ *
+ * Exit status: 0 after SIGINT or SIGTERM, 1 when the server cannot start or had to stop, 2 for a wrong command line. A second signal
+ * ends the process at once.
+ */
+import { readFileSync } from "node:fs";
+import { AssertionError } from "./base/assert.ts";
+import { DbError } from "./base/error.ts";
+import { type Logger, RootLog } from "./base/log.ts";
+import { ConfigError } from "./config/config-error.ts";
+import { versionText } from "./config/help.ts";
+import { loadSettings, type Start, type Startup } from "./config/load.ts";
+import { firstLine, hashPassword } from "./db/auth/hash-password.ts";
+import { type Standalone, startStandalone } from "./standalone.ts";
+import { VERSION } from "./version.ts";
+
+async function main(): Promise<void> {
+  const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path) });
+  if (startup.kind === "start") await serve(startup);
+  else process.stdout.write(`${await answer(startup)}\n`);
+}
+
+/** What a command that is not a server prints. */
+async function answer(command: Exclude<Startup, Start>): Promise<string> {
+  switch (command.kind) {
+    case "help":
+      return command.text;
+    case "version":
+      return versionText({ version: VERSION, commit: process.env["VARVE_COMMIT"] ?? "unknown", branch: "" }, command.isLong);
+    case "hash-password": {
+      const password = command.request.password ?? firstLine(await Bun.stdin.text());
+      return hashPassword(password, command.request);
+    }
+  }
+}
+
+async function serve({ settings, warnings }: Start): Promise<void> {
+  const log = new RootLog(settings.logging.level);
+  const logger = log.logger("main");
+  for (const warning of warnings) logger.warn({}, warning);
+  let server: Standalone | undefined;
+  let isStopping = false;
+  const stop = (why: string, status: number): void => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ why }, "stopping");
+    void end(server, logger, status); // It ends the process.
+  };
+  process.on("SIGINT", () => stop("SIGINT", 0));
+  process.on("SIGTERM", () => stop("SIGTERM", 0));
+  const bug = (error: unknown): void => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    logger.error({ error: text }, "a broken invariant: stopping, since the state in memory can no longer be trusted");
+    process.exit(1); // Without a flush: everything acknowledged is in the log.
+  };
+  process.on("uncaughtException", bug);
+  process.on("unhandledRejection", bug);
+  server = await startStandalone(settings, log, bug);
+  if (isStopping) await end(server, logger, 0);
+}
+
+async function end(server: Standalone | undefined, logger: Logger, status: number): Promise<void> {
+  if (server === undefined) return; // Still starting; `serve` ends it once it has started.
+  try {
+    await server.stop();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    logger.error({ error: text }, "cannot stop cleanly; the log has every acknowledged row");
+    process.exit(1);
+  }
+  process.exit(status);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof AssertionError) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`varve: ${error instanceof DbError || error instanceof ConfigError ? message : `cannot start: ${message}`}\n`);
+  process.exit(error instanceof ConfigError ? error.exitCode : 1);
+}

@@ -1,0 +1,192 @@
+/**
+ * Evaluates expressions over batches: by a generated loop where the emitter can, by the interpreter elsewhere. One evaluator belongs to one
+ * expression of one running query; it keeps a loop for each layout of vectors it meets.
+ */
+import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import { assert } from "../../base/assert.ts";
+import type { NumberArray, Vector } from "../../column/vector.ts";
+import { bucketOf } from "../plan/bucket-of.ts";
+import { columnsOf, isVolatile, type TypedExpression } from "../plan/expression.ts";
+import { emitFilter, emitProjection, type LoopConstant, type LoopText, layoutOf } from "./emit.ts";
+import type { ExecContext } from "./exec-context.ts";
+import { generated } from "./generated-code.ts";
+import { evaluate } from "./interpreter.ts";
+import { bucketStarts } from "./kernels/bucket-starts.ts";
+import { LiftedTable } from "./lifted-table.ts";
+import { BatchRow, constantVector, heldVector } from "./vector-values.ts";
+
+type FilterLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, S: Uint32Array) => number;
+type ProjectionLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, O: NumberArray, M: Uint8Array) => number;
+
+interface Loop<F> {
+  readonly run: F;
+  readonly text: LoopText;
+  readonly tables: readonly LiftedTable[];
+}
+
+const PARAMETERS = { filter: ["V", "P", "T", "n", "S"], project: ["V", "P", "T", "n", "O", "M"] } as const;
+
+/** Loops of one expression by layout. */
+class Loops<F extends (...args: never[]) => number> {
+  private readonly byLayout = new Map<string, Loop<F> | undefined>();
+  private readonly expression: TypedExpression;
+  private readonly kind: "filter" | "project";
+  private readonly context: ExecContext;
+  private readonly columns: readonly number[];
+
+  constructor(expression: TypedExpression, kind: "filter" | "project", context: ExecContext) {
+    this.expression = expression;
+    this.kind = kind;
+    this.context = context;
+    this.columns = [...columnsOf(expression)];
+  }
+
+  /** The loop for a batch laid out like this, or undefined when there is none. */
+  of(batch: Batch): Loop<F> | undefined {
+    if (this.context.interpretOnly) return undefined;
+    const key = this.columns.map((index) => this.layoutKey(batch.vectors[index])).join(",");
+    if (this.byLayout.has(key)) return this.byLayout.get(key);
+    const made = this.make(batch);
+    this.byLayout.set(key, made);
+    return made;
+  }
+
+  private layoutKey(vector: Vector | undefined): string {
+    if (vector === undefined) return "-";
+    const { kind, array, nullable } = layoutOf(vector);
+    return `${kind} ${array} ${nullable}`;
+  }
+
+  private make(batch: Batch): Loop<F> | undefined {
+    const layout = batch.vectors.map(layoutOf);
+    const text = this.kind === "filter" ? emitFilter(this.expression, layout) : emitProjection(this.expression, layout);
+    if (text === undefined) return undefined;
+    this.context.onSource?.(this.kind, text.body);
+    const run = generated<F>(this.kind, PARAMETERS[this.kind], text.body);
+    return { run, text, tables: text.lifted.map((lifted) => new LiftedTable(lifted.expression, this.context.environment)) };
+  }
+}
+
+function constantsOf(constants: readonly LoopConstant[], batch: Batch): readonly unknown[] {
+  return constants.map((constant) => {
+    if (constant.kind === "value") return constant.value;
+    const vector = batch.vectors[constant.column];
+    return vector?.kind === "time" ? clampedOffset(constant.value - vector.base) : 0;
+  });
+}
+
+/** A difference of times as a number that compares rightly with offsets, all of which lie within ±2^53. */
+function clampedOffset(difference: bigint): number {
+  if (difference > 2n ** 53n) return 2 ** 54;
+  return difference < -(2n ** 53n) ? -(2 ** 54) : Number(difference);
+}
+
+function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
+  return loop.tables.map((table, i) => {
+    const vector = batch.vectors[loop.text.lifted[i]?.column ?? -1];
+    if (vector?.kind !== "dictionary") throw new Error("a lifted expression reads a dictionary column");
+    return table.update(vector.dictionary);
+  });
+}
+
+/** Rows of batches where a condition is true. */
+export class FilterEvaluator {
+  private readonly loops: Loops<FilterLoop>;
+  private readonly predicate: TypedExpression;
+  private readonly headers: readonly ColumnHeader[];
+  private readonly context: ExecContext;
+  private selection = new Uint32Array(0);
+
+  constructor(predicate: TypedExpression, headers: readonly ColumnHeader[], context: ExecContext) {
+    this.predicate = predicate;
+    this.headers = headers;
+    this.context = context;
+    this.loops = new Loops(predicate, "filter", context);
+  }
+
+  /** Row positions, ascending, and how many of them count. Valid until the next call. */
+  select(batch: Batch): { readonly selection: Uint32Array; readonly count: number } {
+    if (this.selection.length < batch.rowCount) this.selection = new Uint32Array(batch.rowCount);
+    const { selection } = this;
+    const loop = this.loops.of(batch);
+    const count = loop === undefined ? -1 : loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
+    return { selection, count: count < 0 ? this.interpret(batch, selection) : count };
+  }
+
+  private interpret(batch: Batch, selection: Uint32Array): number {
+    const row = new BatchRow(batch, this.headers);
+    let count = 0;
+    for (let i = 0; i < batch.rowCount; i++) {
+      row.row = i;
+      if (evaluate(this.predicate, row.read, this.context.environment) === true) selection[count++] = i;
+    }
+    return count;
+  }
+}
+
+/** Values of an expression over batches, as vectors. */
+export class VectorEvaluator {
+  private readonly loops: Loops<ProjectionLoop>;
+  private readonly expression: TypedExpression;
+  private readonly headers: readonly ColumnHeader[];
+  private readonly context: ExecContext;
+  private readonly lift: { readonly column: number; readonly table: LiftedTable } | undefined;
+
+  constructor(expression: TypedExpression, headers: readonly ColumnHeader[], context: ExecContext) {
+    this.expression = expression;
+    this.headers = headers;
+    this.context = context;
+    this.loops = new Loops(expression, "project", context);
+    const [column, ...others] = columnsOf(expression);
+    const liftable = column !== undefined && others.length === 0 && !isVolatile(expression) && expression.type.kind !== "interval";
+    this.lift = liftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
+  }
+
+  /** The vector of a batch. A column's vector is passed on, not copied. Times far apart come out held (vector-values.ts). */
+  vector(batch: Batch): Vector {
+    const { expression } = this;
+    if (expression.kind === "column") return columnVector(batch, expression.index);
+    if (expression.kind === "literal") return constantVector(expression.type, expression.value, batch.rowCount);
+    if (this.context.interpretOnly) return this.interpret(batch);
+    return this.bucketed(batch) ?? this.lifted(batch) ?? this.looped(batch) ?? this.interpret(batch);
+  }
+
+  private bucketed(batch: Batch): Vector | undefined {
+    const [, time] = this.expression.kind === "call" ? this.expression.args : [];
+    if (time?.kind !== "column") return undefined;
+    const vector = batch.vectors[time.index];
+    const buckets = vector?.kind === "time" ? bucketOf(this.expression, time.index) : undefined;
+    return vector?.kind === "time" && buckets !== undefined ? bucketStarts(vector, buckets, batch.rowCount) : undefined;
+  }
+
+  private lifted(batch: Batch): Vector | undefined {
+    const vector = this.lift === undefined ? undefined : batch.vectors[this.lift.column];
+    if (this.lift === undefined || vector?.kind !== "dictionary") return undefined;
+    return this.lift.table.update(vector.dictionary).vector(vector.codes, batch.rowCount);
+  }
+
+  private looped(batch: Batch): Vector | undefined {
+    const loop = this.loops.of(batch);
+    if (loop === undefined) return undefined;
+    const { type } = this.expression;
+    const values = type.kind === "boolean" ? new Uint8Array(batch.rowCount) : type.kind === "float" && type.bits === 32 ? new Float32Array(batch.rowCount) : new Float64Array(batch.rowCount);
+    const validity = new Uint8Array(batch.rowCount);
+    const state = loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, values, validity);
+    return state < 0 ? undefined : { kind: "number", values, validity: state === 0 ? undefined : validity };
+  }
+
+  private interpret(batch: Batch): Vector {
+    const row = new BatchRow(batch, this.headers);
+    const values = Array.from({ length: batch.rowCount }, (_, i) => {
+      row.row = i;
+      return evaluate(this.expression, row.read, this.context.environment);
+    });
+    return heldVector(this.expression.type, values);
+  }
+}
+
+function columnVector(batch: Batch, index: number): Vector {
+  const vector = batch.vectors[index];
+  assert(vector !== undefined, `a batch with column ${index}`);
+  return vector;
+}

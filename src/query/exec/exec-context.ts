@@ -1,0 +1,55 @@
+/** What operators share while a query runs: cancellation, pacing, memory, the choice of twin. */
+import type { Clock } from "../../base/clock.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { Batch, SeriesRuns } from "../../column/batch.ts";
+import type { Environment } from "../function/environment.ts";
+import type { PlanNode } from "../plan/node.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
+import type { NodeMetrics } from "./node-metrics.ts";
+
+/** Most milliseconds of work before other tasks of the thread get a turn. Reason: ingest and small queries share the thread. */
+const TURN_MS_MAX = 10;
+
+/** A batch between operators. `runs` tells series apart as long as rows are rows of a scan. Valid until the next one is asked for. */
+export interface ExecBatch extends Batch {
+  readonly runs?: SeriesRuns | undefined;
+}
+
+/** Lets other tasks run now and then. */
+export class Pace {
+  private last: number;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.last = clock.monotonicMillis();
+  }
+
+  /** Gives way if this query has worked for `TURN_MS_MAX` since it last did. */
+  async turn(): Promise<void> {
+    if (this.clock.monotonicMillis() - this.last < TURN_MS_MAX) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.last = this.clock.monotonicMillis();
+  }
+}
+
+/** Shared state of the operators of one query. */
+export interface ExecContext {
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly budget: MemoryBudget;
+  /** True: no generated code runs. */
+  readonly interpretOnly: boolean;
+  /** Filled for EXPLAIN ANALYZE. */
+  readonly metrics: Map<PlanNode, NodeMetrics> | undefined;
+  /** Takes the source of each generated loop, for EXPLAIN VERBOSE. */
+  readonly onSource: ((name: string, source: string) => void) | undefined;
+}
+
+/** Called once a batch. @throws DbError Cancelled when the client left or its time is over */
+export function checkCancelled(context: ExecContext): void {
+  if (context.signal.aborted) throw new DbError(StatusCode.Cancelled, "Query has been cancelled");
+}

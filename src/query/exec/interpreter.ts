@@ -1,0 +1,139 @@
+/**
+ * Evaluates a typed expression on one row at a time. Slow and plain: it defines what an expression means, and the generated loops are
+ * tested against it. It also runs whatever they do not cover.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { arithmetic } from "../function/arithmetic.ts";
+import { castValue } from "../function/cast.ts";
+import type { Environment } from "../function/environment.ts";
+import { likeTest } from "../function/like.ts";
+import { compareValues, type Present, type Value, valueKey } from "../function/value.ts";
+import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
+
+/** Gives the value of a column of the current row. */
+export type RowReader = (column: number) => Value;
+
+/** The value of an expression on one row. @throws DbError EngineExecuteQuery for overflow, division by zero, bad casts */
+export function evaluate(expression: TypedExpression, row: RowReader, environment: Environment): Value {
+  switch (expression.kind) {
+    case "literal":
+      return expression.value;
+    case "column":
+      return row(expression.index);
+    case "call":
+      return call(expression, row, environment);
+    case "arithmetic": {
+      const left = evaluate(expression.left, row, environment);
+      const right = evaluate(expression.right, row, environment);
+      return left === undefined || right === undefined ? undefined : arithmetic(expression.operator, left, right, expression.type);
+    }
+    case "compare": {
+      const left = evaluate(expression.left, row, environment);
+      const right = evaluate(expression.right, row, environment);
+      return left === undefined || right === undefined ? undefined : holds(expression.operator, left, right);
+    }
+    case "logic":
+      return logic(expression, row, environment);
+    case "not": {
+      const value = evaluate(expression.operand, row, environment);
+      return value === undefined ? undefined : value !== true;
+    }
+    case "is":
+      return isTest(evaluate(expression.operand, row, environment), expression.test) !== expression.negated;
+    case "in-set": {
+      const value = evaluate(expression.operand, row, environment);
+      if (value === undefined) return undefined;
+      if (expression.keys.has(valueKey(value))) return !expression.negated;
+      return expression.hasNull ? undefined : expression.negated;
+    }
+    case "like":
+      return like(expression, row, environment);
+    case "case": {
+      for (const branch of expression.branches) {
+        if (evaluate(branch.when, row, environment) === true) return evaluate(branch.result, row, environment);
+      }
+      return evaluate(expression.otherwise, row, environment);
+    }
+    case "cast":
+      return cast(expression, row, environment);
+    default:
+      return unreachable(expression);
+  }
+}
+
+/** Whether `a operator b` in the total order of `compareValues`. */
+export function holds(operator: CompareOperator, a: Present, b: Present): boolean {
+  const order = compareValues(a, b);
+  switch (operator) {
+    case "=":
+      return order === 0;
+    case "<>":
+      return order !== 0;
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+  }
+}
+
+type Of<K extends TypedExpression["kind"]> = Extract<TypedExpression, { kind: K }>;
+
+function call(expression: Of<"call">, row: RowReader, environment: Environment): Value {
+  const args: Value[] = [];
+  for (const argument of expression.args) {
+    const value = evaluate(argument, row, environment);
+    if (value === undefined && expression.function.nulls === "propagate") return undefined;
+    args.push(value);
+  }
+  return expression.function.evaluate(args, { type: expression.functionType, environment });
+}
+
+function logic(expression: Of<"logic">, row: RowReader, environment: Environment): Value {
+  const decisive = expression.operator === "or";
+  let unknown = false;
+  for (const operand of expression.operands) {
+    const value = evaluate(operand, row, environment);
+    if (value === decisive) return decisive;
+    if (value === undefined) unknown = true;
+  }
+  return unknown ? undefined : !decisive;
+}
+
+function isTest(value: Value, test: "null" | "true" | "false" | "unknown"): boolean {
+  if (test === "null" || test === "unknown") return value === undefined;
+  return value === (test === "true");
+}
+
+const patterns = new WeakMap<TypedExpression, (text: string) => boolean>();
+
+function like(expression: Of<"like">, row: RowReader, environment: Environment): Value {
+  const value = evaluate(expression.operand, row, environment);
+  if (value === undefined) return undefined;
+  let test = patterns.get(expression);
+  if (test === undefined) {
+    const pattern = evaluate(expression.pattern, row, environment);
+    if (pattern === undefined) return undefined;
+    test = likeTest(String(pattern), expression.escape, expression.insensitive);
+    if (expression.pattern.kind === "literal") patterns.set(expression, test);
+  }
+  return test(String(value)) !== expression.negated;
+}
+
+function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {
+  const { operand, type } = expression;
+  if (!expression.safe) return castValue(evaluate(operand, row, environment), operand.type, type, environment);
+  const value = evaluate(operand, row, environment);
+  try {
+    return castValue(value, operand.type, type, environment);
+  } catch (thrown) {
+    // TRY_CAST: a value without a counterpart is NULL.
+    if (thrown instanceof DbError && thrown.code === StatusCode.EngineExecuteQuery) return undefined;
+    throw thrown;
+  }
+}

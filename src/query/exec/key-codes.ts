@@ -1,0 +1,132 @@
+/**
+ * Gives each distinct value of one group key a dense code, and a vector of values for codes in the end.
+ */
+import type { DataType } from "../../column/data-type.ts";
+import type { Scalar, Vector } from "../../column/vector.ts";
+import { bucketStartOf, type TimeBuckets } from "../function/time/buckets.ts";
+import { isInterval, type Value, valueKey } from "../function/value.ts";
+import type { BucketFrame } from "./kernels/bucket-starts.ts";
+import { heldVector, isTimeType, valueAt } from "./vector-values.ts";
+import type { Reserve } from "../function/aggregate/accumulator.ts";
+
+/** About what one distinct value costs, bytes. */
+const VALUE_BYTES = 64;
+
+/** Codes of values of any type. */
+export class ValueCodes {
+  /** By number, bigint, text or key text; NULL is `undefined`. Maps hold NaN and -0 as SQL groups do. */
+  private readonly codes = new Map<unknown, number>();
+  private readonly values: Value[] = [];
+  private readonly type: DataType;
+  private readonly reserve: Reserve;
+  private translated: { readonly dictionary: readonly (string | undefined)[]; codes: Int32Array } | undefined;
+
+  constructor(type: DataType, reserve: Reserve) {
+    this.type = type;
+    this.reserve = reserve;
+  }
+
+  /** The code of a value. */
+  codeOf(value: Value): number {
+    const key = value instanceof Uint8Array || isInterval(value) ? valueKey(value) : value;
+    const known = this.codes.get(key);
+    if (known !== undefined) return known;
+    const code = this.values.push(value === 0 ? 0 : value) - 1;
+    this.codes.set(key, code);
+    this.reserve(VALUE_BYTES + (typeof value === "string" ? value.length * 2 : 0));
+    return code;
+  }
+
+  /** Codes of all rows of a vector. */
+  encode(vector: Vector, rowCount: number, into: Uint32Array): void {
+    if (vector.kind === "dictionary") return this.encodeDictionary(vector, rowCount, into);
+    if (vector.kind === "number" && this.type.kind !== "boolean") {
+      const { values, validity } = vector;
+      for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(validity?.[i] === 0 ? undefined : values[i]);
+      return;
+    }
+    for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(valueAt(vector, this.type, i));
+  }
+
+  private encodeDictionary(vector: Extract<Vector, { kind: "dictionary" }>, rowCount: number, into: Uint32Array): void {
+    const { codes, dictionary } = vector;
+    if (this.translated?.dictionary !== dictionary) this.translated = { dictionary, codes: new Int32Array(0) };
+    if (this.translated.codes.length < dictionary.length) {
+      const grown = new Int32Array(dictionary.length).fill(-1);
+      grown.set(this.translated.codes);
+      this.translated.codes = grown;
+    }
+    const table = this.translated.codes;
+    for (let i = 0; i < rowCount; i++) {
+      const source = codes[i] ?? 0;
+      let code = table[source] ?? -1;
+      if (code < 0) {
+        code = this.codeOf(dictionary[source]);
+        table[source] = code;
+      }
+      into[i] = code;
+    }
+  }
+
+  /** The values of codes. Text comes out as a dictionary, so that it is held once. */
+  vector(codes: Uint32Array, count: number): Vector {
+    if (this.type.kind === "string") {
+      const dictionary = [undefined, ...this.values.map((value) => (value === undefined ? undefined : String(value)))];
+      const shifted = new Uint32Array(count);
+      for (let i = 0; i < count; i++) shifted[i] = dictionary[(codes[i] ?? 0) + 1] === undefined ? 0 : (codes[i] ?? 0) + 1;
+      return { kind: "dictionary", codes: shifted, dictionary };
+    }
+    const values: Value[] = [];
+    for (let i = 0; i < count; i++) values.push(this.values[codes[i] ?? 0]);
+    return heldVector(this.type, values);
+  }
+}
+
+/** Codes of time buckets. */
+export class BucketCodes {
+  private first: bigint | undefined;
+  /** Code + 1 by steps from the first bucket, for the usual case of near buckets. */
+  private near = new Uint32Array(4096);
+  private readonly far = new Map<number, number>();
+  private readonly indexes: bigint[] = [];
+  private readonly buckets: TimeBuckets;
+  private readonly type: DataType;
+
+  constructor(buckets: TimeBuckets, type: DataType) {
+    this.buckets = buckets;
+    this.type = type;
+  }
+
+  /** Steps from the first bucket seen to the one that holds a frame's base; add a span's steps for `codeOf`. */
+  stepsTo(frame: BucketFrame): number {
+    this.first ??= frame.baseIndex;
+    return Number(frame.baseIndex - this.first);
+  }
+
+  /** The code of the bucket that many steps after the first seen. Exact while buckets lie within 2^53 steps. */
+  codeOf(steps: number): number {
+    const code = steps >= 0 && steps < this.near.length ? (this.near[steps] ?? 0) - 1 : (this.far.get(steps) ?? -1);
+    return code >= 0 ? code : this.add(steps);
+  }
+
+  private add(steps: number): number {
+    const code = this.indexes.push((this.first ?? 0n) + BigInt(steps)) - 1;
+    if (steps >= 0 && steps < this.near.length) this.near[steps] = code + 1;
+    else if (steps >= 0 && steps < this.near.length * 2 && this.near.length < 1 << 20) {
+      const grown = new Uint32Array(this.near.length * 2);
+      grown.set(this.near);
+      for (const [far, farCode] of this.far) if (far >= 0 && far < grown.length) grown[far] = farCode + 1;
+      this.near = grown;
+      this.near[steps] = code + 1;
+    } else this.far.set(steps, code);
+    return code;
+  }
+
+  /** The starts of the buckets of codes. */
+  vector(codes: Uint32Array, count: number): Vector {
+    const starts = this.indexes.map((index) => bucketStartOf(this.buckets, index));
+    const values: Scalar[] = [];
+    for (let i = 0; i < count; i++) values.push(starts[codes[i] ?? 0]);
+    return heldVector(isTimeType(this.type) ? this.type : { kind: "timestamp", unit: this.buckets.unit }, values);
+  }
+}

@@ -1,0 +1,21 @@
+/** What one operator did, for EXPLAIN ANALYZE. */
+import type { ScanMetrics } from "../../table/scan.ts";
+
+/** Figures of one operator; times include those of the operators below it. */
+export interface NodeMetrics {
+  rows: number;
+  batches: number;
+  elapsedMs: number;
+  /** Of a scan. */
+  scan: ScanMetrics | undefined;
+}
+
+/** Figures before anything happened. */
+export function newNodeMetrics(): NodeMetrics {
+  return { rows: 0, batches: 0, elapsedMs: 0, scan: undefined };
+}
+
+/** Scan figures before anything happened. */
+export function newScanMetrics(): ScanMetrics {
+  return { rowsReturned: 0, bytesRead: 0, filesRead: 0, filesSkipped: 0, pagesRead: 0, pagesSkipped: 0 };
+}

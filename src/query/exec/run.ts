@@ -1,0 +1,128 @@
+/** Runs plans: each operator is an async iterator that pulls batches from the one below. */
+import { unreachable } from "../../base/assert.ts";
+import { inputsOf, type PlanNode } from "../plan/node.ts";
+import { aggregate } from "./aggregate.ts";
+import { aggregateInterpreted } from "./aggregate-interpreted.ts";
+import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
+import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { gatherBatch } from "./held-rows.ts";
+import { gatherRuns } from "./kernels/gather.ts";
+import { sliceBatch } from "./kernels/slice.ts";
+import { newestFirst } from "./newest-first.ts";
+import { newNodeMetrics, newScanMetrics } from "./node-metrics.ts";
+import { sort } from "./sort.ts";
+import { timedBatches } from "./vector-values.ts";
+
+type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
+
+/** The batches of a plan. Nothing happens before the first is asked for. */
+export function run(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+  const batches = operator(node, context);
+  return context.metrics === undefined ? batches : measured(node, batches, context);
+}
+
+function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+  switch (node.kind) {
+    case "scan":
+      return scan(node, context);
+    case "source":
+      return source(node);
+    case "filter":
+      return filter(node, context);
+    case "project":
+      return project(node, context);
+    case "aggregate":
+      return (context.interpretOnly ? aggregateInterpreted : aggregate)(node, run(node.input, context), context);
+    case "sort":
+      return sort(node, run(node.input, context), context);
+    case "limit":
+      return limit(node, context);
+    case "newest-first":
+      return newestFirst(node, (plan) => {
+        shareMetrics(node.input, plan, context);
+        return run(plan, context);
+      });
+    default:
+      return unreachable(node);
+  }
+}
+
+/** Lets a copy of a plan count into the figures of the original. */
+function shareMetrics(original: PlanNode, copy: PlanNode, context: ExecContext): void {
+  if (context.metrics === undefined) return;
+  const metrics = context.metrics.get(original) ?? newNodeMetrics();
+  context.metrics.set(original, metrics);
+  context.metrics.set(copy, metrics);
+  for (const [i, input] of inputsOf(original).entries()) {
+    const other = inputsOf(copy)[i];
+    if (other !== undefined) shareMetrics(input, other, context);
+  }
+}
+
+async function* measured(node: PlanNode, batches: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const metrics = context.metrics?.get(node) ?? newNodeMetrics();
+  context.metrics?.set(node, metrics);
+  let since = context.clock.monotonicMillis();
+  for await (const batch of batches) {
+    metrics.elapsedMs += context.clock.monotonicMillis() - since;
+    metrics.rows += batch.rowCount;
+    metrics.batches++;
+    yield batch;
+    since = context.clock.monotonicMillis();
+  }
+  metrics.elapsedMs += context.clock.monotonicMillis() - since;
+}
+
+async function* scan(node: NodeOf<"scan">, context: ExecContext): AsyncIterable<ExecBatch> {
+  const { start, end } = node.request.timeRange;
+  if (start >= end) return;
+  const metrics = context.metrics?.get(node);
+  if (metrics !== undefined) metrics.scan ??= newScanMetrics();
+  for await (const batch of node.table.scan({ ...node.request, signal: context.signal }, metrics?.scan)) {
+    checkCancelled(context);
+    yield batch;
+    await context.pace.turn();
+  }
+}
+
+async function* source(node: NodeOf<"source">): AsyncIterable<ExecBatch> {
+  yield* node.batches();
+}
+
+async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {
+  const evaluator = new FilterEvaluator(node.predicate, node.input.columns, context);
+  for await (const batch of run(node.input, context)) {
+    const { selection, count } = evaluator.select(batch);
+    if (count === batch.rowCount) yield batch;
+    else if (count > 0) {
+      const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, count);
+      yield { ...gatherBatch(batch, selection, count), runs };
+    }
+    await context.pace.turn();
+  }
+}
+
+async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIterable<ExecBatch> {
+  const evaluators = node.expressions.map((expression) => new VectorEvaluator(expression, node.input.columns, context));
+  for await (const batch of run(node.input, context)) {
+    const vectors = evaluators.map((evaluator) => evaluator.vector(batch));
+    yield* timedBatches(node.columns, { rowCount: batch.rowCount, vectors });
+  }
+}
+
+async function* limit(node: NodeOf<"limit">, context: ExecContext): AsyncIterable<ExecBatch> {
+  let skip = node.offset;
+  let left = node.count ?? Number.POSITIVE_INFINITY;
+  if (left === 0) return;
+  for await (const batch of run(node.input, context)) {
+    if (skip >= batch.rowCount) {
+      skip -= batch.rowCount;
+      continue;
+    }
+    const to = Math.min(batch.rowCount, skip + left);
+    yield sliceBatch(batch, skip, to);
+    left -= to - skip;
+    skip = 0;
+    if (left === 0) return;
+  }
+}

@@ -1,0 +1,50 @@
+/** Plans a SELECT and runs it. */
+import type { Batch } from "../../column/batch.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { Select } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import type { PlanNode } from "../plan/node.ts";
+import { planSelect } from "../plan/plan-select.ts";
+import { environmentOf } from "../plan/planner.ts";
+import { type ExecContext, Pace } from "./exec-context.ts";
+import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
+import { run } from "./run.ts";
+
+/** Switches of tests and limits of callers. */
+export interface ExecOptions {
+  /** Runs the plain plan by the interpreter alone: the oracle of tests. */
+  readonly forceInterpreter?: boolean;
+  /** Most bytes the query holds between batches. */
+  readonly memoryBytesMax?: number;
+}
+
+/** A planned query that has not begun. */
+export interface PreparedSelect {
+  readonly plan: PlanNode;
+  readonly exec: ExecContext;
+}
+
+/** Plans a SELECT. @throws DbError PlanQuery, TableNotFound */
+export function prepareSelect(select: Select, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
+  const environment = environmentOf(context.clock, context.variables);
+  const plan = planSelect(select, { catalog: context.catalog, environment, optimise: options.forceInterpreter !== true });
+  const exec: ExecContext = {
+    environment,
+    signal: context.signal,
+    clock: context.clock,
+    pace: new Pace(context.clock),
+    budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX),
+    interpretOnly: options.forceInterpreter === true,
+    metrics: undefined,
+    onSource: undefined,
+    ...extra,
+  };
+  return { plan, exec };
+}
+
+/** The answer of a SELECT. Rows are computed while they are read. */
+export function select(statement: Select, context: QueryContext, options: ExecOptions): StatementResult {
+  const { plan, exec } = prepareSelect(statement, context, options);
+  const batches: AsyncIterable<Batch> = run(plan, exec);
+  return { kind: "rows", headers: plan.columns, batches };
+}

@@ -1,0 +1,85 @@
+/**
+ * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
+ */
+import { unreachable } from "../base/assert.ts";
+import { type ExecOptions, select } from "./exec/select.ts";
+import type { QueryContext } from "./query-context.ts";
+import type { Statement } from "./sql/ast.ts";
+import { admin } from "./statement/admin.ts";
+import { createDatabase, dropDatabase } from "./statement/create-database.ts";
+import { createTable, dropTable } from "./statement/create-table.ts";
+import { explain } from "./statement/explain.ts";
+import { insert } from "./statement/insert.ts";
+import { setVariable, showVariable, use } from "./statement/session-statement.ts";
+import { showDatabases, showTables } from "./statement/show.ts";
+import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
+import type { StatementResult } from "./statement-result.ts";
+
+export type { ExecOptions } from "./exec/select.ts";
+
+/**
+ * Runs one statement. A SELECT is planned now and runs while its batches are read; everything else is done when the promise resolves.
+ *
+ * @throws DbError
+ */
+export async function executeStatement(statement: Statement, context: QueryContext, options: ExecOptions = {}): Promise<StatementResult> {
+  switch (statement.kind) {
+    case "select":
+      return select(statement, context, options);
+    case "insert":
+      return insert(statement, context, options);
+    case "create-table":
+      return createTable(statement, context);
+    case "drop-table":
+      return dropTable(statement, context);
+    case "create-database":
+      return createDatabase(statement, context);
+    case "drop-database":
+      return dropDatabase(statement, context);
+    case "show-databases":
+      return showDatabases(statement, context);
+    case "show-tables":
+      return showTables(statement, context);
+    case "show-create-table":
+      return showCreateTable(statement, context);
+    case "show-create-database":
+      return showCreateDatabase(statement, context);
+    case "show-variable":
+      return showVariable(statement, context);
+    case "describe":
+      return describe(statement, context);
+    case "use":
+      return use(statement, context);
+    case "set-variable":
+      return setVariable(statement, context);
+    case "admin":
+      return admin(statement, context);
+    case "explain":
+      return explain(statement, context, options);
+    default:
+      return unreachable(statement);
+  }
+}
+
+/** Runs statements in order and stops at the first failure. Each result is read before the next statement begins. */
+export async function* executeSql(statements: readonly Statement[], context: QueryContext, options: ExecOptions = {}): AsyncIterable<StatementResult> {
+  for (const statement of statements) yield await executeStatement(statement, context, options);
+}
+
+/** Whether a statement only reads, for permissions: SELECT, SHOW, DESCRIBE, and EXPLAIN of these (contract http.md 5.7). */
+export function isReadOnly(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "select":
+    case "show-databases":
+    case "show-tables":
+    case "show-create-table":
+    case "show-create-database":
+    case "show-variable":
+    case "describe":
+      return true;
+    case "explain":
+      return !statement.analyze || isReadOnly(statement.statement);
+    default:
+      return false;
+  }
+}

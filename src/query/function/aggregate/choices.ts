@@ -1,0 +1,119 @@
+/** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
+import type { DataType } from "../../../column/data-type.ts";
+import type { FunctionType } from "../scalar-function.ts";
+import { compareValues, exactInteger, type Present, type Value, valueKey } from "../value.ts";
+import type { Accumulator, Reserve } from "./accumulator.ts";
+
+/** About what a collected value costs in memory, bytes. */
+const VALUE_BYTES = 48;
+
+/** `min` (-1) and `max` (1). */
+export function extreme(sign: 1 | -1): () => Accumulator {
+  return () => {
+    let best: Value;
+    return {
+      add([value]) {
+        if (value !== undefined && (best === undefined || compareValues(value, best) * sign > 0)) best = value;
+      },
+      result: () => best,
+    };
+  };
+}
+
+/** The first or last row's value in the order given; NULL counts. */
+export function endpoint(last: boolean): () => Accumulator {
+  return () => {
+    let [seen, kept]: [boolean, Value] = [false, undefined];
+    return {
+      add([value]) {
+        if (last || !seen) kept = value;
+        seen = true;
+      },
+      result: () => kept,
+    };
+  };
+}
+
+/** `median` and `percentile_cont`: all values, sorted once, interpolated between neighbours. */
+export function quantile(fixed: number | undefined): (type: FunctionType, reserve: Reserve) => Accumulator {
+  return ({ result }, reserve) => {
+    const values: Present[] = [];
+    let portion = fixed ?? 0.5;
+    return {
+      add([value, wanted]) {
+        if (value === undefined) return;
+        if (fixed === undefined && wanted !== undefined) portion = Number(wanted);
+        reserve(VALUE_BYTES);
+        values.push(value);
+      },
+      result: () => interpolated(values, portion, result),
+    };
+  };
+}
+
+function interpolated(values: Present[], portion: number, type: DataType): Value {
+  if (values.length === 0) return undefined;
+  values.sort(compareValues);
+  const at = Math.min(Math.max(portion, 0), 1) * (values.length - 1);
+  const low = values[Math.floor(at)];
+  const high = values[Math.ceil(at)];
+  if (low === undefined || high === undefined || low === high) return low;
+  if (type.kind === "int") return exactInteger((BigInt(low as number | bigint) + BigInt(high as number | bigint)) / 2n);
+  return Number(low) + (Number(high) - Number(low)) * (at - Math.floor(at));
+}
+
+/** `bool_and` and `bool_or`. */
+export function allOrAny(all: boolean): () => Accumulator {
+  return () => {
+    let result: boolean | undefined;
+    return {
+      add([value]) {
+        result = all ? (result ?? true) && value === true : (result ?? false) || value === true;
+      },
+      result: () => result,
+    };
+  };
+}
+
+/** `bit_and`, `bit_or`, `bit_xor`. */
+export function bitwise(combine: (a: bigint, b: bigint) => bigint): () => Accumulator {
+  return () => {
+    let result: bigint | undefined;
+    return {
+      add([value]) {
+        const next = BigInt(value as number | bigint);
+        result = result === undefined ? next : combine(result, next);
+      },
+      result: () => (result === undefined ? undefined : exactInteger(result)),
+    };
+  };
+}
+
+/** `string_agg(text, separator)`. */
+export function joined(_: FunctionType, reserve: Reserve): Accumulator {
+  const parts: string[] = [];
+  let separator = "";
+  return {
+    add([value, between]) {
+      separator = String(between ?? "");
+      reserve(VALUE_BYTES + String(value).length);
+      parts.push(String(value));
+    },
+    result: () => (parts.length === 0 ? undefined : parts.join(separator)),
+  };
+}
+
+/** Keeps one of each distinct argument list and hands only those on: `f(DISTINCT x)`. */
+export function distinct(inner: Accumulator, reserve: Reserve): Accumulator {
+  const seen = new Set<string>();
+  return {
+    add(args) {
+      const key = args.map(valueKey).join("|");
+      if (seen.has(key)) return;
+      reserve(VALUE_BYTES + key.length);
+      seen.add(key);
+      inner.add(args);
+    },
+    result: () => inner.result(),
+  };
+}

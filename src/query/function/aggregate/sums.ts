@@ -1,0 +1,150 @@
+/** count, sum, avg and the statistics that follow from sums. */
+import { type DataType, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
+import { fits, overflow } from "../integer.ts";
+import type { FunctionType } from "../scalar-function.ts";
+import { isNumeric } from "../signature.ts";
+import { exactInteger, type Value } from "../value.ts";
+import type { Accumulator } from "./accumulator.ts";
+
+/** Counts rows; rows with NULL in any argument do not count. */
+export function countRows(): Accumulator {
+  let count = 0;
+  return {
+    add(args) {
+      if (!args.includes(undefined)) count++;
+    },
+    result: () => count,
+  };
+}
+
+/** Type of `sum`: Int64 for signed integers, UInt64 for unsigned ones, Float64 for floats. */
+export function sumType(args: readonly DataType[]): FunctionType | undefined {
+  const [type] = args;
+  if (args.length !== 1 || type === undefined) return undefined;
+  if (type.kind === "int") return { args: [type], result: type.signed ? INT64 : UINT64 };
+  if (type.kind === "float") return { args: [type], result: FLOAT64 };
+  if (type.kind === "string") return { args: [FLOAT64], result: FLOAT64 };
+  return type.kind === "null" ? { args: [INT64], result: INT64 } : undefined;
+}
+
+/** One number to Float64. */
+export function numberToFloat(args: readonly DataType[]): FunctionType | undefined {
+  const [type] = args;
+  if (args.length !== 1 || type === undefined) return undefined;
+  return isNumeric(type) ? { args: [type], result: FLOAT64 } : type.kind === "null" || type.kind === "string" ? { args: [FLOAT64], result: FLOAT64 } : undefined;
+}
+
+/** An exact sum of integers: a double while it is provably exact, a bigint beyond. */
+class ExactSum {
+  private small = 0;
+  private big = 0n;
+  count = 0;
+
+  add(value: number | bigint): void {
+    this.count++;
+    if (typeof value === "bigint") {
+      this.big += value;
+      return;
+    }
+    const next = this.small + value;
+    if (Number.isSafeInteger(next)) this.small = next;
+    else {
+      this.big += BigInt(this.small) + BigInt(value);
+      this.small = 0;
+    }
+  }
+
+  get total(): bigint {
+    return this.big + BigInt(this.small);
+  }
+}
+
+/** `sum` of integers. @throws DbError EngineExecuteQuery when the result does not fit 64 bits */
+export function sumIntegers({ result }: FunctionType): Accumulator {
+  const sum = new ExactSum();
+  return {
+    add: ([value]) => sum.add(value as number | bigint),
+    result: () => (sum.count === 0 ? undefined : checkedSum(sum.total, result)),
+  };
+}
+
+/** A sum as a value of its type. @throws DbError EngineExecuteQuery on overflow */
+export function checkedSum(total: bigint, type: DataType): Value {
+  const value = exactInteger(total);
+  if (type.kind === "int" && !fits(value, type)) throw overflow(`sum = ${total}`, type);
+  return value;
+}
+
+/** `sum` of floats. */
+export function sumFloats(): Accumulator {
+  let [sum, count] = [0, 0];
+  return {
+    add([value]) {
+      sum += Number(value);
+      count++;
+    },
+    result: () => (count === 0 ? undefined : sum),
+  };
+}
+
+/** `avg`: of integers the exact sum divided once. */
+export function average({ args: [type] }: FunctionType): Accumulator {
+  if (type?.kind === "int") {
+    const sum = new ExactSum();
+    return { add: ([value]) => sum.add(value as number | bigint), result: () => (sum.count === 0 ? undefined : Number(sum.total) / sum.count) };
+  }
+  let [sum, count] = [0, 0];
+  return {
+    add([value]) {
+      sum += Number(value);
+      count++;
+    },
+    result: () => (count === 0 ? undefined : sum / count),
+  };
+}
+
+/** Variance by Welford's method, which loses no digits when the mean is large. `sample` divides by n - 1. */
+export function variance(sample: boolean, root: boolean): () => Accumulator {
+  return () => {
+    let [count, mean, squares] = [0, 0, 0];
+    return {
+      add([value]) {
+        const x = Number(value);
+        count++;
+        const delta = x - mean;
+        mean += delta / count;
+        squares += delta * (x - mean);
+      },
+      result() {
+        const divisor = sample ? count - 1 : count;
+        if (divisor < 1) return undefined;
+        return root ? Math.sqrt(squares / divisor) : squares / divisor;
+      },
+    };
+  };
+}
+
+/** Covariance and correlation of two numbers; rows where either is NULL are left out. */
+export function covariance(kind: "population" | "sample" | "correlation"): () => Accumulator {
+  return () => {
+    let [count, meanX, meanY, both, squaresX, squaresY] = [0, 0, 0, 0, 0, 0];
+    return {
+      add([a, b]) {
+        if (a === undefined || b === undefined) return;
+        const [x, y] = [Number(a), Number(b)];
+        count++;
+        const [dx, dy] = [x - meanX, y - meanY];
+        meanX += dx / count;
+        meanY += dy / count;
+        both += dx * (y - meanY);
+        squaresX += dx * (x - meanX);
+        squaresY += dy * (y - meanY);
+      },
+      result() {
+        if (kind === "correlation") return count < 2 || squaresX === 0 || squaresY === 0 ? undefined : both / Math.sqrt(squaresX * squaresY);
+        const divisor = kind === "sample" ? count - 1 : count;
+        return divisor < 1 ? undefined : both / divisor;
+      },
+    };
+  };
+}

@@ -1,0 +1,68 @@
+/** `+ - * / %` on values of every type that has them. */
+import { assert } from "../../base/assert.ts";
+import type { DataType } from "../../column/data-type.ts";
+import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.ts";
+import { floorModulo } from "./time/civil.ts";
+import { addInterval, addIntervals } from "./time/interval.ts";
+import { INT64_MAX, INT64_MIN } from "./time/time-units.ts";
+import { isInterval, NANOS_PER_DAY, type Present } from "./value.ts";
+
+/**
+ * `a operator b`, a value of type `result`. Numbers of both sides have type `result`; times of both sides have one unit.
+ *
+ * @throws DbError EngineExecuteQuery on overflow and on integer division by zero
+ */
+export function arithmetic(operator: ArithmeticOperator, a: Present, b: Present, result: DataType): Present {
+  switch (result.kind) {
+    case "int":
+      return integerArithmetic(operator, a as number | bigint, b as number | bigint, result);
+    case "float": {
+      const value = floatArithmetic(operator, Number(a), Number(b));
+      return result.bits === 32 ? Math.fround(value) : value;
+    }
+    case "timestamp":
+    case "duration":
+      return timeArithmetic(operator === "-" ? -1 : 1, a, b, result);
+    case "date":
+      return dateArithmetic(operator === "-" ? -1 : 1, a, b);
+    case "interval":
+      assert(isInterval(a) && isInterval(b), "the planner lets only intervals be added to an interval");
+      return addIntervals(a, b, operator === "-" ? -1 : 1);
+    default:
+      throw new Error(`no arithmetic gives ${result.kind}`);
+  }
+}
+
+function floatArithmetic(operator: ArithmeticOperator, a: number, b: number): number {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+  }
+}
+
+function timeArithmetic(sign: 1 | -1, a: Present, b: Present, result: Extract<DataType, { kind: "timestamp" | "duration" }>): bigint {
+  const value = isInterval(b)
+    ? addInterval(BigInt(a as bigint), result.unit, b, sign)
+    : isInterval(a)
+      ? addInterval(BigInt(b as bigint), result.unit, a, sign)
+      : BigInt(a as bigint) + BigInt(sign) * BigInt(b as bigint);
+  if (value < INT64_MIN || value > INT64_MAX) throw overflow(`${String(a)} ${sign === 1 ? "+" : "-"} time`, result);
+  return value;
+}
+
+function dateArithmetic(sign: 1 | -1, a: Present, b: Present): number {
+  const [date, interval] = isInterval(a) ? [b, a] : [a, b];
+  assert(isInterval(interval), "the planner lets only intervals be added to a date");
+  const seconds = addInterval(BigInt(date as number) * 86_400n, "second", { ...interval, nanos: 0n }, sign);
+  const nanos = BigInt(sign) * interval.nanos;
+  const days = (nanos - floorModulo(nanos, NANOS_PER_DAY)) / NANOS_PER_DAY;
+  return Number(seconds / 86_400n + days);
+}

@@ -1,0 +1,197 @@
+/**
+ * `CAST`: a value of one type as a value of another. Names nothing it cannot do: what has no entry here is refused when planned.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { type DataType, displayName, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import type { Environment } from "./environment.ts";
+import { formatFloat } from "./format-number.ts";
+import { fits, type IntegerType } from "./integer.ts";
+import { floorDivide } from "./time/civil.ts";
+import { formatDate, formatDuration, formatInterval, formatTimestamp } from "./time/format-time.ts";
+import { parseInterval } from "./time/parse-interval.ts";
+import { parseDate, parseTimestamp } from "./time/parse-time.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";
+import { exactInteger, isInterval, type Present, type Value } from "./value.ts";
+
+const SECONDS_PER_DAY = 86_400n;
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const encoder = new TextEncoder();
+
+/** Whether `CAST(from AS to)` has a meaning at all. */
+export function canCast(from: DataType, to: DataType): boolean {
+  if (from.kind === "null" || from.kind === to.kind) return true;
+  const targets = CASTS[from.kind];
+  return targets !== undefined && targets.includes(to.kind);
+}
+
+const CASTS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind"][]>>> = {
+  boolean: ["int", "float", "string"],
+  int: ["boolean", "float", "string", "timestamp", "duration", "date"],
+  float: ["boolean", "int", "string", "timestamp"],
+  string: ["boolean", "int", "float", "binary", "date", "timestamp", "interval"],
+  binary: ["string"],
+  date: ["string", "timestamp", "int"],
+  timestamp: ["string", "date", "int"],
+  duration: ["string", "int"],
+  interval: ["string"],
+};
+
+/**
+ * `value` of type `from` as type `to`; NULL stays NULL.
+ *
+ * @throws DbError EngineExecuteQuery when the value has no counterpart
+ */
+export function castValue(value: Value, from: DataType, to: DataType, environment: Pick<Environment, "timeZone">): Value {
+  if (value === undefined) return undefined;
+  switch (to.kind) {
+    case "boolean":
+      return toBoolean(value);
+    case "int":
+      return toInteger(value, from, to);
+    case "float":
+      return toFloat(value, to.bits);
+    case "string":
+      return toText(value, from);
+    case "binary":
+      return typeof value === "string" ? encoder.encode(value) : value;
+    case "date":
+      return toDate(value, from);
+    case "timestamp":
+      return toTimestamp(value, from, to, environment.timeZone);
+    case "duration":
+      return from.kind === "duration" ? rescale(BigInt(value as bigint), from.unit, to.unit) : BigInt(value as number | bigint);
+    case "interval":
+      return toInterval(value);
+    default:
+      return value;
+  }
+}
+
+function castError(why: string): DbError {
+  return new DbError(StatusCode.EngineExecuteQuery, `Cast error: ${why}`);
+}
+
+function cannotParse(text: string, type: DataType): DbError {
+  return castError(`Cannot cast string '${text.slice(0, 80)}' to value of ${displayName(type)} type`);
+}
+
+function toBoolean(value: Present): boolean {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number" || typeof value === "bigint") return value != 0;
+  const text = String(value).trim().toLowerCase();
+  if (["true", "t", "yes", "y", "on", "1"].includes(text)) return true;
+  if (["false", "f", "no", "n", "off", "0"].includes(text)) return false;
+  throw cannotParse(String(value), { kind: "boolean" });
+}
+
+function toInteger(value: Present, from: DataType, to: IntegerType): number | bigint {
+  let integer: number | bigint;
+  if (typeof value === "string") {
+    const text = value.trim();
+    if (!/^[+-]?\d+$/.test(text)) throw cannotParse(value, to);
+    integer = exactInteger(BigInt(text));
+  } else if (typeof value === "bigint") integer = exactInteger(value);
+  else if (typeof value === "boolean") integer = value ? 1 : 0;
+  else {
+    const whole = Math.trunc(Number(value)) + 0;
+    if (!Number.isFinite(whole)) throw castError(`Can't cast value ${formatFloat(Number(value))} to type ${displayName(to)}`);
+    integer = Number.isSafeInteger(whole) ? whole : exactInteger(BigInt(whole));
+  }
+  if (!fits(integer, to)) {
+    if (typeof value === "string") throw cannotParse(value, to);
+    throw castError(`Can't cast value ${from.kind === "float" ? formatFloat(Number(value)) : integer} to type ${displayName(to)}`);
+  }
+  return integer;
+}
+
+function toFloat(value: Present, bits: 32 | 64): number {
+  let number: number;
+  if (typeof value === "string") {
+    const text = value.trim().toLowerCase();
+    const special = SPECIAL_FLOATS[text];
+    number = special ?? (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN);
+    if (special === undefined && Number.isNaN(number)) throw cannotParse(value, { kind: "float", bits });
+  } else number = Number(value);
+  return bits === 32 ? Math.fround(number) : number;
+}
+
+const SPECIAL_FLOATS: Readonly<Record<string, number>> = {
+  inf: Number.POSITIVE_INFINITY,
+  "+inf": Number.POSITIVE_INFINITY,
+  "-inf": Number.NEGATIVE_INFINITY,
+  infinity: Number.POSITIVE_INFINITY,
+  "-infinity": Number.NEGATIVE_INFINITY,
+  nan: Number.NaN,
+};
+
+function toText(value: Present, from: DataType): string {
+  if (typeof value === "string") return value;
+  if (isInterval(value)) return formatInterval(value);
+  if (value instanceof Uint8Array) return textOfBytes(value);
+  switch (from.kind) {
+    case "float":
+      return formatFloat(Number(value));
+    case "date":
+      return formatDate(Number(value));
+    case "timestamp":
+      return formatTimestamp(BigInt(value), from.unit);
+    case "duration":
+      return formatDuration(BigInt(value), from.unit);
+    default:
+      return String(value);
+  }
+}
+
+function textOfBytes(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    const message = "Invalid argument error: Encountered non UTF-8 data: the binary value is not text; use encode(x, 'hex')";
+    throw new DbError(StatusCode.EngineExecuteQuery, message, { cause });
+  }
+}
+
+function toDate(value: Present, from: DataType): number {
+  if (from.kind === "timestamp") {
+    return Number(floorDivide(BigInt(value as bigint), SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[from.unit])));
+  }
+  if (typeof value !== "string") return Number(value);
+  const days = parseDate(value) ?? dateOfTimestamp(value);
+  if (days === undefined) throw cannotParse(value, { kind: "date" });
+  return days;
+}
+
+function dateOfTimestamp(text: string): number | undefined {
+  const nanos = parseTimestamp(text, "UTC");
+  return nanos === undefined ? undefined : Number(floorDivide(nanos, SECONDS_PER_DAY * 1_000_000_000n));
+}
+
+function toTimestamp(value: Present, from: DataType, to: Extract<DataType, { kind: "timestamp" }>, zone: string): bigint {
+  let time: bigint;
+  if (from.kind === "timestamp") time = rescale(BigInt(value as bigint), from.unit, to.unit);
+  else if (from.kind === "date") time = BigInt(value as number) * SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[to.unit]);
+  else if (typeof value === "string") {
+    const nanos = parseTimestamp(value, zone);
+    if (nanos === undefined) {
+      const hint = "write it like 2024-01-31T12:00:00Z or 2024-01-31 12:00:00";
+      throw new DbError(
+        StatusCode.EngineExecuteQuery,
+        `Parser error: Error parsing timestamp from '${value.slice(0, 80)}': error parsing date; ${hint}`,
+      );
+    }
+    time = rescale(nanos, "nanosecond", to.unit);
+  } else {
+    if (typeof value === "number" && !Number.isFinite(value)) throw castError(`Can't cast value ${formatFloat(value)} to type ${displayName(to)}`);
+    time = typeof value === "bigint" ? value : BigInt(Math.trunc(Number(value)));
+  }
+  if (time < INT64_MIN || time > INT64_MAX) throw castError(`time ${String(value)} is out of range of ${displayName(to)}`);
+  return time;
+}
+
+function toInterval(value: Present): Value {
+  if (typeof value !== "string") return value;
+  const interval = parseInterval(value);
+  if (interval === undefined) throw cannotParse(value, { kind: "interval" });
+  return interval;
+}

@@ -1,0 +1,40 @@
+/** Which type two values meet at when they are compared, added or chosen between. */
+import { type DataType, FLOAT32, FLOAT64, INT64, sameType } from "../../column/data-type.ts";
+import { finerUnit } from "./time/time-units.ts";
+
+/** The type both cast to without surprise, or undefined when there is none. Text yields to every other type, NULL to all. */
+export function commonType(a: DataType, b: DataType): DataType | undefined {
+  if (sameType(a, b) || b.kind === "null") return a;
+  if (a.kind === "null") return b;
+  if (isNumber(a) && isNumber(b)) return commonNumber(a, b);
+  if (a.kind === "timestamp" && b.kind === "timestamp") return { kind: "timestamp", unit: finerUnit(a.unit, b.unit) };
+  if (a.kind === "duration" && b.kind === "duration") return { kind: "duration", unit: finerUnit(a.unit, b.unit) };
+  if (a.kind === "date" && b.kind === "timestamp") return b;
+  if (a.kind === "timestamp" && b.kind === "date") return a;
+  if (a.kind === "string" && b.kind !== "json" && b.kind !== "vector") return b;
+  if (b.kind === "string" && a.kind !== "json" && a.kind !== "vector") return a;
+  if (a.kind === "timestamp" && b.kind === "int") return a;
+  if (a.kind === "int" && b.kind === "timestamp") return b;
+  if (a.kind === "boolean" && b.kind === "int") return b;
+  if (a.kind === "int" && b.kind === "boolean") return a;
+  return undefined;
+}
+
+/** A number type. */
+export type NumberType = Extract<DataType, { kind: "int" | "float" }>;
+
+const isNumber = (type: DataType): type is NumberType => type.kind === "int" || type.kind === "float";
+
+/** The number type that arithmetic on two number types has. */
+export function commonNumber(a: NumberType, b: NumberType): NumberType {
+  if (a.kind === "float" || b.kind === "float") {
+    const wide = (a.kind === "float" && a.bits === 64) || (b.kind === "float" && b.bits === 64);
+    return (wide ? FLOAT64 : FLOAT32) as NumberType;
+  }
+  if (a.signed === b.signed) return a.bits >= b.bits ? a : b;
+  const [signed, unsigned] = a.signed ? [a, b] : [b, a];
+  if (unsigned.bits === 64) return INT64 as NumberType;
+  if (signed.bits > unsigned.bits) return signed;
+  const bits = (unsigned.bits * 2) as 16 | 32 | 64;
+  return { kind: "int", bits, signed: true };
+}

@@ -1,0 +1,45 @@
+/** Functions that choose between their arguments; their types are unified by the planner before they are called. */
+import { BOOLEAN, type DataType, NULL } from "../../column/data-type.ts";
+import { commonType } from "./common-type.ts";
+import { alias, lenient, type ScalarFunction } from "./scalar-function.ts";
+import { anyToBoolean } from "./signature.ts";
+import { compareValues, type Value } from "./value.ts";
+
+/** At least `countMin` arguments of one common type, which is also the result. */
+function unified(countMin: number, countMax: number = Number.POSITIVE_INFINITY): ScalarFunction["resolve"] {
+  return (args) => {
+    if (args.length < countMin || args.length > countMax) return undefined;
+    const type = args.reduce<DataType | undefined>((a, b) => (a === undefined ? undefined : commonType(a, b)), NULL);
+    return type === undefined ? undefined : { args: args.map(() => type), result: type };
+  };
+}
+
+function extreme(args: readonly Value[], sign: 1 | -1): Value {
+  let best: Value;
+  for (const value of args) if (value !== undefined && (best === undefined || compareValues(value, best) * sign > 0)) best = value;
+  return best;
+}
+
+const coalesce = lenient("coalesce(value, …)", unified(1), (args) => args.find((value) => value !== undefined));
+const ifnull = lenient("ifnull(value, other)", unified(2, 2), ([a, b]) => a ?? b);
+const equal = (a: Value, b: Value): boolean => a !== undefined && b !== undefined && compareValues(a, b) === 0;
+
+const chosen: ScalarFunction["resolve"] = (args) => {
+  const [condition, a, b] = args;
+  const type = a === undefined || b === undefined ? undefined : commonType(a, b);
+  if (type === undefined || condition === undefined || args.length !== 3) return undefined;
+  return ["boolean", "int", "float", "null"].includes(condition.kind) ? { args: [BOOLEAN, type, type], result: type } : undefined;
+};
+
+/** The functions of this file. */
+export const CONDITIONAL_FUNCTIONS: readonly ScalarFunction[] = [
+  coalesce,
+  ifnull,
+  alias("nvl", ifnull),
+  lenient("nvl2(value, then, else)", unified(3, 3), ([a, b, c]) => (a !== undefined ? b : c)),
+  lenient("nullif(value, other)", unified(2, 2), ([a, b]) => (equal(a, b) ? undefined : a)),
+  lenient("greatest(value, …)", unified(1), (args) => extreme(args, 1)),
+  lenient("least(value, …)", unified(1), (args) => extreme(args, -1)),
+  lenient("if(condition, then, else)", chosen, ([condition, a, b]) => (condition === true ? a : b)),
+  lenient("isnull(value)", anyToBoolean, ([value]) => value === undefined),
+];

@@ -1,0 +1,156 @@
+/** Functions on numbers. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64 } from "../../column/data-type.ts";
+import { arithmetic } from "./arithmetic.ts";
+import { fits, overflow } from "./integer.ts";
+import { alias, type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
+import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "./signature.ts";
+import { addIntervals } from "./time/interval.ts";
+import { exactInteger, isInterval, type Present, type Value } from "./value.ts";
+
+const num = (value: Present | undefined): number => Number(value);
+
+/** A function from floats to a float that JavaScript has under `Math`. */
+function math(name: string, count = 1): ScalarFunction {
+  const source = `Math.${MATH_NAMES[name] ?? name}`;
+  const run = (Math as unknown as Record<string, (...args: number[]) => number>)[MATH_NAMES[name] ?? name];
+  if (run === undefined) throw new Error(`Math has no ${name}`);
+  return float(`${name}(${count === 1 ? "number" : "number, number"})`, count, run, (args) => `${source}(${args.join(", ")})`);
+}
+
+const MATH_NAMES: Readonly<Record<string, string>> = { ln: "log" };
+
+function float(
+  signature: string,
+  count: number,
+  run: (...args: number[]) => number,
+  emit?: (args: readonly string[]) => string,
+): ScalarFunction {
+  const evaluate = (args: readonly Present[], call: FunctionCall): number => narrow(run(...args.map(num)), call);
+  return strict(signature, floats(count), evaluate, emit === undefined ? {} : { emit });
+}
+
+const narrow = (value: number, call: FunctionCall): number => (isFloat32(call.type.result) ? Math.fround(value) : value);
+const isFloat32 = (type: DataType): boolean => type.kind === "float" && type.bits === 32;
+
+/** Rounds half away from zero, as SQL does. */
+function roundHalfAway(value: number, digits = 0): number {
+  if (!Number.isFinite(value)) return value;
+  const scale = 10 ** digits;
+  const scaled = Math.abs(value) * scale;
+  if (!Number.isFinite(scaled) || scale === 0) return scale === 0 ? 0 : value;
+  // 1.005 * 100 is just below 100.5; decimal text of 15 digits tells what was meant.
+  const rounded = Math.round(Number(scaled.toPrecision(15)));
+  const result = scale >= 1 && Number.isInteger(digits) && digits > 0 ? Number(`${rounded}e${-digits}`) : rounded / scale;
+  return value < 0 ? -result : result;
+}
+
+function truncate(value: number, digits = 0): number {
+  const scale = 10 ** digits;
+  return Number.isFinite(value * scale) ? Math.trunc(value * scale) / scale : value;
+}
+
+function magnitude(value: Present, type: DataType): Value {
+  if (type.kind !== "int") return Math.abs(num(value));
+  const result = typeof value === "bigint" ? exactInteger(value < 0n ? -value : value) : Math.abs(num(value));
+  if (!fits(result, type)) throw overflow(`abs(${String(value)})`, type);
+  return result;
+}
+
+function negate(value: Present, type: DataType): Value {
+  if (isInterval(value)) return addIntervals({ months: 0, days: 0, nanos: 0n }, value, -1);
+  if (type.kind === "duration") return -BigInt(value as bigint);
+  return type.kind === "int" ? arithmetic("-", 0, value, type) : -num(value);
+}
+
+const negatable: ScalarFunction["resolve"] = (args) => {
+  const [type] = args;
+  if (args.length !== 1 || type === undefined) return undefined;
+  if (type.kind === "int" && !type.signed) return { args: [INT64], result: INT64 };
+  return isNumeric(type) || ["interval", "duration", "null"].includes(type.kind) ? { args: [type], result: type } : undefined;
+};
+
+const roundType: ScalarFunction["resolve"] = (args) => {
+  const [value, digits] = args;
+  if (value === undefined || args.length > 2 || !(isNumeric(value) || value.kind === "null")) return undefined;
+  const type = isFloat32(value) ? FLOAT32 : FLOAT64;
+  if (digits === undefined) return { args: [type], result: type };
+  return digits.kind === "int" || digits.kind === "null" ? { args: [type, INT64], result: type } : undefined;
+};
+
+function bitwise(signature: string, run: (a: bigint, b: bigint) => bigint): ScalarFunction {
+  return strict(signature, bits, ([a, b], call) => {
+    const { result } = call.type;
+    const value = run(BigInt(a as number | bigint), BigInt(b as number | bigint));
+    return exactInteger(result.kind === "int" && !result.signed ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value));
+  });
+}
+
+function greatestDivisor(a: bigint, b: bigint): bigint {
+  let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x;
+}
+
+function factorial(value: number): Value {
+  if (value > 20 || value < 0) throw new DbError(StatusCode.EngineExecuteQuery, `cannot compute factorial(${value}): the argument must be 0..20`);
+  let result = 1n;
+  for (let i = 2; i <= value; i++) result *= BigInt(i);
+  return exactInteger(result);
+}
+
+const big = (value: Present | undefined): bigint => BigInt(value as number | bigint);
+const signum = float("signum(number)", 1, (x) => Math.sign(x) + 0);
+const power = float("power(number, number)", 2, (x, y) => x ** y, ([x, y]) => `(${x}) ** (${y})`);
+const ceil = math("ceil");
+const MODULO: ScalarFunction["resolve"] = (args) => {
+  if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null")) return undefined;
+  const type = args.every((arg) => arg.kind !== "float") ? INT64 : FLOAT64;
+  return { args: [type, type], result: type };
+};
+
+/** The functions of this file. */
+export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
+  strict("abs(number)", sameNumber, ([x], call) => magnitude(x as Present, call.type.result), { emit: ([x]) => `Math.abs(${x})` }),
+  ...["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp", "floor", "ln", "log10", "log2", "sin", "sinh", "sqrt", "tan", "tanh"].map((name) => math(name)),
+  math("atan2", 2),
+  ceil,
+  alias("ceiling", ceil),
+  float("cot(number)", 1, (x) => 1 / Math.tan(x)),
+  float("degrees(number)", 1, (x) => (x * 180) / Math.PI),
+  float("radians(number)", 1, (x) => (x * Math.PI) / 180),
+  strict("factorial(integer)", integers(1), ([x]) => factorial(num(x))),
+  strict("gcd(integer, integer)", integers(2), ([a, b]) => exactInteger(greatestDivisor(big(a), big(b)))),
+  strict("lcm(integer, integer)", integers(2), ([a, b]) => (a == 0 || b == 0 ? 0 : exactInteger(greatestDivisor(big(a) * big(b), 0n) / greatestDivisor(big(a), big(b))))),
+  strict("isnan(number)", (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }), ([x]) => Number.isNaN(x)),
+  strict("iszero(number)", (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }), ([x]) => x === 0),
+  strict("log([base, ]number)", floats(2, 1), ([x, y]) => (y === undefined ? Math.log10(num(x)) : Math.log(num(y)) / Math.log(num(x)))),
+  strict("mod(number, number)", MODULO, ([a, b], call) => arithmetic("%", a as Present, b as Present, call.type.result)),
+  float("nanvl(number, number)", 2, (x, y) => (Number.isNaN(x) ? y : x)),
+  strict("negate(value)", negatable, ([x], call) => negate(x as Present, call.type.result)),
+  strict("pi()", constant(FLOAT64), () => Math.PI),
+  power,
+  alias("pow", power),
+  strict("random()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
+  strict("rand()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
+  strict("round(number[, digits])", roundType, ([x, digits], call) => narrow(roundHalfAway(num(x), digits === undefined ? 0 : num(digits)), call)),
+  strict("trunc(number[, digits])", roundType, ([x, digits], call) => narrow(truncate(num(x), digits === undefined ? 0 : num(digits)), call)),
+  signum,
+  alias("sign", signum),
+  strict("clamp(number, min, max)", floats(3), ([x, low, high]) => clamp(num(x), num(low), num(high))),
+  float("clamp_min(number, min)", 2, (x, low) => Math.max(x, low)),
+  float("clamp_max(number, max)", 2, (x, high) => Math.min(x, high)),
+  bitwise("bit_and_op(integer, integer)", (a, b) => a & b),
+  bitwise("bit_or_op(integer, integer)", (a, b) => a | b),
+  bitwise("bit_xor_op(integer, integer)", (a, b) => a ^ b),
+  bitwise("shift_left_op(integer, integer)", (a, b) => a << BigInt.asUintN(6, b)),
+  bitwise("shift_right_op(integer, integer)", (a, b) => a >> BigInt.asUintN(6, b)),
+  strict("bit_not_op(integer)", integers(1), ([x]) => exactInteger(~big(x))),
+  strict("to_hex(integer)", exactly(["int"], () => ({ kind: "string" })), ([x]) => BigInt.asUintN(64, big(x)).toString(16)),
+];
+
+function clamp(value: number, low: number, high: number): number {
+  if (low > high) throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: min '${low}' > max '${high}'`);
+  return Math.min(Math.max(value, low), high);
+}

@@ -1,0 +1,61 @@
+/** Looks up scalar functions by name and suggests near ones. */
+import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
+import { MATH_FUNCTIONS } from "./math-functions.ts";
+import type { ScalarFunction } from "./scalar-function.ts";
+import { SESSION_FUNCTIONS } from "./session-functions.ts";
+import { STRING_FUNCTIONS } from "./string-functions.ts";
+import { TIME_FUNCTIONS } from "./time-functions.ts";
+
+const ALL: readonly ScalarFunction[] = [
+  ...MATH_FUNCTIONS,
+  ...STRING_FUNCTIONS,
+  ...CONDITIONAL_FUNCTIONS,
+  ...TIME_FUNCTIONS,
+  ...SESSION_FUNCTIONS,
+];
+const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
+/** Names ending in `_op` stand for operators and cannot be called by name. */
+const isInternal = (name: string): boolean => name.endsWith("_op") || name === "negate" || name === "date_part_epoch";
+
+/** The function that a call names (lower-case), or undefined. */
+export function functionNamed(name: string): ScalarFunction | undefined {
+  return isInternal(name) ? undefined : BY_NAME.get(name);
+}
+
+/** A function behind an operator. */
+export function operatorFunction(name: string): ScalarFunction {
+  const found = BY_NAME.get(name);
+  if (found === undefined) throw new Error(`no operator function ${name}`);
+  return found;
+}
+
+/** Names that clients can call. */
+export function functionNames(): readonly string[] {
+  return ALL.map((entry) => entry.name).filter((name) => !isInternal(name));
+}
+
+/** The candidate nearest to `name`, when it is near enough to be a slip of the keyboard: at most a third of the letters differ. */
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Insertions, deletions and replacements that lead from `a` to `b` (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,77 @@
+/** The usual shapes of function types, so that a line of a function table can name one. */
+import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, STRING, UINT64 } from "../../column/data-type.ts";
+import type { FunctionType, ScalarFunction } from "./scalar-function.ts";
+
+type Resolve = ScalarFunction["resolve"];
+
+/** Whether a type is a number. */
+export const isNumeric = (type: DataType): boolean => type.kind === "int" || type.kind === "float";
+const numericOrNull = (type: DataType): boolean => isNumeric(type) || type.kind === "null";
+/** Whether values of a type turn into text without loss of meaning. */
+const textual = (type: DataType): boolean => !["json", "vector", "decimal"].includes(type.kind);
+
+/** No arguments. */
+export function constant(result: DataType): Resolve {
+  return (args) => (args.length === 0 ? { args: [], result } : undefined);
+}
+
+/** `count` numbers as floats, to a float; Float32 stays Float32 when every argument is one. */
+export function floats(count: number, countMin: number = count): Resolve {
+  return (args) => {
+    if (args.length > count || args.length < countMin || !args.every(numericOrNull)) return undefined;
+    const type = args.length > 0 && args.every((arg) => arg.kind === "float" && arg.bits === 32) ? FLOAT32 : FLOAT64;
+    return { args: args.map(() => type), result: type };
+  };
+}
+
+/** One number to the same type. */
+export const sameNumber: Resolve = (args) => {
+  const [type] = args;
+  return args.length === 1 && type !== undefined && numericOrNull(type) ? { args: [type], result: type } : undefined;
+};
+
+/** Two or more integers (64 bits) to one. */
+export function integers(count: number): Resolve {
+  return (args) =>
+    args.length === count && args.every((arg) => arg.kind === "int" || arg.kind === "null") ? { args: args.map(() => INT64), result: INT64 } : undefined;
+}
+
+/** Arguments given one by one; "text" takes anything printable, "integer" any integer. Those after `optionalFrom` may be left out. */
+export function typed(kinds: readonly ("text" | "integer" | "number")[], result: DataType, optionalFrom: number = kinds.length): Resolve {
+  return (args) => {
+    if (args.length > kinds.length || args.length < optionalFrom) return undefined;
+    const types: DataType[] = [];
+    for (const [i, arg] of args.entries()) {
+      const kind = kinds[i];
+      if (kind === "text" && textual(arg)) types.push(STRING);
+      else if (kind === "integer" && (arg.kind === "int" || arg.kind === "null")) types.push(INT64);
+      else if (kind === "number" && numericOrNull(arg)) types.push(FLOAT64);
+      else return undefined;
+    }
+    return { args: types, result };
+  };
+}
+
+/** Any number of texts, at least `countMin`. */
+export function texts(countMin: number, result: DataType): Resolve {
+  return (args) => (args.length >= countMin && args.every(textual) ? { args: args.map(() => STRING), result } : undefined);
+}
+
+/** Exactly these types, or NULL in their places. */
+export function exactly(types: readonly DataType["kind"][], result: (args: readonly DataType[]) => DataType): Resolve {
+  return (args) => {
+    if (args.length !== types.length || !args.every((arg, i) => arg.kind === types[i] || arg.kind === "null")) return undefined;
+    return { args, result: result(args) };
+  };
+}
+
+/** One argument of any type to a Boolean. */
+export const anyToBoolean: Resolve = (args) => (args.length === 1 ? { args, result: BOOLEAN } : undefined);
+
+/** Two integers of any width for bit operations: Int64, or UInt64 when a side is one. */
+export const bits: Resolve = (args): FunctionType | undefined => {
+  if (args.length !== 2 || !args.every((arg) => arg.kind === "int" || arg.kind === "null")) return undefined;
+  const unsigned = args.some((arg) => arg.kind === "int" && !arg.signed && arg.bits === 64);
+  const type = unsigned ? UINT64 : INT64;
+  return { args: [type, type], result: type };
+};

@@ -1,0 +1,176 @@
+/** Functions on text. Positions count characters (code points) from 1. */
+import { BINARY, BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { regexOf } from "./like.ts";
+import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
+import { constant, exactly, texts, typed } from "./signature.ts";
+import type { Present, Value } from "./value.ts";
+
+/** Longest text that a function builds, in characters. Reason: `repeat` and `lpad` could fill the memory. Error: EngineExecuteQuery. */
+const TEXT_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+const str = (value: Value): string => String(value ?? "");
+const chars = (value: Value): string[] => [...str(value)];
+const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(str(value)));
+
+function text1(signature: string, run: (text: string) => Value, result = STRING): ScalarFunction {
+  return strict(signature, typed(["text"], result), ([text]) => run(str(text)));
+}
+
+function substring(text: Value, start: number, length: number | undefined): string {
+  if (length !== undefined && length < 0) {
+    throw new DbError(StatusCode.EngineExecuteQuery, `cannot take a substring: negative length ${length}; use a length of 0 or more`);
+  }
+  const end = length === undefined ? undefined : Math.max(start - 1 + length, 0);
+  return chars(text).slice(Math.max(start - 1, 0), end).join("");
+}
+
+/** The first `count` characters; a negative count leaves off that many at the end. */
+const leftOf = (text: Value, count: number): string => chars(text).slice(0, count).join("");
+const rightOf = (text: Value, count: number): string =>
+  count === 0 ? "" : count > 0 ? chars(text).slice(-count).join("") : chars(text).slice(-count).join("");
+
+function pad(text: Value, length: number, filler: string, atStart: boolean): string {
+  const own = chars(text);
+  if (length <= own.length) return own.slice(0, Math.max(length, 0)).join("");
+  checkLength(length);
+  const fill = [...filler];
+  if (fill.length === 0) return own.join("");
+  const missing = length - own.length;
+  const added = Array.from({ length: missing }, (_, i) => fill[i % fill.length]).join("");
+  return atStart ? added + own.join("") : own.join("") + added;
+}
+
+function checkLength(length: number): void {
+  if (length <= TEXT_CHARACTERS_MAX) return;
+  throw new DbError(StatusCode.EngineExecuteQuery, `cannot build a text of ${length} characters: at most ${TEXT_CHARACTERS_MAX} are allowed`);
+}
+
+function repeat(text: Value, count: number): string {
+  const times = Math.max(count, 0);
+  checkLength(str(text).length * times);
+  return str(text).repeat(times);
+}
+
+function trim(text: string, set: string, start: boolean, end: boolean): string {
+  const own = [...text];
+  const drop = new Set(set);
+  let from = 0;
+  let to = own.length;
+  while (start && from < to && drop.has(own[from] ?? "")) from++;
+  while (end && to > from && drop.has(own[to - 1] ?? "")) to--;
+  return own.slice(from, to).join("");
+}
+
+function trimmer(name: string, start: boolean, end: boolean): ScalarFunction {
+  return strict(`${name}(text[, characters])`, typed(["text", "text"], STRING, 1), ([text, set]) => trim(str(text), set === undefined ? " " : str(set), start, end));
+}
+
+function position(text: Value, sub: Value): number {
+  const at = str(text).indexOf(str(sub));
+  return at < 0 ? 0 : [...str(text).slice(0, at)].length + 1;
+}
+
+function splitPart(text: Value, separator: Value, index: number): string {
+  if (index === 0) throw new DbError(StatusCode.EngineExecuteQuery, "cannot split: field position must not be zero; the first part is 1");
+  const parts = str(separator) === "" ? [str(text)] : str(text).split(str(separator));
+  return (index > 0 ? parts[index - 1] : parts[parts.length + index]) ?? "";
+}
+
+function capitalise(text: string): string {
+  return text.toLowerCase().replace(/[\p{L}\p{N}]+/gu, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+}
+
+function translate(text: Value, from: Value, to: Value): string {
+  const target = chars(to);
+  const map = new Map<string, string>();
+  for (const [i, character] of chars(from).entries()) if (!map.has(character)) map.set(character, target[i] ?? "");
+  return chars(text).map((character) => map.get(character) ?? character).join("");
+}
+
+/** Whether a term stands in a text with no letter or digit of ASCII beside it. An empty term is only in an empty text. */
+function matchesTerm(text: string, term: string): boolean {
+  if (term === "") return text === "";
+  const isWord = (character: string): boolean => /[A-Za-z0-9]/.test(character);
+  const han = /\p{Script=Han}/u.test(term);
+  // A border is only wanted where the term itself ends in a letter or digit.
+  const [left, right] = [!han && isWord(term.charAt(0)), !han && isWord(term.charAt(term.length - 1))];
+  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
+    if (!(left && isWord(text.charAt(at - 1))) && !(right && isWord(text.charAt(at + term.length)))) return true;
+  }
+  return false;
+}
+
+function concatWs(args: readonly Value[]): Value {
+  const [separator, ...rest] = args;
+  return separator === undefined ? undefined : rest.filter((part) => part !== undefined).map(str).join(str(separator));
+}
+
+const length = text1("length(text)", (text) => [...text].length, INT64);
+const lower = text1("lower(text)", (text) => text.toLowerCase());
+const upper = text1("upper(text)", (text) => text.toUpperCase());
+const substr = strict("substr(text, start[, length])", typed(["text", "integer", "integer"], STRING, 2), ([text, start, count]) => substring(text, Number(start), count === undefined ? undefined : Number(count)));
+const strpos = strict("strpos(text, part)", typed(["text", "text"], INT64), ([text, sub]) => position(text, sub));
+const btrim = trimmer("btrim", true, true);
+const regex = (name: string, flags: string, wanted: boolean): ScalarFunction =>
+  strict(`${name}(text, pattern)`, typed(["text", "text"], BOOLEAN), ([text, pattern]) => regexOf(str(pattern), flags).test(str(text)) === wanted);
+const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
+  strict(signature, typed(["text", "text"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
+
+/** The functions of this file. */
+export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
+  text1("ascii(text)", (text) => text.codePointAt(0) ?? 0, INT64),
+  text1("bit_length(text)", (text) => bytesOf(text).length * 8, INT64),
+  text1("octet_length(text)", (text) => bytesOf(text).length, INT64),
+  ...["char_length", "character_length", "len"].map((name) => alias(name, length)),
+  length,
+  lower,
+  alias("lcase", lower),
+  upper,
+  alias("ucase", upper),
+  text1("initcap(text)", capitalise),
+  text1("reverse(text)", (text) => [...text].reverse().join("")),
+  btrim,
+  alias("trim", btrim),
+  trimmer("ltrim", true, false),
+  trimmer("rtrim", false, true),
+  strict("chr(code)", typed(["integer"], STRING), ([code]) => String.fromCodePoint(Number(code))),
+  lenient("concat(text, …)", texts(1, STRING), (args) => args.map(str).join("")),
+  lenient("concat_ws(separator, text, …)", texts(2, STRING), concatWs),
+  strict("concat_op(text, text)", texts(2, STRING), (args) => args.map(str).join("")),
+  test2("contains(text, part)", (a, b) => a.includes(b)),
+  test2("starts_with(text, part)", (a, b) => a.startsWith(b)),
+  test2("ends_with(text, part)", (a, b) => a.endsWith(b)),
+  test2("matches_term(text, term)", matchesTerm),
+  strict("left(text, count)", typed(["text", "integer"], STRING), ([text, count]) => leftOf(text, Number(count))),
+  strict("right(text, count)", typed(["text", "integer"], STRING), ([text, count]) => rightOf(text, Number(count))),
+  strict("lpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) => pad(text, Number(size), fill === undefined ? " " : str(fill), true)),
+  strict("rpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) => pad(text, Number(size), fill === undefined ? " " : str(fill), false)),
+  strict("repeat(text, count)", typed(["text", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
+  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => str(text).replaceAll(str(from), () => str(to))),
+  strict("split_part(text, separator, index)", typed(["text", "text", "integer"], STRING), ([text, separator, index]) => splitPart(text, separator, Number(index))),
+  strpos,
+  alias("instr", strpos),
+  alias("position", strpos),
+  substr,
+  alias("substring", substr),
+  alias("mid", substr),
+  strict("translate(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => translate(text, from, to)),
+  strict("regexp_like(text, pattern[, flags])", typed(["text", "text", "text"], BOOLEAN, 2), ([text, pattern, flags]) => regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags).replace("g", "")}`).test(str(text))),
+  strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), ([text, pattern, to, flags]) => str(text).replace(regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags)}`), str(to).replace(/\\(\d)/g, "$$$1"))),
+  regex("regex_match_op", "u", true),
+  regex("regex_imatch_op", "iu", true),
+  regex("regex_not_match_op", "u", false),
+  regex("regex_not_imatch_op", "iu", false),
+  strict("md5(text)", typed(["text"], STRING), ([text]) => new Bun.CryptoHasher("md5").update(bytesOf(text)).digest("hex")),
+  strict("sha256(text)", typed(["text"], BINARY), ([text]) => new Bun.CryptoHasher("sha256").update(bytesOf(text)).digest()),
+  strict("encode(binary, 'hex' | 'base64')", exactly(["binary", "string"], () => STRING), ([bytes, form]) => encode(bytes as Present, str(form))),
+  lenient("uuid()", constant(STRING), () => crypto.randomUUID(), { volatility: "volatile" }),
+];
+
+function encode(bytes: Present, form: string): string {
+  if (form === "hex") return bytesOf(bytes).toHex();
+  if (form === "base64") return bytesOf(bytes).toBase64({ omitPadding: true });
+  throw new DbError(StatusCode.EngineExecuteQuery, `cannot encode as '${form}': use 'hex' or 'base64'`);
+}

@@ -1,0 +1,64 @@
+/** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
+import type { TimeUnit } from "../../../column/data-type.ts";
+import type { IntervalValue } from "../../sql/ast.ts";
+import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
+import { rescale } from "./time-units.ts";
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** `2024-01-31`. */
+export function formatDate(days: number): string {
+  const { year, month, day } = civilFromDays(days);
+  const sign = year < 0 ? "-" : year > 9999 ? "+" : "";
+  const text = `${sign}${String(Math.abs(year)).padStart(4, "0")}`;
+  return `${text}-${two(month)}-${two(day)}`;
+}
+
+/** `1970-01-01T00:00:00.001`: UTC, no zone, a fraction of 0, 3, 6 or 9 digits as needed. */
+export function formatTimestamp(value: bigint, unit: TimeUnit): string {
+  const nanos = rescale(value, unit, "nanosecond");
+  const seconds = Number(floorDivide(nanos, 1_000_000_000n));
+  const days = Math.floor(seconds / 86_400);
+  const rest = seconds - days * 86_400;
+  const time = `${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
+  return `${formatDate(days)}T${time}${fractionOf(floorModulo(nanos, 1_000_000_000n))}`;
+}
+
+function fractionOf(nanos: bigint): string {
+  if (nanos === 0n) return "";
+  const digits = String(nanos).padStart(9, "0");
+  if (digits.endsWith("000000")) return `.${digits.slice(0, 3)}`;
+  return digits.endsWith("000") ? `.${digits.slice(0, 6)}` : `.${digits}`;
+}
+
+/** ISO 8601 in seconds: `PT1.5S`, `P0D` for zero. */
+export function formatDuration(value: bigint, unit: TimeUnit): string {
+  if (value === 0n) return "P0D";
+  const nanos = rescale(value < 0n ? -value : value, unit, "nanosecond");
+  const fraction = fractionDigits(nanos % 1_000_000_000n);
+  return `${value < 0n ? "-" : ""}PT${nanos / 1_000_000_000n}${fraction}S`;
+}
+
+function fractionDigits(nanos: bigint): string {
+  return nanos === 0n ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
+}
+
+/** `14 mons 3 days 4 hours 5 mins 6.000100000 secs`; parts that are zero are left out, negative ones carry their own sign. */
+export function formatInterval(value: IntervalValue): string {
+  const parts: string[] = [];
+  if (value.months !== 0) parts.push(`${value.months} mons`);
+  if (value.days !== 0) parts.push(`${value.days} days`);
+  const sign = value.nanos < 0n ? "-" : "";
+  const nanos = value.nanos < 0n ? -value.nanos : value.nanos;
+  const seconds = nanos / 1_000_000_000n;
+  const add = (amount: bigint, name: string): void => {
+    if (amount !== 0n) parts.push(`${sign}${amount} ${name}`);
+  };
+  add(seconds / 3600n, "hours");
+  add((seconds / 60n) % 60n, "mins");
+  const rest = nanos % 60_000_000_000n;
+  if (rest !== 0n || parts.length === 0) {
+    parts.push(`${sign}${rest / 1_000_000_000n}.${String(rest % 1_000_000_000n).padStart(9, "0")} secs`);
+  }
+  return parts.join(" ");
+}

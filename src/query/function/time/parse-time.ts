@@ -1,0 +1,50 @@
+/**
+ * Reads dates and timestamps as people write them (contract query.md 1.6):
+ * RFC 3339, `YYYY-MM-DD HH:MM:SS[.f]` with or without a zone, and plain dates. What names no zone is in the session's.
+ */
+import { daysFromCivil, daysInMonth } from "./civil.ts";
+import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
+
+const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})$/;
+const TIMESTAMP =
+  /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})(?:[Tt ]\s*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?\s*(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?)?$/;
+
+/** Days since 1970-01-01 of `YYYY-MM-DD`, or undefined when the text is no date of the calendar. */
+export function parseDate(text: string): number | undefined {
+  const match = DATE.exec(text.trim());
+  return match === null ? undefined : dayOf(match[1], match[2], match[3]);
+}
+
+function dayOf(yearText = "", monthText = "", dayText = ""): number | undefined {
+  const [year, month, day] = [Number(yearText), Number(monthText), Number(dayText)];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  return daysFromCivil(year, month, day);
+}
+
+/**
+ * Nanoseconds since the epoch, or undefined when the text is no timestamp. Blanks around it do not count; digits beyond
+ * nanoseconds are dropped. The result may lie outside 64 bits.
+ *
+ * @param zone canonical zone for text that names none
+ */
+export function parseTimestamp(text: string, zone: string): bigint | undefined {
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return undefined;
+  const days = dayOf(match[1], match[2], match[3]);
+  if (days === undefined) return undefined;
+  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const local = days * 86_400 + hour * 3600 + minute * 60 + second;
+  const seconds = match[8] === undefined ? utcSecondsOf(zone, local) : withOffset(local, match[8]);
+  if (seconds === undefined) return undefined;
+  const fraction = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
+  return BigInt(seconds) * 1_000_000_000n + fraction;
+}
+
+function withOffset(local: number, text: string): number | undefined {
+  if (/^(z|utc)$/i.test(text)) return local;
+  const digits = text.slice(1).replace(":", "");
+  const zone = `${text[0]}${digits.length <= 2 ? `${digits}:00` : `${digits.slice(0, -2)}:${digits.slice(-2)}`}`;
+  const canonical = parseTimeZone(zone);
+  return canonical === undefined ? undefined : utcSecondsOf(canonical, local);
+}

@@ -1,0 +1,93 @@
+/**
+ * Values as the interpreter sees them, and their one total order: the same for ORDER BY, MIN/MAX, comparisons and group keys.
+ */
+import type { Scalar } from "../../column/vector.ts";
+import type { IntervalValue } from "../sql/ast.ts";
+
+/** A `Scalar`, or an interval, which no vector holds. NULL is `undefined`. */
+export type Value = Scalar | IntervalValue;
+
+/** A value that is not NULL. */
+export type Present = Exclude<Value, undefined>;
+
+/** Nanoseconds in a day, without daylight saving. */
+export const NANOS_PER_DAY = 86_400_000_000_000n;
+
+/** Whether a value is an interval. */
+export function isInterval(value: Value): value is IntervalValue {
+  return typeof value === "object" && !(value instanceof Uint8Array);
+}
+
+/** An exact integer as `number` when it lies within ±2^53, else as `bigint`: the rule of `Scalar`. */
+export function exactInteger(value: bigint): number | bigint {
+  const small = Number(value);
+  return Number.isSafeInteger(small) ? small : value;
+}
+
+/** Length of an interval for comparison: a month counts 30 days, a day 24 hours. Nanoseconds. */
+export function intervalNanos(value: IntervalValue): bigint {
+  return (BigInt(value.months) * 30n + BigInt(value.days)) * NANOS_PER_DAY + value.nanos;
+}
+
+/**
+ * Order of two values of one type: negative, 0 or positive. Floats follow a total order in which NaN equals NaN and is
+ * greater than everything; text compares by code point; false is below true.
+ */
+export function compareValues(a: Present, b: Present): number {
+  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
+  if (isInterval(a) && isInterval(b)) return compareOrdered(intervalNanos(a), intervalNanos(b));
+  return compareOrdered(Number.isNaN(a) ? Number.NaN : a, b);
+}
+
+function compareOrdered(a: unknown, b: unknown): number {
+  const x = a as number | bigint; // mixed number and bigint compare by value
+  const y = b as number | bigint;
+  if (x < y) return -1;
+  if (x > y) return 1;
+  if (x === y || x == y) return 0;
+  return (Number.isNaN(x) ? 1 : 0) - (Number.isNaN(y) ? 1 : 0);
+}
+
+/** Order by code point. UTF-16 order differs only where a surrogate meets U+E000..U+FFFF. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    let x = a.charCodeAt(i);
+    let y = b.charCodeAt(i);
+    if (x === y) continue;
+    if (x >= 0xd800 && y >= 0xd800) {
+      x = x >= 0xe000 ? x - 0x800 : x + 0x2000; // surrogates stand for code points above U+FFFF
+      y = y >= 0xe000 ? y - 0x800 : y + 0x2000;
+    }
+    return x - y;
+  }
+  return a.length - b.length;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** A text that is equal for two values of one type exactly when they are the same group: NULL is a group, NaN is one value, -0 is 0. */
+export function valueKey(value: Value): string {
+  switch (typeof value) {
+    case "undefined":
+      return "n";
+    case "number":
+      return `d${value + 0}`;
+    case "bigint":
+      return `d${value}`;
+    case "boolean":
+      return value ? "t" : "f";
+    case "string":
+      return `s${value.length}:${value}`;
+    default:
+      return value instanceof Uint8Array ? `b${value.length}:${value.toHex()}` : `i${intervalNanos(value)}`;
+  }
+}

@@ -1,0 +1,41 @@
+/** Walks syntax trees. */
+import { aggregateNamed } from "../function/aggregate/registry.ts";
+import type { Expression } from "../sql/ast.ts";
+
+/** Direct operands of a node. */
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case "unary":
+    case "is":
+    case "cast":
+      return [expression.operand];
+    case "binary":
+      return [expression.left, expression.right];
+    case "between":
+      return [expression.operand, expression.low, expression.high];
+    case "in-list":
+      return [expression.operand, ...expression.items];
+    case "like":
+      return [expression.operand, expression.pattern];
+    case "case": {
+      const branches = expression.branches.flatMap((branch) => [branch.when, branch.result]);
+      return [expression.operand, ...branches, expression.otherwise].filter((child) => child !== undefined);
+    }
+    case "call": {
+      const own = [...expression.args, ...expression.orderBy.map((item) => item.expression)];
+      return expression.filter === undefined ? own : [...own, expression.filter];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Whether an aggregate is called anywhere in an expression. Does not recurse, since chains of AND may be long. */
+export function containsAggregate(expression: Expression): boolean {
+  const open: Expression[] = [expression];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "call" && aggregateNamed(node.name) !== undefined) return true;
+    open.push(...childrenOf(node));
+  }
+  return false;
+}

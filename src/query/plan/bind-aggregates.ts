@@ -1,0 +1,80 @@
+/**
+ * Binding above a GROUP BY. There an expression is made of group keys, aggregates and constants: a sub-expression equal to a key
+ * becomes that key's column, an aggregate call becomes a column of its own, any other column is an error.
+ */
+import { type DataType, displayName } from "../../column/data-type.ts";
+import { aggregateNamed } from "../function/aggregate/registry.ts";
+import type { Expression, OrderItem } from "../sql/ast.ts";
+import { containsAggregate } from "./ast-walk.ts";
+import { type Binder, bind, bindCondition } from "./bind.ts";
+import { castTo } from "./coerce.ts";
+import { expressionKey, type TypedExpression } from "./expression.ts";
+import type { AggregateCall, SortItem } from "./node.ts";
+import { planError } from "./plan-error.ts";
+
+/** Collects the aggregates of a query while its expressions are bound. */
+export interface AggregateScope {
+  readonly binder: Binder;
+  /** Aggregates found so far; their columns follow those of the keys. */
+  readonly calls: readonly AggregateCall[];
+}
+
+/** A binder for expressions above GROUP BY `keys`, which are expressions over the scope of `input`. */
+export function aggregateScope(input: Binder, keys: readonly TypedExpression[]): AggregateScope {
+  const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
+  const calls: AggregateCall[] = [];
+  const seen = new Map<string, number>();
+  const keyColumn = (index: number, type: DataType): TypedExpression => ({ kind: "column", type, index, name: `key ${index}` });
+
+  const intercept = (expression: Expression): TypedExpression | undefined => {
+    if (expression.kind === "call" && aggregateNamed(expression.name) !== undefined) {
+      const call = bindAggregate(expression, input);
+      const key = callKey(call);
+      const position = seen.get(key) ?? calls.push(call) - 1;
+      seen.set(key, position);
+      return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
+    }
+    if (containsAggregate(expression)) return undefined;
+    const bound = bind(expression, input);
+    const position = positions.get(expressionKey(bound));
+    if (position !== undefined) return keyColumn(position, bound.type);
+    if (bound.kind === "literal") return bound;
+    if (expression.kind === "column") throw notGrouped(expression.name.join("."));
+    return undefined;
+  };
+  return { binder: { scope: [], environment: input.environment, intercept }, calls };
+}
+
+/** The error of a column that is neither grouped by nor aggregated. */
+export function notGrouped(name: string): Error {
+  return planError(`Column in SELECT must be in GROUP BY or an aggregate function: column "${name}" is neither; add it to GROUP BY or wrap it, e.g. max(${name})`);
+}
+
+function callKey(call: AggregateCall): string {
+  const parts = [call.function.name, String(call.distinct), ...call.args.map(expressionKey)];
+  for (const item of call.orderBy) parts.push(`order ${expressionKey(item.expression)} ${item.descending} ${item.nullsFirst}`);
+  if (call.filter !== undefined) parts.push(`filter ${expressionKey(call.filter)}`);
+  return parts.join(";");
+}
+
+function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
+  const found = aggregateNamed(expression.name);
+  if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
+  for (const argument of expression.args) if (containsAggregate(argument)) throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
+  if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
+  const given = expression.star ? [] : expression.args.map((argument) => bind(argument, input));
+  const type = expression.star ? { args: [], result: { kind: "int", bits: 64, signed: true } as const } : found.resolve(given.map((argument) => argument.type));
+  if (type === undefined) {
+    throw planError(`No function matches ${found.name}(${given.map((argument) => displayName(argument.type)).join(", ")}); use ${found.signature}. You might need to add explicit type casts.`);
+  }
+  const cast = given.map((argument, i) => castTo(argument, type.args[i] ?? argument.type, input.environment));
+  // count(1) counts rows, as count(*) does.
+  const args = found.kernel === "count" && !expression.distinct && cast.every((argument) => argument.kind === "literal" && argument.value !== undefined) ? [] : cast;
+  const filter = expression.filter === undefined ? undefined : bindCondition(expression.filter, "FILTER", input);
+  return { function: found, type, args, distinct: expression.distinct, orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)), filter };
+}
+
+/** ORDER BY items with their NULL order resolved: last when ascending, first when descending. */
+export function sortItems(items: readonly OrderItem[], resolve: (item: OrderItem) => TypedExpression): readonly SortItem[] {
+  return items.map((item) => ({ expression: resolve(item), descending: item.descending, nullsFirst: item.nullsFirst ?? item.descending }));
+}

@@ -1,0 +1,264 @@
+/**
+ * Binding: the syntax tree of an expression becomes a typed one. Names are resolved, operand types meet, constants fold.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
+import { aggregateNamed } from "../function/aggregate/registry.ts";
+import type { Environment } from "../function/environment.ts";
+import { exactInteger, type Present, valueKey } from "../function/value.ts";
+import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
+import type { ScalarFunction } from "../function/scalar-function.ts";
+import type { Expression } from "../sql/ast.ts";
+import { castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
+import { literal, type TypedExpression } from "./expression.ts";
+import { fold } from "./fold.ts";
+import { notSupported, planError } from "./plan-error.ts";
+import { findColumn, type Scope, unknownColumn } from "./scope.ts";
+
+/** What binding reads. `intercept` sees every node first: it resolves aliases, group keys and aggregates. */
+export interface Binder {
+  readonly scope: Scope;
+  readonly environment: Environment;
+  readonly intercept?: (expression: Expression) => TypedExpression | undefined;
+}
+
+type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+
+/** The typed form of an expression. @throws DbError PlanQuery for unknown names and types that do not meet */
+export function bind(expression: Expression, binder: Binder): TypedExpression {
+  const intercepted = binder.intercept?.(expression);
+  if (intercepted !== undefined) return intercepted;
+  const { environment } = binder;
+  switch (expression.kind) {
+    case "number":
+      return numberLiteral(expression.text);
+    case "string":
+      return literal(STRING, expression.value);
+    case "binary-literal":
+      return literal(BINARY, expression.value);
+    case "boolean":
+      return literal(BOOLEAN, expression.value);
+    case "null":
+      return literal(NULL, undefined);
+    case "interval":
+      return literal(INTERVAL, expression.value);
+    case "default":
+      throw planError("DEFAULT is allowed as a whole value of INSERT only");
+    case "column":
+      return column(expression, binder);
+    case "unary":
+      return unary(expression, binder);
+    case "binary":
+      return binary(expression, binder);
+    case "is":
+      return isTest(expression, binder);
+    case "between":
+      return between(expression, binder);
+    case "in-list":
+      return inList(expression, binder);
+    case "like":
+      return like(expression, binder);
+    case "cast":
+      return castTo(bind(expression.operand, binder), expression.type, environment, expression.safe);
+    case "case":
+      return caseOf(expression, binder);
+    case "call":
+      return call(expression, binder);
+    default:
+      return unreachable(expression);
+  }
+}
+
+/** A condition of WHERE, HAVING or FILTER. */
+export function bindCondition(expression: Expression, clause: string, binder: Binder): TypedExpression {
+  return condition(bind(expression, binder), clause, binder.environment);
+}
+
+/** The literal of a number as written: Int64, UInt64 when too large for that, else Float64. */
+export function numberLiteral(text: string): TypedExpression {
+  if (/^[+-]?\d+$/.test(text)) {
+    const value = BigInt(text);
+    if (value >= -(2n ** 63n) && value < 2n ** 63n) return literal(INT64, exactInteger(value));
+    if (value > 0n && value < 2n ** 64n) return literal(UINT64, exactInteger(value));
+  }
+  return literal(FLOAT64, Number(text));
+}
+
+function column(expression: Of<"column">, binder: Binder): TypedExpression {
+  const found = findColumn(binder.scope, expression.name);
+  if (found !== undefined) return found.expression;
+  const [name = ""] = expression.name;
+  // Some functions of the standard are called without parentheses.
+  if (expression.name.length === 1 && !expression.quoted && ["current_timestamp", "current_date", "current_schema"].includes(name)) {
+    const bound = callOf(functionNamed(name), [], binder);
+    if (bound !== undefined) return bound;
+  }
+  throw unknownColumn(binder.scope, expression.name);
+}
+
+function unary(expression: Of<"unary">, binder: Binder): TypedExpression {
+  const { operator, operand } = expression;
+  if (operator === "-" && operand.kind === "number") return numberLiteral(`-${operand.text}`);
+  const bound = bind(operand, binder);
+  switch (operator) {
+    case "+":
+      return bound;
+    case "-":
+      return required(operatorFunction("negate"), "-", [bound], binder);
+    case "~":
+      return required(operatorFunction("bit_not_op"), "~", [bound], binder);
+    case "not":
+      return fold({ kind: "not", type: BOOLEAN, operand: condition(bound, "NOT", binder.environment) }, binder.environment);
+  }
+}
+
+const OPERATOR_FUNCTIONS: Readonly<Record<string, string>> = {
+  "&": "bit_and_op",
+  "|": "bit_or_op",
+  "^": "bit_xor_op",
+  "<<": "shift_left_op",
+  ">>": "shift_right_op",
+  "~": "regex_match_op",
+  "~*": "regex_imatch_op",
+  "!~": "regex_not_match_op",
+  "!~*": "regex_not_imatch_op",
+  "@@": "matches_term",
+};
+
+function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
+  const { operator } = expression;
+  const { environment } = binder;
+  if (operator === "and" || operator === "or") {
+    const clause = operator.toUpperCase();
+    const operands = chainOf(expression, operator).map((operand) => condition(bind(operand, binder), clause, environment));
+    return fold({ kind: "logic", type: BOOLEAN, operator, operands: operands.flatMap((o) => (o.kind === "logic" && o.operator === operator ? o.operands : [o])) }, environment);
+  }
+  const left = bind(expression.left, binder);
+  const right = bind(expression.right, binder);
+  switch (operator) {
+    case "=":
+    case "<>":
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return compare(operator, left, right, environment);
+    case "+":
+    case "-":
+    case "*":
+    case "/":
+    case "%":
+      return arithmeticOf(operator, left, right, environment);
+    case "||":
+      return concatenation(left, right, environment);
+    default:
+      return required(operatorFunction(OPERATOR_FUNCTIONS[operator] ?? operator), operator, [left, right], binder);
+  }
+}
+
+/** Operands of a chain such as `a OR b OR c`, without recursion along its left side. */
+function chainOf(expression: Of<"binary">, operator: "and" | "or"): Expression[] {
+  const operands: Expression[] = [];
+  let node: Expression = expression;
+  while (node.kind === "binary" && node.operator === operator) {
+    operands.push(node.right);
+    node = node.left;
+  }
+  operands.push(node);
+  return operands.reverse();
+}
+
+function isTest(expression: Of<"is">, binder: Binder): TypedExpression {
+  const bound = bind(expression.operand, binder);
+  const operand = expression.test === "null" ? bound : condition(bound, `IS ${expression.test.toUpperCase()}`, binder.environment);
+  return fold({ kind: "is", type: BOOLEAN, operand, test: expression.test, negated: expression.negated }, binder.environment);
+}
+
+function between(expression: Of<"between">, binder: Binder): TypedExpression {
+  const { environment } = binder;
+  const operand = bind(expression.operand, binder);
+  const low = bind(expression.low, binder);
+  const high = bind(expression.high, binder);
+  const operands = expression.negated
+    ? [compare("<", operand, low, environment), compare(">", operand, high, environment)]
+    : [compare(">=", operand, low, environment), compare("<=", operand, high, environment)];
+  return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "or" : "and", operands }, environment);
+}
+
+function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
+  const { environment } = binder;
+  const [operand, ...items] = unify([expression.operand, ...expression.items].map((item) => bind(item, binder)), "IN", environment);
+  if (operand === undefined) throw planError("IN needs an operand");
+  if (!items.every((item) => item.kind === "literal")) {
+    const operands = items.map((item) => compare(expression.negated ? "<>" : "=", operand, item, environment));
+    const [only] = operands;
+    if (operands.length === 1 && only !== undefined) return only;
+    return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "and" : "or", operands }, environment);
+  }
+  const values = items.map((item) => item.value).filter((value): value is Present => value !== undefined);
+  const keys = new Set(values.map(valueKey));
+  const hasNull = values.length < items.length;
+  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated: expression.negated }, environment);
+}
+
+function like(expression: Of<"like">, binder: Binder): TypedExpression {
+  const { environment } = binder;
+  const operand = castTo(bind(expression.operand, binder), STRING, environment);
+  const pattern = castTo(bind(expression.pattern, binder), STRING, environment);
+  const { escape, insensitive, negated } = expression;
+  return fold({ kind: "like", type: BOOLEAN, operand, pattern, escape, insensitive, negated }, environment);
+}
+
+function caseOf(expression: Of<"case">, binder: Binder): TypedExpression {
+  const { environment } = binder;
+  const subject = expression.operand === undefined ? undefined : bind(expression.operand, binder);
+  const whens = expression.branches.map(({ when }) => {
+    const bound = bind(when, binder);
+    return subject === undefined ? condition(bound, "WHEN", environment) : compare("=", subject, bound, environment);
+  });
+  const results = expression.branches.map(({ result }) => bind(result, binder));
+  const otherwise = expression.otherwise === undefined ? literal(NULL, undefined) : bind(expression.otherwise, binder);
+  const unified = unify([...results, otherwise], "CASE", environment);
+  const branches = whens.map((when, i) => ({ when, result: unified[i] ?? otherwise }));
+  const last = unified.at(-1) ?? otherwise;
+  return fold({ kind: "case", type: last.type, branches, otherwise: last }, environment);
+}
+
+function call(expression: Of<"call">, binder: Binder): TypedExpression {
+  const { name } = expression;
+  const found = functionNamed(name);
+  if (found === undefined) {
+    if (aggregateNamed(name) !== undefined) throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
+    const near = nearestName(name, functionNames());
+    throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
+  }
+  if (expression.star || expression.distinct || expression.orderBy.length > 0 || expression.filter !== undefined) {
+    throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY and FILTER do not go with it`);
+  }
+  const args = expression.args.map((argument) => bind(argument, binder));
+  if (name === "date_part" && args[0]?.kind === "literal" && String(args[0].value).toLowerCase() === "epoch") {
+    return required(operatorFunction("date_part_epoch"), name, args, binder);
+  }
+  return required(found, name, args, binder);
+}
+
+function required(found: ScalarFunction, name: string, args: readonly TypedExpression[], binder: Binder): TypedExpression {
+  const bound = callOf(found, args, binder);
+  if (bound !== undefined) return bound;
+  const given = args.map((argument) => displayName(argument.type)).join(", ");
+  throw planError(`No function matches ${name}(${given}); use ${found.signature}. You might need to add explicit type casts.`);
+}
+
+function callOf(found: ScalarFunction | undefined, args: readonly TypedExpression[], binder: Binder): TypedExpression | undefined {
+  const functionType = found?.resolve(args.map((argument) => argument.type));
+  if (found === undefined || functionType === undefined) return undefined;
+  const cast = args.map((argument, i) => castTo(argument, functionType.args[i] ?? argument.type, binder.environment));
+  return fold({ kind: "call", type: functionType.result, function: found, functionType, args: cast }, binder.environment);
+}
+
+/** The constant value of an expression without columns. @throws DbError PlanQuery, Unsupported */
+export function bindConstant(expression: Expression, environment: Environment): Extract<TypedExpression, { kind: "literal" }> {
+  const bound = bind(expression, { scope: [], environment });
+  if (bound.kind === "literal") return bound;
+  throw notSupported("a value that is no constant in this place");
+}

@@ -1,0 +1,161 @@
+/** Plans as text, for EXPLAIN: one operator a line, indented below the one that reads it. */
+import { displayName } from "../../column/data-type.ts";
+import { ALL_TIME, type TagPredicate, type TimeRange } from "../../table/scan.ts";
+import type { NodeMetrics } from "../exec/node-metrics.ts";
+import { formatFloat } from "../function/format-number.ts";
+import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
+import { isInterval, type Value } from "../function/value.ts";
+import type { DataType } from "../../column/data-type.ts";
+import { timeIndexOf } from "../../table/schema.ts";
+import { operandsOf, type TypedExpression } from "./expression.ts";
+import { type AggregateCall, type GroupKey, inputsOf, type PlanNode, type SortItem } from "./node.ts";
+
+/** Most values of an IN that are listed. */
+const VALUES_SHOWN = 8;
+
+/** The plan as the query means it: what is read and computed. */
+export function logicalText(node: PlanNode): string {
+  return lines(node, 0, (each) => logicalLine(each)).join("\n");
+}
+
+/** The plan as it runs: what the scan is asked for. With `metrics`, what each operator did. */
+export function physicalText(node: PlanNode, metrics?: ReadonlyMap<PlanNode, NodeMetrics>): string {
+  return lines(node, 0, (each) => physicalLine(each) + metricsText(metrics?.get(each))).join("\n");
+}
+
+function lines(node: PlanNode, depth: number, line: (node: PlanNode) => string): string[] {
+  return [`${"  ".repeat(depth)}${line(node)}`, ...inputsOf(node).flatMap((input) => lines(input, depth + 1, line))];
+}
+
+function logicalLine(node: PlanNode): string {
+  switch (node.kind) {
+    case "scan":
+      return `TableScan: ${node.table.schema.database}.${node.table.schema.name}${node.predicates.length === 0 ? "" : `, filter=[${node.predicates.join(" AND ")}]`}`;
+    case "newest-first":
+      return `Limit: newest ${node.wanted}`;
+    default:
+      return physicalLine(node).replace("Exec", "");
+  }
+}
+
+function physicalLine(node: PlanNode): string {
+  switch (node.kind) {
+    case "scan":
+      return `ScanExec: ${scanText(node)}`;
+    case "source":
+      return node.name === "" ? "OneRowExec" : `BuiltInTableExec: ${node.name}`;
+    case "filter":
+      return `FilterExec: ${expressionText(node.predicate)}`;
+    case "project":
+      return `ProjectionExec: [${node.expressions.map((expression, i) => `${expressionText(expression)} AS ${node.columns[i]?.name}`).join(", ")}]`;
+    case "aggregate":
+      return `AggregateExec: by=[${node.keys.map(keyText).join(", ")}], aggregates=[${node.aggregates.map(callText).join(", ")}]`;
+    case "sort":
+      return `${node.keep === undefined ? "SortExec" : "TopNExec"}: [${node.items.map(itemText).join(", ")}]${node.keep === undefined ? "" : `, keep=${node.keep}`}`;
+    case "limit":
+      return `LimitExec: skip=${node.offset}, fetch=${node.count ?? "all"}`;
+    case "newest-first":
+      return `NewestFirstExec: wanted=${node.wanted}, stretches=${node.buckets === undefined ? "by row density" : "by time bucket"}`;
+  }
+}
+
+function scanText({ table, request }: Extract<PlanNode, { kind: "scan" }>): string {
+  const { type } = timeIndexOf(table.schema);
+  const parts = [`${table.schema.database}.${table.schema.name}`, `projection=[${request.projection.join(", ")}]`, `time=${rangeText(request.timeRange, type)}`];
+  if (request.tagPredicates.length > 0) parts.push(`tags=[${request.tagPredicates.map(predicateText).join(", ")}]`);
+  if (request.fieldBounds.length > 0) {
+    parts.push(`prune=[${request.fieldBounds.map(({ column, min, max }) => `${column} in ${min ?? "-inf"}..${max ?? "+inf"}`).join(", ")}]`);
+  }
+  parts.push(`order=${request.order}`);
+  if (request.newestPerSeries === true) parts.push("newest_per_series=true");
+  if (request.limit !== undefined) parts.push(`limit=${request.limit}`);
+  return parts.join(", ");
+}
+
+/** `[start, end)` of a time range. */
+function rangeText({ start, end }: TimeRange, type: DataType): string {
+  const unit = type.kind === "timestamp" ? type.unit : "nanosecond";
+  const from = start === ALL_TIME.start ? "-inf" : formatTimestamp(start, unit);
+  return `[${from}, ${end === ALL_TIME.end ? "+inf" : formatTimestamp(end, unit)})`;
+}
+
+function predicateText(predicate: TagPredicate): string {
+  if (predicate.kind === "test") return `${predicate.column} passes a test`;
+  const shown = predicate.values.slice(0, VALUES_SHOWN).map((value) => (value === undefined ? "NULL" : `'${value}'`));
+  return `${predicate.column} in (${shown.join(", ")}${predicate.values.length > VALUES_SHOWN ? `, … ${predicate.values.length} in all` : ""})`;
+}
+
+function keyText(key: GroupKey): string {
+  switch (key.kind) {
+    case "series":
+      return `${expressionText(key.expression)} (once a series)`;
+    case "bucket":
+      return key.buckets.kind === "fixed" ? `time bucket of ${key.buckets.width} ${key.buckets.unit}s` : `time bucket of ${key.buckets.months} months`;
+    case "row":
+      return expressionText(key.expression);
+  }
+}
+
+function callText(call: AggregateCall): string {
+  const args = call.function.name === "count" && call.args.length === 0 ? "*" : call.args.map(expressionText).join(", ");
+  const order = call.orderBy.length === 0 ? "" : ` ORDER BY [${call.orderBy.map(itemText).join(", ")}]`;
+  const filter = call.filter === undefined ? "" : ` FILTER (WHERE ${expressionText(call.filter)})`;
+  return `${call.function.name}(${call.distinct ? "DISTINCT " : ""}${args})${order}${filter}`;
+}
+
+function itemText(item: SortItem): string {
+  return `${expressionText(item.expression)} ${item.descending ? "DESC" : "ASC"} NULLS ${item.nullsFirst ? "FIRST" : "LAST"}`;
+}
+
+function metricsText(metrics: NodeMetrics | undefined): string {
+  if (metrics === undefined) return "";
+  const parts = [`output_rows: ${metrics.rows}`, `output_batches: ${metrics.batches}`, `elapsed: ${metrics.elapsedMs.toFixed(3)}ms`];
+  const { scan } = metrics;
+  if (scan !== undefined) {
+    parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);
+    parts.push(`pages_read: ${scan.pagesRead}`, `pages_skipped: ${scan.pagesSkipped}`, `rows_scanned: ${scan.rowsReturned}`);
+  }
+  return ` metrics=[${parts.join(", ")}]`;
+}
+
+/** A typed expression as a person would write it. */
+export function expressionText(expression: TypedExpression): string {
+  const parts = operandsOf(expression).map(expressionText);
+  const [first = "", second = ""] = parts;
+  switch (expression.kind) {
+    case "literal":
+      return literalText(expression.type, expression.value);
+    case "column":
+      return expression.name;
+    case "call":
+      return `${expression.function.name}(${parts.join(", ")})`;
+    case "arithmetic":
+    case "compare":
+      return `(${first} ${expression.operator} ${second})`;
+    case "logic":
+      return `(${parts.join(` ${expression.operator.toUpperCase()} `)})`;
+    case "not":
+      return `NOT ${first}`;
+    case "is":
+      return `${first} IS ${expression.negated ? "NOT " : ""}${expression.test.toUpperCase()}`;
+    case "in-set": {
+      const values = expression.values.slice(0, VALUES_SHOWN).map((value) => literalText(expression.operand.type, value));
+      return `${first} ${expression.negated ? "NOT " : ""}IN (${values.join(", ")}${expression.values.length > VALUES_SHOWN ? ", …" : ""})`;
+    }
+    case "like":
+      return `${first} ${expression.negated ? "NOT " : ""}${expression.insensitive ? "ILIKE" : "LIKE"} ${second}`;
+    case "case":
+      return `CASE(${parts.join(", ")})`;
+    case "cast":
+      return `${expression.safe ? "TRY_CAST" : "CAST"}(${first} AS ${displayName(expression.type)})`;
+  }
+}
+
+function literalText(type: DataType, value: Value): string {
+  if (value === undefined) return "NULL";
+  if (isInterval(value)) return `INTERVAL '${formatInterval(value)}'`;
+  if (value instanceof Uint8Array) return `X'${value.toHex()}'`;
+  if (type.kind === "timestamp") return `'${formatTimestamp(BigInt(value as bigint), type.unit)}'`;
+  if (type.kind === "float") return formatFloat(Number(value));
+  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
+}

@@ -1,0 +1,15 @@
+/** Decides how each GROUP BY key is computed: once a series, by time bucket, or once a row. */
+import type { TableSchema } from "../../table/schema.ts";
+import { bucketOf } from "./bucket-of.ts";
+import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
+import type { GroupKey } from "./node.ts";
+
+/** Keys over all columns of a table's schema; `row` keys and bucket columns are placed by the caller. */
+export function groupKeyOf(expression: TypedExpression, schema: TableSchema): GroupKey {
+  const { type } = expression;
+  const columns = [...columnsOf(expression)];
+  const timeIndex = schema.columns.findIndex((column) => column.semantic === "timestamp");
+  if (columns.every((index) => schema.columns[index]?.semantic === "tag") && !isVolatile(expression)) return { kind: "series", type, expression };
+  const buckets = bucketOf(expression, timeIndex);
+  return buckets === undefined ? { kind: "row", type, expression } : { kind: "bucket", type, column: timeIndex, buckets };
+}

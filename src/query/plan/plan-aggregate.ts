@@ -1,0 +1,103 @@
+/** SELECT with GROUP BY or aggregates. */
+import type { ColumnHeader } from "../../column/batch.ts";
+import { printExpression } from "../sql/print.ts";
+import { containsAggregate } from "./ast-walk.ts";
+import { type Binder, bind, bindCondition } from "./bind.ts";
+import { aggregateScope } from "./bind-aggregates.ts";
+import type { TypedExpression } from "./expression.ts";
+import { groupKeyOf } from "./group-keys.ts";
+import { prunedInput } from "./input-plan.ts";
+import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
+import { planError } from "./plan-error.ts";
+import { distinct } from "./plan-rows.ts";
+import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, resolveAlias, type SelectBody } from "./plan-select.ts";
+import { newestBuckets } from "./rules/newest-buckets-first.ts";
+import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
+
+/** The plan of a SELECT whose rows are groups. */
+export function planAggregate(body: SelectBody): PlanNode {
+  const { select, input, limits, planner } = body;
+  const below: Binder = { scope: input.source.scope, environment: planner.environment };
+  const keys = select.groupBy.map((item) => {
+    const expression = resolveAlias(item, body, true);
+    if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
+    return bind(expression, below);
+  });
+  const above = aggregateScope(below, keys);
+  const output = orderedOutput(body, above.binder);
+  const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
+  const grouped = aggregation(body, keys, above.calls);
+  const filtered: PlanNode = having === undefined ? grouped : { kind: "filter", input: grouped, columns: grouped.columns, predicate: having };
+  const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions };
+  if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
+  return newestFirst(body, output, grouped, having, projected) ?? finish(projected, output.order, limits, body.items.length);
+}
+
+/** HAVING may name aliases of the select list. */
+function bindHaving(body: SelectBody, binder: Binder): TypedExpression {
+  const { select } = body;
+  if (select.having === undefined) throw planError("HAVING is missing");
+  const intercept: NonNullable<Binder["intercept"]> = (expression) => {
+    const resolved = resolveAlias(expression, body, false);
+    return resolved === expression ? binder.intercept?.(expression) : bind(resolved, binder);
+  };
+  return bindCondition(select.having, "HAVING", { ...binder, intercept });
+}
+
+type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
+
+function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[]): Aggregation {
+  const { input, planner } = body;
+  const { table } = input.source;
+  const optimised = planner.optimise && table !== undefined;
+  const plain = (expression: TypedExpression): GroupKey => ({ kind: "row", type: expression.type, expression });
+  const planned = keys.map((key) => (optimised ? groupKeyOf(key, table.schema) : plain(key)));
+  const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions)];
+  const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
+  const { node, place } = prunedInput(input, needed, newest ? { newestPerSeries: true } : {});
+  const placedKeys = planned.map((key) => placeKey(key, place));
+  const aggregates = calls.map((call) => placeCall(call, place));
+  const columns: ColumnHeader[] = [
+    ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
+    ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
+  ];
+  return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
+}
+
+function callExpressions(call: AggregateCall): readonly TypedExpression[] {
+  const own = [...call.args, ...call.orderBy.map((item) => item.expression)];
+  return call.filter === undefined ? own : [...own, call.filter];
+}
+
+function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedExpression): GroupKey {
+  switch (key.kind) {
+    case "series":
+      return key;
+    case "row":
+      return { ...key, expression: place(key.expression) };
+    case "bucket": {
+      const time = place({ kind: "column", type: key.type, index: key.column, name: "time" });
+      return { ...key, column: time.kind === "column" ? time.index : -1 };
+    }
+  }
+}
+
+function placeCall(call: AggregateCall, place: (expression: TypedExpression) => TypedExpression): AggregateCall {
+  const orderBy = call.orderBy.map((item): SortItem => ({ ...item, expression: place(item.expression) }));
+  return { ...call, args: call.args.map(place), orderBy, filter: call.filter === undefined ? undefined : place(call.filter) };
+}
+
+function newestFirst(body: SelectBody, output: OrderedOutput, grouped: Aggregation, having: TypedExpression | undefined, projected: PlanNode): PlanNode | undefined {
+  const { input, limits, planner } = body;
+  const { table } = input.source;
+  const [first] = output.order;
+  if (table === undefined || !planner.optimise || limits.count === undefined || first?.expression.kind !== "column") return undefined;
+  const expression = output.expressions[first.expression.index];
+  const buckets = expression === undefined ? undefined : newestBuckets(grouped.keys, having, { ...first, expression });
+  if (buckets === undefined) return undefined;
+  const wanted = limits.count + limits.offset;
+  const { columns } = projected;
+  const sort: PlanNode = { kind: "sort", input: projected, columns, items: output.order, keep: wanted };
+  const walk: PlanNode = { kind: "newest-first", input: sort, columns, table, timeRange: input.split.timeRange, buckets, wanted };
+  return dropHelpers(limited(walk, limits), body.items.length);
+}

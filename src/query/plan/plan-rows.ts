@@ -1,0 +1,40 @@
+/** SELECT without aggregation. */
+import { prunedInput } from "./input-plan.ts";
+import type { GroupKey, PlanNode } from "./node.ts";
+import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./plan-select.ts";
+import { asksForNewestRows } from "./rules/time-descending-limit.ts";
+
+/** The plan of a SELECT whose rows are rows of its input. */
+export function planRows(body: SelectBody): PlanNode {
+  const { select, input, limits, planner } = body;
+  const output = orderedOutput(body, { scope: input.source.scope, environment: planner.environment });
+  const simple = output.order.length === 0 && !select.distinct;
+  const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
+  const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
+  const { node, place } = prunedInput(input, output.expressions, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
+  const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };
+  if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
+  return newestFirst(body, output, projected) ?? finish(projected, output.order, limits, body.items.length);
+}
+
+function newestFirst(body: SelectBody, output: OrderedOutput, projected: PlanNode): PlanNode | undefined {
+  const { input, limits, planner } = body;
+  const { table } = input.source;
+  const [first] = output.order;
+  if (table === undefined || !planner.optimise || limits.count === undefined || first?.expression.kind !== "column") return undefined;
+  const sorted = output.expressions[first.expression.index];
+  if (sorted === undefined || !asksForNewestRows(table.schema, { ...first, expression: sorted })) return undefined;
+  const wanted = limits.count + limits.offset;
+  const { columns } = projected;
+  const sort: PlanNode = { kind: "sort", input: projected, columns, items: output.order, keep: wanted };
+  const walk: PlanNode = { kind: "newest-first", input: sort, columns, table, timeRange: input.split.timeRange, buckets: undefined, wanted };
+  return dropHelpers(limited(walk, limits), body.items.length);
+}
+
+/** One of each distinct row: a grouping by all columns. */
+export function distinct(input: PlanNode): PlanNode {
+  const { columns } = input;
+  const keys = columns.map(({ name, type }, index): GroupKey => ({ kind: "row", type, expression: { kind: "column", type, index, name } }));
+  return { kind: "aggregate", input, columns, keys, aggregates: [], table: undefined };
+}
+

@@ -1,0 +1,32 @@
+/** Names in sight of an expression. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { nearestName } from "../function/registry.ts";
+import type { ObjectName } from "../sql/ast.ts";
+import type { TypedExpression } from "./expression.ts";
+
+/** One column in sight. `expression` is what its name stands for. */
+export interface ScopeColumn {
+  readonly qualifier: string | undefined;
+  readonly name: string;
+  readonly expression: TypedExpression;
+}
+
+/** Columns in sight, in the order that `*` shows. */
+export type Scope = readonly ScopeColumn[];
+
+/** The column of a name, or undefined. Qualifiers may be `table`, `schema.table` or `catalog.schema.table`; the last part counts. */
+export function findColumn(scope: Scope, name: ObjectName): ScopeColumn | undefined {
+  const column = name.at(-1);
+  const qualifier = name.at(-2);
+  return scope.find((entry) => entry.name === column && (qualifier === undefined || entry.qualifier === qualifier));
+}
+
+/** The error of a name that stands for nothing. Lists the valid names, at most 100, and the nearest. */
+export function unknownColumn(scope: Scope, name: ObjectName): DbError {
+  const valid = scope.slice(0, 100).map((entry) => (entry.qualifier === undefined ? entry.name : `${entry.qualifier}.${entry.name}`));
+  const listed = valid.length === 0 ? "" : ` Valid fields are ${valid.join(", ")}${scope.length > 100 ? ", …" : ""}.`;
+  const near = nearestName(name.at(-1) ?? "", scope.map((entry) => entry.name));
+  const hint = near === undefined ? "" : `\nDid you mean '${near}'?`;
+  return new DbError(StatusCode.PlanQuery, `Failed to plan SQL: No field named ${name.join(".")}.${listed}${hint}`);
+}

@@ -1,0 +1,159 @@
+/**
+ * Splits a WHERE into what storage can do and the rest. Time range and tag predicates are exact, so their conjuncts leave the
+ * residual filter; field bounds only prune, so theirs stay.
+ */
+import type { TimeUnit } from "../../column/data-type.ts";
+import { ALL_TIME, type FieldBounds, type TagPredicate, type TimeRange } from "../../table/scan.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import { evaluate } from "../exec/interpreter.ts";
+import type { Environment } from "../function/environment.ts";
+import { floorDivide } from "../function/time/civil.ts";
+import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { type CompareOperator, columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
+
+/** A WHERE in parts, joined by AND. */
+export interface SplitWhere {
+  readonly timeRange: TimeRange;
+  readonly tagPredicates: readonly TagPredicate[];
+  readonly fieldBounds: readonly FieldBounds[];
+  readonly residual: readonly TypedExpression[];
+}
+
+/** Splits conjuncts over the columns of a schema, by position. */
+export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableSchema, environment: Environment): SplitWhere {
+  let timeRange = ALL_TIME;
+  const tagPredicates: TagPredicate[] = [];
+  const fieldBounds: FieldBounds[] = [];
+  const residual: TypedExpression[] = [];
+  for (const conjunct of conjuncts) {
+    const range = timeRangeOf(conjunct, schema);
+    const tag = range === undefined ? tagPredicateOf(conjunct, schema, environment) : undefined;
+    if (range !== undefined) timeRange = intersect(timeRange, range);
+    else if (tag !== undefined) tagPredicates.push(tag);
+    else {
+      residual.push(conjunct);
+      const bounds = fieldBoundsOf(conjunct, schema);
+      if (bounds !== undefined) fieldBounds.push(bounds);
+    }
+  }
+  return { timeRange, tagPredicates, fieldBounds, residual };
+}
+
+/** Times in both ranges; empty ranges come out as `[start, start)`. */
+export function intersect(a: TimeRange, b: TimeRange): TimeRange {
+  const start = a.start > b.start ? a.start : b.start;
+  const end = a.end < b.end ? a.end : b.end;
+  return { start, end: end < start ? start : end };
+}
+
+const FLIPPED: Readonly<Record<CompareOperator, CompareOperator>> = { "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+
+interface Comparison {
+  readonly operator: CompareOperator;
+  readonly subject: TypedExpression;
+  readonly constant: Extract<TypedExpression, { kind: "literal" }>;
+}
+
+/** `subject operator constant`, turned round if need be. */
+function comparisonOf(expression: TypedExpression): Comparison | undefined {
+  if (expression.kind !== "compare") return undefined;
+  const { left, right, operator } = expression;
+  if (right.kind === "literal") return { operator, subject: left, constant: right };
+  return left.kind === "literal" ? { operator: FLIPPED[operator], subject: right, constant: left } : undefined;
+}
+
+/** The time range that a conjunct means exactly, or undefined when it means something else. */
+function timeRangeOf(expression: TypedExpression, schema: TableSchema): TimeRange | undefined {
+  const comparison = comparisonOf(expression);
+  if (comparison === undefined) return undefined;
+  const scale = timeScaleOf(comparison.subject, schema);
+  const { value } = comparison.constant;
+  if (scale === undefined || typeof value !== "bigint") return undefined;
+  // `time * scale op value` on whole numbers: `below` is the first time at or after value, `above` the first time after it.
+  const below = -floorDivide(-value, scale);
+  const above = floorDivide(value, scale) + 1n;
+  switch (comparison.operator) {
+    case ">=":
+      return clamp(below, ALL_TIME.end);
+    case ">":
+      return clamp(above, ALL_TIME.end);
+    case "<":
+      return clamp(ALL_TIME.start, below);
+    case "<=":
+      return clamp(ALL_TIME.start, above);
+    case "=":
+      return clamp(below, above);
+    case "<>":
+      return undefined;
+  }
+}
+
+function clamp(start: bigint, end: bigint): TimeRange {
+  return intersect(ALL_TIME, { start, end });
+}
+
+/** How many units of the comparison one unit of the time index is, when `expression` is the time index, cast to a finer unit or not. */
+function timeScaleOf(expression: TypedExpression, schema: TableSchema): bigint | undefined {
+  const inner = expression.kind === "cast" && !expression.safe ? expression.operand : expression;
+  if (inner.kind !== "column" || schema.columns[inner.index]?.semantic !== "timestamp") return undefined;
+  if (inner.type.kind !== "timestamp" || expression.type.kind !== "timestamp") return undefined;
+  return ratio(inner.type.unit, expression.type.unit);
+}
+
+function ratio(coarse: TimeUnit, fine: TimeUnit): bigint | undefined {
+  return NANOS_PER_UNIT[coarse] >= NANOS_PER_UNIT[fine] ? NANOS_PER_UNIT[coarse] / NANOS_PER_UNIT[fine] : undefined;
+}
+
+function tagPredicateOf(expression: TypedExpression, schema: TableSchema, environment: Environment): TagPredicate | undefined {
+  const columns = columnsOf(expression);
+  const [index] = columns;
+  if (columns.size !== 1 || index === undefined || isVolatile(expression)) return undefined;
+  const column = schema.columns[index];
+  if (column?.semantic !== "tag") return undefined;
+  const values = valuesOf(expression);
+  if (values !== undefined) return { kind: "in", column: column.name, values: [...new Set(values)] };
+  return { kind: "test", column: column.name, test: (value) => evaluate(expression, () => value, environment) === true };
+}
+
+/** The texts that a tag may have when the condition is a choice of texts: `=`, IN, IS NULL and ORs of these. */
+function valuesOf(expression: TypedExpression): readonly (string | undefined)[] | undefined {
+  if (expression.kind === "logic") {
+    if (expression.operator !== "or") return undefined;
+    const parts = expression.operands.map(valuesOf);
+    return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
+  }
+  if (expression.kind === "is") return expression.test === "null" && !expression.negated && expression.operand.kind === "column" ? [undefined] : undefined;
+  if (expression.kind === "in-set") {
+    return expression.operand.kind === "column" && !expression.negated ? expression.values.map(String) : undefined;
+  }
+  const comparison = comparisonOf(expression);
+  if (comparison?.operator !== "=" || comparison.subject.kind !== "column") return undefined;
+  return comparison.constant.value === undefined ? [] : [String(comparison.constant.value)];
+}
+
+/** Bounds within which all rows of interest lie, for pruning. Constants beyond ±2^53 are left out, since casts round there. */
+function fieldBoundsOf(expression: TypedExpression, schema: TableSchema): FieldBounds | undefined {
+  const comparison = comparisonOf(expression);
+  if (comparison === undefined) return undefined;
+  const subject = comparison.subject.kind === "cast" ? comparison.subject.operand : comparison.subject;
+  const { value } = comparison.constant;
+  if (subject.kind !== "column" || typeof value !== "number" || Math.abs(value) > Number.MAX_SAFE_INTEGER || Number.isNaN(value)) return undefined;
+  if (subject.type.kind !== "int" && subject.type.kind !== "float") return undefined;
+  if (comparison.subject.kind === "cast" && comparison.subject.type.kind !== "float" && comparison.subject.type.kind !== "int") return undefined;
+  const column = schema.columns[subject.index];
+  if (column?.semantic !== "field") return undefined;
+  // NaN is above every number, so a lower bound keeps it; storage must not prune NaN away by `max` alone. Floats get no lower bound.
+  const float = subject.type.kind === "float";
+  switch (comparison.operator) {
+    case "=":
+      return { column: column.name, min: value, max: value };
+    case "<":
+    case "<=":
+      return { column: column.name, min: undefined, max: value };
+    case ">":
+    case ">=":
+      return float ? undefined : { column: column.name, min: value, max: undefined };
+    case "<>":
+      return undefined;
+  }
+}

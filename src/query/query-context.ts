@@ -1,0 +1,28 @@
+import type { Clock } from "../base/clock.ts";
+import type { Catalog } from "../table/catalog.ts";
+import type { Writer } from "../table/write-batch.ts";
+
+/** What a session may change and statements read. Mutable: `USE` and `SET` write to it. */
+export interface SessionVariables {
+  /** Current database. */
+  database: string;
+  /** IANA name, "UTC" or "±HH:MM": how text without a zone is read and local calendar functions count. */
+  timeZone: string;
+}
+
+/** Operations that only the engine can do, reached through `ADMIN name(args)`. */
+export interface AdminOperations {
+  /** Writes the table's memtable to files; resolves when they are durable. @throws DbError TableNotFound */
+  flushTable(database: string, table: string): Promise<void>;
+}
+
+/** Everything a statement runs against. */
+export interface QueryContext {
+  readonly catalog: Catalog;
+  readonly writer: Writer;
+  readonly admin: AdminOperations;
+  readonly clock: Clock;
+  readonly variables: SessionVariables;
+  /** Fires when the client leaves or the request times out; checked once a batch. */
+  readonly signal: AbortSignal;
+}

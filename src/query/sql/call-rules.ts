@@ -1,0 +1,213 @@
+/**
+ * Calls of functions and aggregates, and the four spellings with keywords between the arguments, which become plain calls:
+ *
+ *   EXTRACT(part FROM x)       date_part('part', x)
+ *   SUBSTRING(x FROM a FOR b)  substr(x, a, b)
+ *   POSITION(a IN b)           strpos(b, a)
+ *   TRIM(LEADING c FROM x)     ltrim(x, c)
+ */
+import type { IToken } from "chevrotain";
+import type { Expression, OrderItem } from "./ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { nameOf, unquote } from "./lexer.ts";
+import { OperandRules } from "./operand-rules.ts";
+import { Power } from "./precedence.ts";
+import { Comma, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
+
+function plainCall(name: string, args: readonly Expression[], token: IToken): Expression {
+  return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: spanOf(token) };
+}
+
+/** Calls and ORDER BY. */
+export abstract class CallRules extends OperandRules {
+  /** `f(DISTINCT a, b ORDER BY c) FILTER (WHERE d)`, `count(*)`. */
+  protected readonly callTail: Rule<[first?: IToken], Expression> = this.rule("callTail", (first) => {
+    const args: Expression[] = [];
+    const start = first ?? this.LA(0);
+    let star = false;
+    let distinct = false;
+    let orderBy: readonly OrderItem[] = [];
+    let filter: Expression | undefined;
+    this.CONSUME(LeftParen);
+    this.OPTION(() =>
+      this.OR2([
+        {
+          ALT: () => {
+            this.CONSUME(Star);
+            star = true;
+          },
+        },
+        {
+          ALT: () => {
+            this.OPTION2(() => {
+              distinct =
+                this.choose<"distinct" | "all">({
+                  ERR_MSG: "DISTINCT or ALL",
+                  DEF: [
+                    { ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") },
+                    { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
+                  ],
+                }) === "distinct";
+            });
+            this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
+            this.OPTION3(() => {
+              orderBy = this.SUBRULE(this.orderByClause);
+            });
+          },
+        },
+      ]),
+    );
+    this.CONSUME(RightParen);
+    this.OPTION4(() => {
+      this.CONSUME(K.FILTER);
+      this.CONSUME2(LeftParen);
+      this.CONSUME(K.WHERE);
+      filter = this.SUBRULE2(this.expression);
+      this.CONSUME2(RightParen);
+    });
+    return this.ACTION(() => {
+      const name = nameOf(start).toLowerCase();
+      if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
+      return { kind: "call", name, args, star, distinct, orderBy, filter, span: spanOf(start) };
+    });
+  });
+
+  /** A call with keywords between its arguments, or a column of that name. */
+  protected readonly specialLed: Rule<[], Expression> = this.rule("specialLed", () => {
+    const first = this.OR([
+      { ALT: () => this.CONSUME(K.EXTRACT) },
+      { ALT: () => this.CONSUME(K.SUBSTRING) },
+      { ALT: () => this.CONSUME(K.POSITION) },
+      { ALT: () => this.CONSUME(K.TRIM) },
+    ]);
+    let result: Expression | undefined;
+    this.OPTION(() => {
+      result = this.OR2([
+        {
+          ALT: () => {
+            this.CONSUME(LeftParen);
+            return this.OR3({
+              ERR_MSG: "an argument",
+              DEF: [
+                { GATE: () => first.tokenType === K.EXTRACT, ALT: () => this.SUBRULE(this.extractTail, { ARGS: [first] }) },
+                { GATE: () => first.tokenType === K.SUBSTRING, ALT: () => this.SUBRULE(this.substringTail, { ARGS: [first] }) },
+                { GATE: () => first.tokenType === K.POSITION, ALT: () => this.SUBRULE(this.positionTail, { ARGS: [first] }) },
+                { GATE: () => first.tokenType === K.TRIM, ALT: () => this.SUBRULE(this.trimTail, { ARGS: [first] }) },
+              ],
+            });
+          },
+        },
+        { ALT: () => this.SUBRULE(this.qualifiedColumn, { ARGS: [first] }) },
+      ]);
+    });
+    return this.ACTION(() => result ?? this.bareName(first));
+  });
+
+  protected readonly orderByClause: Rule<[], readonly OrderItem[]> = this.rule("orderByClause", () => {
+    const items: OrderItem[] = [];
+    this.CONSUME(K.ORDER);
+    this.CONSUME(K.BY);
+    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE(this.orderItem)), ERR_MSG: "an expression" });
+    return items;
+  });
+
+  private readonly orderItem: Rule<[], OrderItem> = this.rule("orderItem", () => {
+    const expression = this.SUBRULE(this.expression);
+    let descending = false;
+    let nullsFirst: boolean | undefined;
+    this.OPTION(() => {
+      const token = this.OR([{ ALT: () => this.CONSUME(K.ASC) }, { ALT: () => this.CONSUME(K.DESC) }]);
+      descending = token.tokenType === K.DESC;
+    });
+    this.OPTION2(() => {
+      this.CONSUME(K.NULLS);
+      const token = this.OR2([{ ALT: () => this.CONSUME(K.FIRST) }, { ALT: () => this.CONSUME(K.LAST) }]);
+      nullsFirst = token.tokenType === K.FIRST;
+    });
+    return { expression, descending, nullsFirst };
+  });
+
+  private readonly extractTail: Rule<[first?: IToken], Expression> = this.rule("extractTail", (first) => {
+    const part = this.OR({
+      ERR_MSG: "a part such as YEAR",
+      DEF: [{ ALT: () => this.CONSUME(Label) }, { ALT: () => this.CONSUME(StringText) }],
+    });
+    this.CONSUME(K.FROM);
+    const operand = this.SUBRULE(this.expression);
+    this.CONSUME(RightParen);
+    return this.ACTION(() => {
+      const text = part.tokenType === StringText ? unquote(part.image) : nameOf(part);
+      return plainCall("date_part", [{ kind: "string", value: text.toLowerCase(), span: spanOf(part) }, operand], first ?? part);
+    });
+  });
+
+  private readonly substringTail: Rule<[first?: IToken], Expression> = this.rule("substringTail", (first) => {
+    const args: Expression[] = [];
+    args.push(this.SUBRULE(this.expression));
+    this.OR({
+      ERR_MSG: "',' or FROM",
+      DEF: [
+        {
+          ALT: () =>
+            this.AT_LEAST_ONE(() => {
+              this.CONSUME(Comma);
+              args.push(this.SUBRULE2(this.expression));
+            }),
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.FROM);
+            args.push(this.SUBRULE3(this.expression));
+            this.OPTION(() => {
+              this.CONSUME(K.FOR);
+              args.push(this.SUBRULE4(this.expression));
+            });
+          },
+        },
+      ],
+    });
+    const end = this.CONSUME(RightParen);
+    return plainCall("substr", args, first ?? end);
+  });
+
+  private readonly positionTail: Rule<[first?: IToken], Expression> = this.rule("positionTail", (first) => {
+    // Above the power of IN, which here is punctuation.
+    const needle = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
+    this.CONSUME(K.IN);
+    const text = this.SUBRULE2(this.expression);
+    const end = this.CONSUME(RightParen);
+    return plainCall("strpos", [text, needle], first ?? end);
+  });
+
+  private readonly trimTail: Rule<[first?: IToken], Expression> = this.rule("trimTail", (first) => {
+    let name = "btrim";
+    const args: Expression[] = [];
+    let swap = false;
+    this.OPTION(() => {
+      const side = this.OR([
+        { ALT: () => this.CONSUME(K.LEADING) },
+        { ALT: () => this.CONSUME(K.TRAILING) },
+        { ALT: () => this.CONSUME(K.BOTH) },
+      ]);
+      name = side.tokenType === K.LEADING ? "ltrim" : side.tokenType === K.TRAILING ? "rtrim" : "btrim";
+    });
+    this.OPTION2(() => {
+      args.push(this.SUBRULE(this.expression));
+      this.OPTION3(() => {
+        this.CONSUME(Comma);
+        args.push(this.SUBRULE2(this.expression));
+      });
+    });
+    this.OPTION4(() => {
+      this.CONSUME(K.FROM);
+      args.push(this.SUBRULE3(this.expression));
+      swap = true;
+    });
+    const end = this.CONSUME(RightParen);
+    return this.ACTION(() => {
+      if (args.length === 0) this.fail("TRIM needs a text", end);
+      if (args.length > 2) this.fail("TRIM takes a text and the characters to remove", end);
+      return plainCall(name, swap ? args.toReversed() : args, first ?? end);
+    });
+  });
+}

@@ -1,0 +1,245 @@
+/**
+ * CREATE and DROP of databases and tables (contract query.md 1.4, 1.5). What a table must look like (one time index, no duplicate names)
+ * is checked where it is created, not here.
+ */
+import type { IToken } from "chevrotain";
+import type { DataType } from "../../column/data-type.ts";
+import type { ColumnClause, CreateTable, Expression, ObjectName, Statement } from "./ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { nameOf } from "./lexer.ts";
+import { Power } from "./precedence.ts";
+import { SelectRules } from "./select-rules.ts";
+import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
+
+/** What the options of a column say, gathered while they are read. */
+interface ColumnOptions {
+  nullable: boolean | undefined;
+  default: Expression | undefined;
+  comment: string | undefined;
+  primaryKey: boolean;
+  timeIndex: boolean;
+  indexes: ColumnClause["indexes"][number][];
+}
+
+/** What the items between the parentheses of CREATE TABLE say. */
+interface TableItems {
+  readonly columns: ColumnClause[];
+  primaryKey: readonly string[] | undefined;
+  readonly timeIndexes: (readonly string[])[];
+}
+
+/** CREATE and DROP. */
+export abstract class CreateRules extends SelectRules {
+  protected readonly create: Rule<[], Statement> = this.rule("create", () => {
+    const start = this.CONSUME(K.CREATE);
+    return this.choose<Statement>({
+      ERR_MSG: "TABLE or DATABASE",
+      DEF: [
+        { ALT: () => this.SUBRULE(this.createTable, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createDatabase, { ARGS: [start] }) },
+      ],
+    });
+  });
+
+  private readonly createDatabase: Rule<[start?: IToken], Statement> = this.rule("createDatabase", (start) => {
+    const word = this.OR([{ ALT: () => this.CONSUME(K.DATABASE) }, { ALT: () => this.CONSUME(K.SCHEMA) }]);
+    const ifNotExists = this.SUBRULE(this.ifNotExists);
+    const name = this.SUBRULE(this.databaseName);
+    let options: Readonly<Record<string, string>> = {};
+    this.OPTION(() => {
+      options = this.SUBRULE(this.withOptions);
+    });
+    return { kind: "create-database", name, ifNotExists, options, span: spanOf(start ?? word) };
+  });
+
+  private readonly createTable: Rule<[start?: IToken], CreateTable> = this.rule("createTable", (start) => {
+    const word = this.CONSUME(K.TABLE);
+    const ifNotExists = this.SUBRULE(this.ifNotExists);
+    const name = this.SUBRULE(this.objectName);
+    const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
+    this.CONSUME(LeftParen);
+    this.OPTION(() => {
+      this.SUBRULE(this.tableItem, { ARGS: [items] });
+      this.MANY({
+        GATE: () => this.LA(2).tokenType !== RightParen,
+        DEF: () => {
+          this.CONSUME(Comma);
+          this.SUBRULE2(this.tableItem, { ARGS: [items] });
+        },
+      });
+      this.OPTION2(() => this.CONSUME2(Comma));
+    });
+    this.CONSUME(RightParen);
+    let engine: string | undefined;
+    this.OPTION3(() => {
+      this.CONSUME(K.ENGINE);
+      this.OPTION4(() => this.CONSUME(Equal));
+      engine = this.OR({
+        ERR_MSG: "an engine name",
+        DEF: [{ ALT: () => this.SUBRULE(this.identifier) }, { ALT: () => this.SUBRULE(this.stringValue) }],
+      });
+    });
+    let options: Readonly<Record<string, string>> = {};
+    this.OPTION5(() => {
+      options = this.SUBRULE(this.withOptions);
+    });
+    const { columns, primaryKey, timeIndexes } = items;
+    return { kind: "create-table", name, ifNotExists, columns, primaryKey, timeIndexes, engine, options, span: spanOf(start ?? word) };
+  });
+
+  private readonly tableItem: Rule<[items?: TableItems], void> = this.rule("tableItem", (items) => {
+    this.OR({
+      ERR_MSG: "a column, PRIMARY KEY or TIME INDEX",
+      DEF: [
+        {
+          // Columns may be called `primary` and `time`.
+          GATE: () => this.LA(2).tokenType === K.KEY && this.LA(3).tokenType === LeftParen,
+          ALT: () => {
+            const start = this.CONSUME(K.PRIMARY);
+            this.CONSUME(K.KEY);
+            const names = this.SUBRULE(this.nameList);
+            this.ACTION(() => {
+              if (items?.primaryKey !== undefined) this.fail("found a second PRIMARY KEY clause, expected one", start);
+              if (items !== undefined) items.primaryKey = names;
+            });
+          },
+        },
+        {
+          GATE: () => this.LA(2).tokenType === K.INDEX && this.LA(3).tokenType === LeftParen,
+          ALT: () => {
+            this.CONSUME(K.TIME);
+            this.CONSUME(K.INDEX);
+            items?.timeIndexes.push(this.SUBRULE2(this.nameList));
+          },
+        },
+        {
+          ALT: () => {
+            const column = this.SUBRULE(this.columnDefinition);
+            items?.columns.push(column);
+          },
+        },
+      ],
+    });
+  });
+
+  private readonly columnDefinition: Rule<[], ColumnClause> = this.rule("columnDefinition", () => {
+    const start = this.CONSUME(Name);
+    const type: DataType = this.SUBRULE(this.typeName);
+    const options: ColumnOptions = {
+      nullable: undefined,
+      default: undefined,
+      comment: undefined,
+      primaryKey: false,
+      timeIndex: false,
+      indexes: [],
+    };
+    this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [options] }));
+    return { name: nameOf(start), type, ...options, span: spanOf(start) };
+  });
+
+  private readonly columnOption: Rule<[options?: ColumnOptions], void> = this.rule("columnOption", (target) => {
+    const options: Partial<ColumnOptions> = target ?? {};
+    this.OR({
+      ERR_MSG: "a column option, ',' or ')'",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.NULL);
+            options.nullable = true;
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.NOT);
+            this.CONSUME2(K.NULL);
+            options.nullable = false;
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.DEFAULT);
+            // Above AND, NOT and IS, so that the options that follow are not taken for operators.
+            options.default = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.COMMENT);
+            options.comment = this.SUBRULE(this.stringValue);
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.PRIMARY);
+            this.CONSUME(K.KEY);
+            options.primaryKey = true;
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.TIME);
+            this.CONSUME(K.INDEX);
+            options.timeIndex = true;
+          },
+        },
+        { ALT: () => void this.CONSUME(K.UNIQUE) },
+        {
+          ALT: () => {
+            this.CONSUME(K.CHARACTER);
+            this.CONSUME(K.SET);
+            this.OR2([{ ALT: () => this.CONSUME(Name) }, { ALT: () => this.CONSUME(StringText) }]);
+          },
+        },
+        {
+          ALT: () => {
+            const index = this.SUBRULE(this.indexOption);
+            options.indexes?.push(index);
+          },
+        },
+      ],
+    });
+  });
+
+  /** `SKIPPING INDEX WITH(granularity = 1024)`. */
+  private readonly indexOption: Rule<[], ColumnClause["indexes"][number]> = this.rule("indexOption", () => {
+    const kind = this.choose<"skipping" | "fulltext" | "inverted">({
+      ERR_MSG: "SKIPPING, FULLTEXT or INVERTED",
+      DEF: [
+        { ALT: () => this.choice(this.CONSUME(K.SKIPPING), "skipping") },
+        { ALT: () => this.choice(this.CONSUME(K.FULLTEXT), "fulltext") },
+        { ALT: () => this.choice(this.CONSUME(K.INVERTED), "inverted") },
+      ],
+    });
+    this.CONSUME(K.INDEX);
+    let options: Readonly<Record<string, string>> = {};
+    this.OPTION(() => {
+      options = this.SUBRULE(this.withOptions);
+    });
+    return { kind, options };
+  });
+
+  protected readonly drop: Rule<[], Statement> = this.rule("drop", () => {
+    const start = this.CONSUME(K.DROP);
+    return this.choose<Statement>({
+      ERR_MSG: "TABLE or DATABASE",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.TABLE);
+            const ifExists = this.SUBRULE(this.ifExists);
+            const names: ObjectName[] = [];
+            this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => names.push(this.SUBRULE(this.objectName)), ERR_MSG: "a table name" });
+            return { kind: "drop-table", names, ifExists, span: spanOf(start) };
+          },
+        },
+        {
+          ALT: () => {
+            this.OR2([{ ALT: () => this.CONSUME(K.DATABASE) }, { ALT: () => this.CONSUME(K.SCHEMA) }]);
+            const ifExists = this.SUBRULE2(this.ifExists);
+            return { kind: "drop-database", name: this.SUBRULE(this.databaseName), ifExists, span: spanOf(start) };
+          },
+        },
+      ],
+    });
+  });
+}

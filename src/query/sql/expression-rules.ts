@@ -1,0 +1,204 @@
+/**
+ * Expressions by precedence climbing: one rule reads an operand, then as many operators as bind tighter than its caller allows
+ * (`precedence.ts`). One rule a power, the usual way in chevrotain, would cost twelve calls an operand and twelve stack frames a
+ * parenthesis.
+ *
+ * Two limits keep everything that walks the tree from overflowing the stack: how deep rules recurse, and how high the tree gets
+ * (`1 + 1 + 1 …` recurses nowhere but leans left). Long chains of AND and OR, which programs write, become balanced trees instead.
+ */
+import type { IToken } from "chevrotain";
+import { SQL_DEPTH_MAX } from "../../base/limits.ts";
+import type { BinaryOperator, Expression } from "./ast.ts";
+import type { Rule } from "./base-rules.ts";
+import { CallRules } from "./call-rules.ts";
+import { unquote } from "./lexer.ts";
+import { Power } from "./precedence.ts";
+import { quote } from "./syntax-error.ts";
+import { Comma, DoubleColon, Infix, infixPowerOf, K, LeftParen, operatorOf, RightParen, StringText } from "./token.ts";
+
+/** Chains of AND or OR up to this many terms lean left, as written; longer ones are balanced. */
+const CHAIN_LEANING_MAX = 64;
+
+const NOT = K.NOT;
+/** Stands for the left side while the grammar is recorded. */
+const RECORDED: Expression = { kind: "null", span: { line: 1, column: 1 } };
+
+/** `left operator right`, which begins where its left side does. */
+function join(operator: BinaryOperator, left: Expression, right: Expression): Expression {
+  return { kind: "binary", operator, left, right, span: left.span };
+}
+
+/** The terms `[start, end)` as a tree of least height, in order. */
+function balance(operator: BinaryOperator, terms: readonly Expression[], start: number, end: number): Expression {
+  const only = terms[start];
+  if (only !== undefined && end - start === 1) return only;
+  const middle = (start + end) >>> 1;
+  return join(operator, balance(operator, terms, start, middle), balance(operator, terms, middle, end));
+}
+
+const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE]);
+
+/** Operators and predicates; the `expression` rule that the others call. */
+export abstract class ExpressionRules extends CallRules {
+  /** How many expression rules are running inside each other. */
+  private depth = 0;
+  /** Height of the tree built so far by the running expression rule. */
+  private height = 0;
+  /** Forgets the last text, which may have failed halfway. */
+  protected resetExpressions(): void {
+    this.depth = 0;
+    this.height = 0;
+    this.defaultAllowed = false;
+  }
+
+  /** An expression of operators that bind tighter than `above`. */
+  protected readonly expression: Rule<[above?: number], Expression> = this.rule("expression", (above = Power.none as number) => {
+    this.ACTION(() => {
+      if (++this.depth > SQL_DEPTH_MAX) this.tooDeep(this.LA(1));
+    });
+    const outerHeight = this.height;
+    this.height = 0;
+    let result = this.operand();
+    this.grow(1);
+    this.MANY({
+      GATE: () => this.nextPower() > above,
+      DEF: () => {
+        const left = result;
+        result = this.OR2({
+          ERR_MSG: "an operator",
+          DEF: [
+            { ALT: () => this.binaryTail(left) },
+            { ALT: () => this.SUBRULE(this.predicateTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.isTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.castTail, { ARGS: [left] }) },
+          ],
+        });
+        this.grow(1);
+      },
+    });
+    this.height = Math.max(this.height, outerHeight);
+    this.depth--;
+    return result;
+  });
+
+  private grow(levels: number): void {
+    this.height += levels;
+    if (this.height > SQL_DEPTH_MAX) this.ACTION(() => this.tooDeep(this.LA(1)));
+  }
+
+  private tooDeep(token: IToken): never {
+    return this.fail(`the expression nests deeper than ${SQL_DEPTH_MAX} levels`, token);
+  }
+
+  /** How tightly the next token binds what stands before it; 0 when it does not continue an expression. */
+  private nextPower(): number {
+    const next = this.LA(1);
+    // `DEFAULT 1 NOT NULL`: NOT continues an expression only before a predicate.
+    if (next.tokenType === NOT) return PREDICATES.has(this.LA(2).tokenType) ? Power.predicate : Power.none;
+    return infixPowerOf(next.tokenTypeIdx);
+  }
+
+  /** An operator and its right side. A part of `expression`. */
+  private binaryTail(left: Expression): Expression {
+    const token = this.CONSUME(Infix);
+    const power = infixPowerOf(token.tokenTypeIdx);
+    const operator = operatorOf(token.tokenType) ?? "=";
+    const right = this.SUBRULE(this.expression, { ARGS: [power] });
+    if (operator !== "and" && operator !== "or" && !this.RECORDING_PHASE) return join(operator, left, right);
+    const terms = [left, right];
+    this.MANY2({
+      GATE: () => this.LA(1).tokenType === token.tokenType,
+      DEF: () => {
+        this.CONSUME2(Infix);
+        terms.push(this.SUBRULE2(this.expression, { ARGS: [power] }));
+      },
+    });
+    return this.chain(operator, terms);
+  }
+
+  /** Joins terms by AND or OR: leaning left, or balanced when there are many. */
+  private chain(operator: BinaryOperator, terms: readonly Expression[]): Expression {
+    if (terms.length <= CHAIN_LEANING_MAX) {
+      this.grow(terms.length - 2);
+      return terms.reduce((left, right) => join(operator, left, right));
+    }
+    this.grow(Math.ceil(Math.log2(terms.length)) - 1);
+    return balance(operator, terms, 0, terms.length);
+  }
+
+  private readonly castTail: Rule<[left?: Expression], Expression> = this.rule("castTail", (left = RECORDED) => {
+    const token = this.CONSUME(DoubleColon);
+    const type = this.SUBRULE(this.typeName);
+    return this.ACTION(() => this.cast(left, type, false, token, left.span));
+  });
+
+  private readonly isTail: Rule<[left?: Expression], Expression> = this.rule("isTail", (left = RECORDED) => {
+    this.CONSUME(K.IS);
+    const negated = this.negated();
+    const test = this.choose<"null" | "true" | "false" | "unknown">({
+      ERR_MSG: "NULL, TRUE, FALSE or UNKNOWN",
+      DEF: [
+        { ALT: () => this.choice(this.CONSUME(K.NULL), "null") },
+        { ALT: () => this.choice(this.CONSUME(K.TRUE), "true") },
+        { ALT: () => this.choice(this.CONSUME(K.FALSE), "false") },
+        { ALT: () => this.choice(this.CONSUME(K.UNKNOWN), "unknown") },
+      ],
+    });
+    return { kind: "is", operand: left, test, negated, span: left.span };
+  });
+
+  /** `NOT`, when it is there. A part of the rules that use it. */
+  private negated(): boolean {
+    let found = false;
+    this.OPTION(() => {
+      this.CONSUME(NOT);
+      found = true;
+    });
+    return found;
+  }
+
+  /** `[NOT] BETWEEN`, `[NOT] IN`, `[NOT] LIKE`. */
+  private readonly predicateTail: Rule<[left?: Expression], Expression> = this.rule("predicateTail", (left = RECORDED) => {
+    const negated = this.negated();
+    return this.choose<Expression>({
+      ERR_MSG: "BETWEEN, IN or LIKE",
+      DEF: [{ ALT: () => this.between(left, negated) }, { ALT: () => this.inList(left, negated) }, { ALT: () => this.like(left, negated) }],
+    });
+  });
+
+  private between(operand: Expression, negated: boolean): Expression {
+    this.CONSUME(K.BETWEEN);
+    const low = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
+    this.CONSUME(K.AND);
+    const high = this.SUBRULE2(this.expression, { ARGS: [Power.predicate] });
+    return { kind: "between", operand, low, high, negated, span: operand.span };
+  }
+
+  private inList(operand: Expression, negated: boolean): Expression {
+    const items: Expression[] = [];
+    this.CONSUME(K.IN);
+    this.CONSUME(LeftParen);
+    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE3(this.expression)), ERR_MSG: "an expression" });
+    this.CONSUME(RightParen);
+    return { kind: "in-list", operand, items, negated, span: operand.span };
+  }
+
+  private like(operand: Expression, negated: boolean): Expression {
+    const insensitive = this.OR2([
+      { ALT: () => this.choice(this.CONSUME(K.LIKE), "like") },
+      { ALT: () => this.choice(this.CONSUME(K.ILIKE), "ilike") },
+    ]);
+    const pattern = this.SUBRULE4(this.expression, { ARGS: [Power.predicate] });
+    let escape: string | undefined;
+    this.OPTION2(() => {
+      this.CONSUME(K.ESCAPE);
+      const text = this.CONSUME(StringText);
+      const value = unquote(text.image);
+      this.ACTION(() => {
+        if ([...value].length !== 1) this.fail(`ESCAPE must be one character, not ${quote(value)}`, text);
+      });
+      escape = value;
+    });
+    return { kind: "like", operand, pattern, escape, insensitive: insensitive === "ilike", negated, span: operand.span };
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Text → tokens with keywords told apart from names. Positions count from 1; comments and blanks are gone.
+ */
+import { type ILexingError, type IToken, Lexer } from "chevrotain";
+import { KEYWORDS, PATTERNS, QuotedName, Word } from "./token.ts";
+
+/** Longest keyword in characters: longer words need no lookup. */
+const KEYWORD_LENGTH_MAX = Math.max(...[...KEYWORDS.keys()].map((word) => word.length));
+
+/** Tokens of a text, or where it cannot be read on. */
+export interface Lexed {
+  readonly tokens: IToken[];
+  readonly error: ILexingError | undefined;
+}
+
+let lexer: Lexer | undefined;
+
+/** Splits a text into tokens; stops at the first character that begins none. */
+export function tokenize(text: string): Lexed {
+  lexer ??= new Lexer([...PATTERNS], {
+    positionTracking: "onlyStart",
+    recoveryEnabled: false,
+    ensureOptimizations: true,
+    skipValidations: true,
+  });
+  const { tokens, errors } = lexer.tokenize(text);
+  for (const token of tokens) {
+    if (token.tokenType !== Word || token.image.length > KEYWORD_LENGTH_MAX) continue;
+    const type = KEYWORDS.get(token.image.toLowerCase());
+    if (type === undefined) continue;
+    token.tokenType = type;
+    token.tokenTypeIdx = type.tokenTypeIdx ?? 0;
+  }
+  return { tokens, error: errors[0] };
+}
+
+/** The name that a word or quoted name stands for: folded to lower case, or as written between the quotes. */
+export function nameOf(token: IToken): string {
+  return token.tokenType === QuotedName ? unquote(token.image) : token.image.toLowerCase();
+}
+
+/** The text between a pair of equal quotes, doubled quotes made single. */
+export function unquote(image: string): string {
+  const quote = image.charAt(0);
+  const inner = image.slice(1, -1);
+  return inner.includes(quote) ? inner.replaceAll(quote + quote, quote) : inner;
+}

@@ -1,0 +1,151 @@
+/**
+ * Statements → text on one line, keywords in upper case: for EXPLAIN, the names of ADMIN results, logs and formatting.
+ * Parsing the text gives the same tree again.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { sqlName } from "../../column/data-type.ts";
+import type { ColumnClause, CreateTable, Expression, Insert, Select, ShowFilter, Statement } from "./ast.ts";
+import { type PrintStyle, print, printName, printOrderBy, printPart, printString } from "./print.ts";
+
+const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
+const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
+
+/** `SELECT max(a) FROM t WHERE b IS NOT NULL LIMIT 1`, without a semicolon. */
+export function printStatement(statement: Statement): string {
+  switch (statement.kind) {
+    case "select":
+      return printSelect(statement);
+    case "insert":
+      return printInsert(statement);
+    case "create-table":
+      return printCreateTable(statement);
+    case "create-database": {
+      const { name, ifNotExists, options } = statement;
+      return `CREATE DATABASE ${ifNotExists ? "IF NOT EXISTS " : ""}${printPart(name)}${printOptions(options)}`;
+    }
+    case "drop-database":
+      return `DROP DATABASE ${statement.ifExists ? "IF EXISTS " : ""}${printPart(statement.name)}`;
+    case "drop-table":
+      return `DROP TABLE ${statement.ifExists ? "IF EXISTS " : ""}${statement.names.map(printName).join(", ")}`;
+    case "explain": {
+      const words = [
+        "EXPLAIN",
+        statement.analyze && "ANALYZE",
+        statement.verbose && "VERBOSE",
+        statement.format === "json" && "FORMAT JSON",
+      ];
+      return [...words.filter((word) => word !== false), printStatement(statement.statement)].join(" ");
+    }
+    default:
+      return printSession(statement);
+  }
+}
+
+type SessionStatement = Exclude<
+  Statement,
+  { kind: "select" | "insert" | "create-table" | "create-database" | "drop-database" | "drop-table" | "explain" }
+>;
+
+function printSession(statement: SessionStatement): string {
+  switch (statement.kind) {
+    case "show-databases":
+      return `SHOW ${statement.full ? "FULL " : ""}DATABASES${printFilter(statement.filter)}`;
+    case "show-tables": {
+      const from = statement.database === undefined ? "" : ` FROM ${printPart(statement.database)}`;
+      return `SHOW ${statement.full ? "FULL " : ""}TABLES${from}${printFilter(statement.filter)}`;
+    }
+    case "show-create-table":
+      return `SHOW CREATE TABLE ${printName(statement.name)}`;
+    case "show-create-database":
+      return `SHOW CREATE DATABASE ${printPart(statement.name)}`;
+    case "show-variable":
+      return `SHOW VARIABLES ${printVariable(statement.name)}`;
+    case "describe":
+      return `DESCRIBE TABLE ${printName(statement.name)}`;
+    case "use":
+      return `USE ${printPart(statement.database)}`;
+    case "set-variable":
+      return `SET ${printVariable(statement.name)} = ${printOne(statement.value)}`;
+    case "admin":
+      return `ADMIN ${printPart(statement.name)}(${statement.args.map(printOne).join(", ")})`;
+    default:
+      return unreachable(statement);
+  }
+}
+
+function printOne(expression: Expression): string {
+  return print(expression, UPPER);
+}
+
+function printVariable(name: string): string {
+  return name.split(".").map(printPart).join(".");
+}
+
+function printSelect(select: Select): string {
+  const parts = [select.distinct ? "SELECT DISTINCT" : "SELECT"];
+  parts.push(
+    select.items
+      .map((item) => {
+        if (item.kind === "star") return item.table === undefined ? "*" : `${printPart(item.table)}.*`;
+        return printOne(item.expression) + printAlias(item.alias);
+      })
+      .join(", "),
+  );
+  const { from, where, groupBy, having, orderBy, limit, offset } = select;
+  if (from !== undefined) parts.push(`FROM ${printName(from.name)}${printAlias(from.alias)}`);
+  if (where !== undefined) parts.push(`WHERE ${printOne(where)}`);
+  if (groupBy.length > 0) parts.push(`GROUP BY ${groupBy.map(printOne).join(", ")}`);
+  if (having !== undefined) parts.push(`HAVING ${printOne(having)}`);
+  if (orderBy.length > 0) parts.push(printOrderBy(orderBy, UPPER));
+  if (limit !== undefined) parts.push(`LIMIT ${printOne(limit)}`);
+  if (offset !== undefined) parts.push(`OFFSET ${printOne(offset)}`);
+  return parts.join(" ");
+}
+
+function printAlias(alias: string | undefined): string {
+  return alias === undefined ? "" : ` AS ${printPart(alias)}`;
+}
+
+function printInsert({ table, columns, source }: Insert): string {
+  const names = columns === undefined ? "" : ` (${columns.map(printPart).join(", ")})`;
+  const rows =
+    source.kind === "select"
+      ? printSelect(source)
+      : `VALUES ${source.rows.map((row) => `(${row.map((value) => print(value, VALUES)).join(", ")})`).join(", ")}`;
+  return `INSERT INTO ${printName(table)}${names} ${rows}`;
+}
+
+function printCreateTable({ name, ifNotExists, columns, primaryKey, timeIndexes, engine, options }: CreateTable): string {
+  const items = columns.map(printColumnClause);
+  for (const names of timeIndexes) items.push(`TIME INDEX (${names.map(printPart).join(", ")})`);
+  if (primaryKey !== undefined) items.push(`PRIMARY KEY (${primaryKey.map(printPart).join(", ")})`);
+  const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${items.join(", ")})`;
+  return `${head}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
+}
+
+function printColumnClause(column: ColumnClause): string {
+  const parts = [printPart(column.name), sqlName(column.type)];
+  if (column.nullable !== undefined) parts.push(column.nullable ? "NULL" : "NOT NULL");
+  if (column.default !== undefined) parts.push(`DEFAULT ${printDefault(column.default)}`);
+  if (column.comment !== undefined) parts.push(`COMMENT ${printString(column.comment)}`);
+  if (column.primaryKey) parts.push("PRIMARY KEY");
+  if (column.timeIndex) parts.push("TIME INDEX");
+  for (const { kind, options } of column.indexes) parts.push(`${kind.toUpperCase()} INDEX${printOptions(options)}`);
+  return parts.join(" ");
+}
+
+/** Only what binds tighter than a predicate may stand without parentheses, since options follow. */
+function printDefault(value: Expression): string {
+  const text = printOne(value);
+  return value.kind === "number" || value.kind === "string" || value.kind === "call" || value.kind === "null" ? text : `(${text})`;
+}
+
+function printOptions(options: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(options);
+  return entries.length === 0 ? "" : ` WITH (${entries.map(([key, value]) => `${printString(key)} = ${printString(value)}`).join(", ")})`;
+}
+
+function printFilter(filter: ShowFilter): string {
+  if (filter === undefined) return "";
+  return filter.kind === "like" ? ` LIKE ${printString(filter.pattern)}` : ` WHERE ${printOne(filter.expression)}`;
+}

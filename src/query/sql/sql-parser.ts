@@ -1,0 +1,92 @@
+/**
+ * The whole grammar: statements separated by `;`. Building one costs some milliseconds, so there is one, made when first needed
+ * (`parse.ts`); it keeps state while it parses and is not reentrant.
+ */
+import type { IToken } from "chevrotain";
+import type { Statement } from "./ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { nameOf } from "./lexer.ts";
+import { ShowRules } from "./show-rules.ts";
+import { K, Name, Semicolon } from "./token.ts";
+
+/** The parser of SQL texts: `begin`, then `script`, then look at `errors`. */
+export class SqlParser extends ShowRules {
+  constructor(validate = false) {
+    super(validate);
+    this.performSelfAnalysis();
+  }
+
+  /** Takes a new text and its tokens. */
+  begin(text: string, tokens: IToken[]): void {
+    this.text = text;
+    this.resetExpressions();
+    this.input = tokens;
+  }
+
+  /** Statements of the text; empty ones are skipped. Look at `errors` before using them. */
+  readonly script: Rule<[], readonly Statement[]> = this.rule("script", () => {
+    const statements: Statement[] = [];
+    this.MANY(() => this.CONSUME(Semicolon));
+    this.OPTION(() => {
+      statements.push(this.SUBRULE(this.statement));
+      this.MANY2(() => {
+        this.CONSUME2(Semicolon);
+        this.OPTION2(() => {
+          statements.push(this.SUBRULE2(this.statement));
+        });
+      });
+    });
+    return statements;
+  });
+
+  private readonly statement: Rule<[], Statement> = this.rule("statement", () =>
+    this.choose<Statement>({
+      ERR_MSG: "a statement",
+      DEF: [
+        { ALT: () => this.SUBRULE(this.select) },
+        { ALT: () => this.SUBRULE(this.insert) },
+        { ALT: () => this.SUBRULE(this.create) },
+        { ALT: () => this.SUBRULE(this.drop) },
+        { ALT: () => this.SUBRULE(this.show) },
+        { ALT: () => this.SUBRULE(this.describe) },
+        { ALT: () => this.SUBRULE(this.use) },
+        { ALT: () => this.SUBRULE(this.set) },
+        { ALT: () => this.SUBRULE(this.admin) },
+        { ALT: () => this.SUBRULE(this.explain) },
+      ],
+    }),
+  );
+
+  /** `EXPLAIN [ANALYZE] [VERBOSE] [FORMAT TEXT|JSON] statement`. */
+  private readonly explain: Rule<[], Statement> = this.rule("explain", () => {
+    const start = this.CONSUME(K.EXPLAIN);
+    let analyze = false;
+    let verbose = false;
+    let format: "text" | "json" = "text";
+    this.OPTION(() => {
+      this.CONSUME(K.ANALYZE);
+      analyze = true;
+    });
+    this.OPTION2(() => {
+      this.CONSUME(K.VERBOSE);
+      verbose = true;
+    });
+    this.OPTION3(() => {
+      this.CONSUME(K.FORMAT);
+      const token = this.CONSUME(Name);
+      format = this.ACTION(() => this.explainFormat(token)) ?? "text";
+    });
+    this.ACTION(() => {
+      // Also keeps `EXPLAIN EXPLAIN …` from recursing.
+      if (this.LA(1).tokenType === K.EXPLAIN) this.fail("cannot explain an EXPLAIN", this.LA(1));
+    });
+    return { kind: "explain", analyze, verbose, format, statement: this.SUBRULE(this.statement), span: spanOf(start) };
+  });
+
+  private explainFormat(token: IToken): "text" | "json" {
+    const name = nameOf(token).toLowerCase();
+    if (name === "text" || name === "json") return name;
+    if (name === "graphviz") return this.refuse("EXPLAIN FORMAT GRAPHVIZ", token);
+    return this.fail(`found '${name}', expected TEXT or JSON`, token);
+  }
+}

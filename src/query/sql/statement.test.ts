@@ -1,0 +1,251 @@
+import { describe, expect, test } from "bun:test";
+import { DbError } from "../../base/error.ts";
+import { INT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
+import type { Statement } from "./ast.ts";
+import { parseSql } from "./parse.ts";
+import { printStatement } from "./print-statement.ts";
+
+/** The statement as it prints, which names every part of the tree; that text must parse to the same again. */
+function check(input: string, want: string): void {
+  const statements = parseSql(input);
+  expect(statements.map(printStatement), input).toEqual([want]);
+  expect(parseSql(want).map(printStatement), want).toEqual([want]);
+}
+
+function checkRejects(input: string, why: string | RegExp): void {
+  expect(() => parseSql(input), input).toThrow(why);
+  expect(() => parseSql(input), input).toThrow(DbError);
+}
+
+/** The one statement of a text, which must be of this kind. */
+function parseOne<Kind extends Statement["kind"]>(kind: Kind, text: string): Extract<Statement, { kind: Kind }> {
+  const [statement, ...others] = parseSql(text);
+  expect(others).toEqual([]);
+  if (statement?.kind !== kind) throw new Error(`got ${statement?.kind}; want ${kind}`);
+  return statement as Extract<Statement, { kind: Kind }>;
+}
+
+describe("a text", () => {
+  test("holds statements apart by semicolons, empty ones skipped", () => {
+    const kinds = (text: string): string[] => parseSql(text).map((statement) => statement.kind);
+    expect(kinds("")).toEqual([]);
+    expect(kinds(" ;; \n; ")).toEqual([]);
+    expect(kinds("-- nothing")).toEqual([]);
+    expect(kinds("/* nothing; at all */")).toEqual([]);
+    expect(kinds("SELECT 1; ; USE a;SHOW TABLES")).toEqual(["select", "use", "show-tables"]);
+    expect(kinds("/* a **/ SELECT /*/ b; */ 1 -- c ; d\r\n; -- e")).toEqual(["select"]);
+  });
+  test("needs a semicolon between statements", () => {
+    checkRejects("SELECT 1 SELECT 2", "found 'SELECT', expected the end of the statement");
+    checkRejects("USE a USE b", "found 'USE'");
+    checkRejects("SELECT 1; FROM", "found 'FROM', expected a statement");
+  });
+});
+
+describe("SELECT", () => {
+  test("has all its clauses", () => {
+    check("select 1", "SELECT 1");
+    check(
+      "select *, t.*, a as b, c d, 'x' as 'Long Name' from public.t as u",
+      `SELECT *, t.*, a AS b, c AS d, 'x' AS "Long Name" FROM public.t AS u`,
+    );
+    check("select all a from t", "SELECT a FROM t");
+    check('select "all", count(all a) from t', 'SELECT "all", count(a) FROM t');
+    check(
+      "select distinct a, max(b) from t where c = 'x' group by a, 2 having max(b) > 1 order by 2 desc nulls last, a asc limit 10 offset 5",
+      "SELECT DISTINCT a, max(b) FROM t WHERE c = 'x' GROUP BY a, 2 HAVING max(b) > 1 ORDER BY 2 DESC NULLS LAST, a LIMIT 10 OFFSET 5",
+    );
+    check("select a, b, from t", "SELECT a, b FROM t");
+    check("select 1 as select", 'SELECT 1 AS "select"');
+    check('select count(*) "Count" from t', 'SELECT count(*) AS "Count" FROM t');
+  });
+  test("limits rows in every spelling", () => {
+    check("select a from t offset 2 limit 1", "SELECT a FROM t LIMIT 1 OFFSET 2");
+    check("select a from t limit 2, 1", "SELECT a FROM t LIMIT 1 OFFSET 2");
+    check("select a from t limit all offset 3 rows", "SELECT a FROM t OFFSET 3");
+    check("select a from t limit all", "SELECT a FROM t");
+    check("select a from t limit null", "SELECT a FROM t LIMIT NULL");
+    checkRejects("select a from t limit", "expected a number of rows");
+    checkRejects("select a from t limit 1 limit 2", "LIMIT is written twice");
+    checkRejects("select a from t limit 1 offset 2 limit 3", "LIMIT is written twice");
+  });
+  test("refuses clauses out of order", () => {
+    checkRejects("select a where b from t", "found 'from', expected the end of the statement");
+    checkRejects("select a from t order by a where b", "found 'where'");
+    checkRejects("select from t", "found 'from', expected a column or expression");
+    checkRejects("select a,, b", "found ','");
+    checkRejects("select a from", "the text ends too early, expected a name");
+    checkRejects("select a from t group a", "expected BY");
+    checkRejects("select a from where b", "cannot use keyword 'where' as a name");
+    checkRejects("select a from a.b.c.d", "more than three parts");
+  });
+});
+
+describe("INSERT", () => {
+  test("takes rows or a query", () => {
+    check("insert into t values (1, 'a'), (DEFAULT, NULL)", "INSERT INTO t VALUES (1, 'a'), (DEFAULT, NULL)");
+    check(
+      "replace into table a.t (x, \"Y\") values (-1, now() + interval '1 day')",
+      `INSERT INTO a.t (x, "Y") VALUES (-1, now() + INTERVAL '1 day')`,
+    );
+    check("insert into t (a) select b from u where c", "INSERT INTO t (a) SELECT b FROM u WHERE c");
+    check('insert into t values ("host1", 1,),', 'INSERT INTO t VALUES ("host1", 1)');
+    check("insert into values values (1)", "INSERT INTO values VALUES (1)");
+  });
+  test("tells a quoted name from a plain one, since it is a string there", () => {
+    const insert = parseOne("insert", 'INSERT INTO t VALUES ("a", b)');
+    const row = insert.source.kind === "values" ? insert.source.rows[0] : [];
+    expect(row?.map((value) => value.kind === "column" && value.quoted)).toEqual([true, false]);
+  });
+  test("refuses what is neither", () => {
+    checkRejects("insert into t", "expected VALUES or SELECT");
+    checkRejects("insert t values (1)", "expected INTO");
+    checkRejects("insert into t () values (1)", "expected a name");
+    checkRejects("insert into t values ()", "expected an expression");
+    checkRejects("insert into t values 1", "expected '('");
+    checkRejects("insert into t values (1) (2)", "found '('");
+    checkRejects("insert into t values (1,,2)", "found ','");
+    checkRejects("insert into t values (1) on conflict do nothing", "not supported: INSERT … ON");
+  });
+});
+
+describe("CREATE TABLE", () => {
+  test("has columns with options, keys, engine and table options", () => {
+    const table = parseOne(
+      "create-table",
+      `CREATE TABLE IF NOT EXISTS public.Cpu (
+         host STRING NOT NULL COMMENT 'the "host"' SKIPPING INDEX WITH (granularity = 1024, type = 'BLOOM') PRIMARY KEY,
+         n INT UNSIGNED NULL DEFAULT -1 INVERTED INDEX,
+         ts TIMESTAMP DEFAULT current_timestamp NOT NULL TIME INDEX,
+         "Value" BIGINT DEFAULT 1 NOT NULL UNIQUE CHARACTER SET utf8,
+         PRIMARY KEY (host, n,),
+         TIME INDEX (ts),
+       ) ENGINE = Mito WITH (ttl = '7d', 'append_mode' = true, compaction.type = twcs, "n" = -1,)`,
+    );
+    expect(table).toMatchObject({
+      name: ["public", "cpu"],
+      ifNotExists: true,
+      primaryKey: ["host", "n"],
+      timeIndexes: [["ts"]],
+      engine: "mito",
+      options: { ttl: "7d", append_mode: "true", "compaction.type": "twcs", n: "-1" },
+      span: { line: 1, column: 1 },
+    });
+    expect(table.columns).toMatchObject([
+      {
+        name: "host",
+        type: STRING,
+        nullable: false,
+        comment: 'the "host"',
+        primaryKey: true,
+        timeIndex: false,
+        indexes: [{ kind: "skipping", options: { granularity: "1024", type: "BLOOM" } }],
+        span: { line: 2, column: 10 },
+      },
+      { name: "n", type: UINT32, nullable: true, default: { kind: "unary", operator: "-" }, indexes: [{ kind: "inverted", options: {} }] },
+      { name: "ts", type: TIMESTAMP_MILLISECOND, nullable: false, default: { kind: "call", name: "current_timestamp" }, timeIndex: true },
+      { name: "Value", type: INT64, nullable: false, comment: undefined },
+    ]);
+  });
+  test("prints and parses again", () => {
+    check(
+      "create table t (a string fulltext index with(analyzer='English') , time timestamp(9) time index, key int default (1 + 2) null)",
+      "CREATE TABLE t (a STRING FULLTEXT INDEX WITH ('analyzer' = 'English'), time TIMESTAMP(9) TIME INDEX, key INT NULL DEFAULT (1 + 2))",
+    );
+    check("create table t (primary double, time date)", "CREATE TABLE t (primary DOUBLE, time DATE)");
+    check("create table if ()", "CREATE TABLE if ()");
+    check("create table t (ts timestamp, time index (ts))", "CREATE TABLE t (ts TIMESTAMP(3), TIME INDEX (ts))");
+  });
+  test("keeps options whose names are those of objects", () => {
+    expect(Object.keys(parseOne("create-database", "CREATE DATABASE d WITH ('__proto__' = 'x', constructor = 'y')").options)).toEqual([
+      "__proto__",
+      "constructor",
+    ]);
+  });
+  test("refuses what is misspelt", () => {
+    checkRejects("create table t", "expected '('");
+    checkRejects("create table t (a)", "expected a name");
+    checkRejects("create table t (a int,, b int)", "found ','");
+    checkRejects("create table t (a int b int)", "found 'b', expected ')'");
+    checkRejects("create table t (a wibble)", "unknown type 'wibble'");
+    checkRejects("create table t (select int)", "cannot use keyword 'select' as a name");
+    checkRejects("create table t (a int, order int)", "cannot use keyword 'order' as a name");
+    checkRejects("create table t (a string fulltext)", "expected INDEX");
+    checkRejects("create table t (a int not)", "expected NULL");
+    checkRejects("create table t (primary key (a), primary key (b))", "second PRIMARY KEY");
+    checkRejects("create table if not exist t ()", "found 'exist', expected EXISTS");
+    checkRejects("create table t (a int) with (x)", "expected '='");
+    checkRejects("create table t (a int) with (x = )", "expected an option value");
+    checkRejects("create table t (a int) engine", "expected an engine name");
+  });
+  test("names the clauses that are not served", () => {
+    checkRejects("create table t (a int) partition on columns (a) ()", "not supported: PARTITION ON COLUMNS at Line: 1, Column: 24");
+    checkRejects("create table t like u", "not supported: CREATE TABLE … LIKE at Line: 1, Column: 16");
+    checkRejects("create table t as select 1", "not supported: CREATE TABLE … AS SELECT");
+    checkRejects("create external table t with (a = 'b')", "not supported, keyword: CREATE EXTERNAL");
+    checkRejects("create or replace view v as select 1", "not supported, keyword: CREATE OR");
+    checkRejects("create table t (a json2)", "not supported: type JSON2");
+    checkRejects("create table t (a int[])", "not supported: array type");
+  });
+});
+
+test("databases come and go", () => {
+  check("create database if not exists db", "CREATE DATABASE IF NOT EXISTS db");
+  check("create schema \"My-DB\" with (ttl = '1h')", `CREATE DATABASE "My-DB" WITH ('ttl' = '1h')`);
+  check("create database 'my-db'", 'CREATE DATABASE "my-db"');
+  check("drop schema if exists db", "DROP DATABASE IF EXISTS db");
+  check("drop database db", "DROP DATABASE db");
+  check("drop table if exists a, b.c", "DROP TABLE IF EXISTS a, b.c");
+  checkRejects("create database", "expected a database name");
+  checkRejects("create databases x", "expected TABLE or DATABASE");
+  checkRejects("drop table", "the text ends too early, expected a table name");
+  checkRejects("drop view v", "not supported, keyword: DROP VIEW");
+});
+
+test("SHOW and DESCRIBE", () => {
+  check("show databases", "SHOW DATABASES");
+  check("show full schemas like 'a%'", "SHOW FULL DATABASES LIKE 'a%'");
+  check("show tables", "SHOW TABLES");
+  check("show full tables in db where Table_type = 'x'", "SHOW FULL TABLES FROM db WHERE table_type = 'x'");
+  check("show create table a.b", "SHOW CREATE TABLE a.b");
+  check("show create schema a", "SHOW CREATE DATABASE a");
+  check("show variables TIME_ZONE", "SHOW VARIABLES time_zone");
+  check("show variables like 'Time_Zone'", "SHOW VARIABLES time_zone");
+  check("desc t", "DESCRIBE TABLE t");
+  check("describe table a.b.t", "DESCRIBE TABLE a.b.t");
+  checkRejects("show", "expected DATABASES, TABLES, CREATE or VARIABLES");
+  checkRejects("show tables like", "expected a string");
+  checkRejects("show columns from t", "not supported, keyword: SHOW COLUMNS");
+  checkRejects("show full columns from t", "not supported, keyword: SHOW FULL COLUMNS");
+  checkRejects("show create view v", "not supported, keyword: SHOW CREATE VIEW");
+  checkRejects("desc", "expected a name");
+});
+
+test("USE, SET and ADMIN", () => {
+  check("use `My DB`", 'USE "My DB"');
+  check("set time_zone = 'UTC'", "SET time_zone = 'UTC'");
+  check("set @@SESSION.Time_Zone = '+08:00'", "SET time_zone = '+08:00'");
+  check("set session time_zone to 'UTC'", "SET time_zone = 'UTC'");
+  check("set time zone 'UTC'", "SET time_zone = 'UTC'");
+  check("set names utf8mb4", "SET names = utf8mb4");
+  check("set datestyle = iso, 'MDY'", "SET datestyle = 'iso, MDY'");
+  check("set autocommit = on", "SET autocommit = 'on'");
+  check("set max_execution_time = -1", "SET max_execution_time = -1");
+  check("set x = default", "SET x = DEFAULT");
+  check("admin flush_table('t')", "ADMIN flush_table('t')");
+  check("ADMIN now()", "ADMIN now()");
+  checkRejects("use", "expected a database name");
+  checkRejects("set x", "expected '=' or TO");
+  checkRejects("set x =", "expected a value");
+  checkRejects("admin flush_table", "expected '('");
+});
+
+test("EXPLAIN wraps a statement", () => {
+  check("explain select 1", "EXPLAIN SELECT 1");
+  check("explain analyze verbose format json select a from t", "EXPLAIN ANALYZE VERBOSE FORMAT JSON SELECT a FROM t");
+  check("explain format text select 1", "EXPLAIN SELECT 1");
+  checkRejects("explain", "expected a statement");
+  checkRejects("explain explain select 1", "cannot explain an EXPLAIN");
+  checkRejects("explain format graphviz select 1", "not supported: EXPLAIN FORMAT GRAPHVIZ");
+  checkRejects("explain format yaml select 1", "expected TEXT or JSON");
+});

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { parseSql } from "./parse.ts";
+
+function errorOf(text: string): DbError {
+  try {
+    parseSql(text);
+  } catch (thrown) {
+    if (thrown instanceof DbError) return thrown;
+    throw thrown;
+  }
+  throw new Error(`parses: ${text}`);
+}
+
+function check(input: string, want: string): void {
+  const { code, message } = errorOf(input);
+  expect(message, input).toBe(want);
+  expect(code, input).toBe(StatusCode.InvalidSyntax);
+}
+
+function checkUnsupported(input: string, want: string): void {
+  const { code, message } = errorOf(input);
+  expect(message, input).toBe(want);
+  expect(code, input).toBe(StatusCode.Unsupported);
+}
+
+test("says what was found, what was expected and where", () => {
+  check(
+    "SELECT * FORM t",
+    "Invalid SQL syntax: found 't', expected the end of the statement at Line: 1, Column: 15".replace("'t'", "'FORM'").replace("15", "10"),
+  );
+});
+
+test("counts lines and columns from one, over all line ends", () => {
+  check("SELECT a\nFROM t\n  WHERE )", "Invalid SQL syntax: found ')', expected an expression at Line: 3, Column: 9");
+  check("SELECT a\r\nFROM t WHERE )", "Invalid SQL syntax: found ')', expected an expression at Line: 2, Column: 14");
+  check("SELECT 'a\nb' )", "Invalid SQL syntax: found ')', expected the end of the statement at Line: 2, Column: 4");
+  check("/* a\n b */ SELECT )", "Invalid SQL syntax: found ')', expected a column or expression at Line: 2, Column: 14");
+});
+
+test("points behind the text when it ends too early", () => {
+  check("SELECT", "Invalid SQL syntax: the text ends too early, expected a column or expression at Line: 1, Column: 7");
+  check("SELECT a\nFROM  \n", "Invalid SQL syntax: the text ends too early, expected a name at Line: 2, Column: 5");
+});
+
+test("cuts long texts and keeps them on one line", () => {
+  check(
+    `SELECT 1 'a\nb${"x".repeat(200)}'`,
+    `Invalid SQL syntax: found ''a b${"x".repeat(76)}…', expected the end of the statement at Line: 1, Column: 10`,
+  );
+});
+
+test("names what is not closed", () => {
+  check("SELECT 'abc", "Invalid SQL syntax: the string ''abc' is not closed at Line: 1, Column: 8");
+  check("SELECT 'it''s", "Invalid SQL syntax: the string ''it''s' is not closed at Line: 1, Column: 8");
+  check('SELECT "abc', "Invalid SQL syntax: the quoted name '\"abc' is not closed at Line: 1, Column: 8");
+  check("SELECT `abc", "Invalid SQL syntax: the quoted name '`abc' is not closed at Line: 1, Column: 8");
+  check("SELECT 1 /* abc", "Invalid SQL syntax: a comment is not closed at Line: 1, Column: 10");
+});
+
+test("names characters that begin nothing", () => {
+  check("SELECT \\", "Invalid SQL syntax: found '\\', which begins no SQL token at Line: 1, Column: 8");
+  check("SELECT 1 ! 2", "Invalid SQL syntax: found '!', which begins no SQL token at Line: 1, Column: 10");
+});
+
+test("advises quotes for reserved names", () => {
+  check("SELECT a FROM order", "Invalid SQL syntax: cannot use keyword 'order' as a name; add quotes to it at Line: 1, Column: 15");
+});
+
+test("names constructs that are not served, with their place", () => {
+  const construct = (name: string, column: number): string => `SQL construct is not supported: ${name} at Line: 1, Column: ${column}`;
+  checkUnsupported("SELECT a FROM t JOIN u ON 1", construct("JOIN", 17));
+  checkUnsupported("SELECT a FROM t LEFT JOIN u USING (a)", construct("JOIN", 17));
+  checkUnsupported("SELECT a FROM t x, u", construct("JOIN (more than one table in FROM)", 18));
+  checkUnsupported("SELECT a FROM (SELECT 1)", construct("sub-query", 15));
+  checkUnsupported("SELECT (SELECT 1)", construct("sub-query", 9));
+  checkUnsupported("SELECT a IN (SELECT 1)", construct("sub-query", 14));
+  checkUnsupported("SELECT a WHERE EXISTS (SELECT 1)", construct("EXISTS (sub-query)", 16));
+  checkUnsupported("SELECT 1 UNION ALL SELECT 2", construct("UNION", 10));
+  checkUnsupported("SELECT 1 EXCEPT SELECT 2", construct("EXCEPT", 10));
+  checkUnsupported("SELECT rank() OVER (ORDER BY a)", construct("OVER (window function)", 15));
+  checkUnsupported("SELECT max(a) RANGE '5s' FROM t ALIGN '5s'", construct("RANGE", 15));
+  checkUnsupported("SELECT a FROM t ALIGN '5s'", construct("ALIGN", 17));
+  checkUnsupported("SELECT DISTINCT ON (a) b", construct("DISTINCT ON", 17));
+  checkUnsupported("SELECT a IS DISTINCT FROM b", construct("IS DISTINCT FROM", 13));
+  checkUnsupported("SELECT a[1]", construct("array", 9));
+  checkUnsupported("SELECT a AT TIME ZONE 'UTC'", construct("AT TIME ZONE", 10));
+  checkUnsupported("SELECT a FROM generate_series(1, 2)", construct("table function generate_series", 30));
+  checkUnsupported("SELECT a FROM t GROUP BY rollup(a)", construct("ROLLUP", 26));
+  checkUnsupported("SELECT @@version", construct("system variable", 8));
+  checkUnsupported("SELECT p(0.5) WITHIN GROUP (ORDER BY a)", construct("WITHIN GROUP", 15));
+});
+
+test("names statements that are not served", () => {
+  const statement = (name: string, column = 1): string => `SQL statement is not supported, keyword: ${name} at Line: 1, Column: ${column}`;
+  checkUnsupported("WITH a AS (SELECT 1) SELECT * FROM a", statement("WITH"));
+  checkUnsupported("alter table t add column a int", statement("ALTER"));
+  checkUnsupported("SELECT 1; TRUNCATE t", statement("TRUNCATE", 11));
+  checkUnsupported("DELETE FROM t", statement("DELETE"));
+  checkUnsupported("TQL EVAL (0, 1, '5s') rate(a{b=\"c\"}[5m])", statement("TQL"));
+  checkUnsupported("TQL EVAL (0, 1, '5s') a{b!=\\}", statement("TQL"));
+  checkUnsupported("CREATE FLOW f SINK TO t AS SELECT 1", statement("CREATE FLOW", 8));
+  checkUnsupported("SHOW PROCESSLIST", statement("SHOW PROCESSLIST", 6));
+  check("SELEC 1", "Invalid SQL syntax: found 'SELEC', expected a statement at Line: 1, Column: 1");
+});

@@ -1,0 +1,201 @@
+/**
+ * What a client is told when a text does not parse: what was found, the few things expected there, and where. Constructs that are known
+ * but not served yet answer Unsupported with their name instead of a puzzling syntax error.
+ */
+import {
+  EOF,
+  type ILexingError,
+  type IParserErrorMessageProvider,
+  type IRecognitionException,
+  type IToken,
+  type TokenType,
+} from "chevrotain";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { AtAt, BadNumber, isReserved, KEYWORDS, K, LeftBracket, LeftParen, Name, Parameter, Semicolon, Unterminated } from "./token.ts";
+
+/** Text of the statement quoted in an error is cut at this many characters. */
+const QUOTE_CHARACTERS_MAX = 80;
+
+/** An error lists at most this many things that could have stood there. */
+const EXPECTED_MAX = 4;
+
+/** Where something is in the text, counted from 1. */
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where a token begins; the end of the text for its end mark. */
+export function positionOf(token: IToken, text: string): Position {
+  const { startLine, startColumn } = token;
+  if (token.tokenType === EOF || startLine === undefined || startColumn === undefined || Number.isNaN(startLine)) return endOf(text);
+  return { line: startLine, column: startColumn };
+}
+
+/** Where a text ends, trailing blanks left out. */
+function endOf(text: string): Position {
+  const lines = text.trimEnd().split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+/** A syntax error: `Invalid SQL syntax: <why> at Line: 1, Column: 8`. */
+export function syntaxError(why: string, { line, column }: Position): DbError {
+  return new DbError(StatusCode.InvalidSyntax, `Invalid SQL syntax: ${why} at Line: ${line}, Column: ${column}`);
+}
+
+/** A construct that is understood but not served: `SQL construct is not supported: <name> at Line: 1, Column: 8`. */
+export function unsupported(construct: string, { line, column }: Position): DbError {
+  return new DbError(StatusCode.Unsupported, `SQL construct is not supported: ${construct} at Line: ${line}, Column: ${column}`);
+}
+
+/** Text for an error, on one line and cut. */
+export function quote(text: string): string {
+  const line = text.slice(0, 2 * QUOTE_CHARACTERS_MAX).replace(/\s+/g, " ");
+  return line.length > QUOTE_CHARACTERS_MAX ? `'${line.slice(0, QUOTE_CHARACTERS_MAX)}…'` : `'${line}'`;
+}
+
+/** Where the parser stopped: the token it could not use, the one before it, and the rule it was in. */
+interface Place {
+  readonly token: IToken;
+  readonly previous: IToken | undefined;
+  readonly rule: string;
+}
+
+const END = "the end of the statement";
+
+const labelOf = (type: TokenType): string => type.LABEL ?? type.name;
+
+/** Messages of the parser are only the "expected" half; `fromRecognition` adds the rest. */
+export const expectedProvider: IParserErrorMessageProvider = {
+  buildMismatchTokenMessage: ({ expected }) => labelOf(expected),
+  buildNotAllInputParsedMessage: () => END,
+  buildNoViableAltMessage: ({ expectedPathsPerAlt, customUserDescription }) => customUserDescription ?? firstOf(expectedPathsPerAlt.flat()),
+  buildEarlyExitMessage: ({ expectedIterationPaths, customUserDescription }) => customUserDescription ?? firstOf(expectedIterationPaths),
+};
+
+function firstOf(paths: TokenType[][]): string {
+  const labels = [...new Set(paths.flatMap((path) => (path[0] === undefined ? [] : [labelOf(path[0])])))];
+  if (labels.length > EXPECTED_MAX) return `${labels.slice(0, EXPECTED_MAX).join(", ")} or others`;
+  return labels.length < 2 ? labels.join("") : `${labels.slice(0, -1).join(", ")} or ${labels.at(-1)}`;
+}
+
+/** Turns the parser's complaint into the error that the client sees. */
+export function fromRecognition(error: IRecognitionException, tokens: readonly IToken[], text: string): DbError {
+  const at = error.token.tokenType === EOF ? tokens.length : tokens.indexOf(error.token);
+  const place: Place = { token: error.token, previous: tokens[at - 1], rule: error.context.ruleStack.at(-1) ?? "" };
+  const position = positionOf(place.token, text);
+  const { token } = place;
+  const refused = statementOf(place, position) ?? constructOf(place, position);
+  if (refused !== undefined) return refused;
+  const expected = error.message === END && beginsStatement(place) ? "a statement" : error.message;
+  if (token.tokenType === EOF) return syntaxError(`the text ends too early, expected ${expected}`, position);
+  if (token.tokenType === Unterminated) return syntaxError(`${unterminatedName(token.image)} is not closed`, position);
+  if (token.tokenType === BadNumber) return syntaxError(`${quote(token.image)} is neither a number nor a name`, position);
+  const found = quote(token.image);
+  if (wantsName(place, expected) && isReserved(token.image.toLowerCase())) {
+    return syntaxError(`cannot use keyword ${found} as a name; add quotes to it`, position);
+  }
+  return syntaxError(`found ${found}, expected ${expected}`, position);
+}
+
+/** Whether a name, for instance that of a column, should have stood there. */
+function wantsName({ previous, rule }: Place, expected: string): boolean {
+  return expected === labelOf(Name) || rule === "tableItem" || (rule === "createTable" && previous?.tokenType === LeftParen);
+}
+
+/** Turns a character that begins no token into an error. */
+export function fromLexing(error: ILexingError, tokens: readonly IToken[], text: string): DbError {
+  const first = tokens[0];
+  const refused = first && statementOf({ token: first, previous: undefined, rule: "statement" }, positionOf(first, text));
+  if (refused !== undefined) return refused;
+  const position = { line: error.line ?? 1, column: error.column ?? 1 };
+  return syntaxError(`found ${quote(text.slice(error.offset, error.offset + 1))}, which begins no SQL token`, position);
+}
+
+function unterminatedName(image: string): string {
+  if (image.startsWith("'")) return `the string ${quote(image)}`;
+  return image.startsWith("/*") ? "a comment" : `the quoted name ${quote(image)}`;
+}
+
+/** First words of statements that are known but not served. */
+const STATEMENTS: ReadonlySet<string> = new Set(
+  (
+    "alter analyze begin call close comment commit copy deallocate declare delete end execute fetch grant kill lock merge optimize " +
+    "prepare reset revoke rollback savepoint start tql truncate unlock update values vacuum with abort do table"
+  ).split(" "),
+);
+
+/** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
+const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
+  [K.CREATE, new Set("external flow function index materialized or role sequence temp temporary trigger user view".split(" "))],
+  [K.DROP, new Set("flow function index role trigger user view".split(" "))],
+  [
+    K.SHOW,
+    new Set(
+      (
+        "binlog character charset collation columns create engine engines errors events extended fields flow flows function grants index " +
+        "indexes keys master plugins privileges procedure processlist profiles region regions search_path slave status table triggers " +
+        "views warnings"
+      ).split(" "),
+    ),
+  ],
+]);
+
+function beginsStatement({ previous }: Place): boolean {
+  return previous === undefined || previous.tokenType === Semicolon;
+}
+
+function statementOf(place: Place, position: Position): DbError | undefined {
+  const { token, previous, rule } = place;
+  const word = token.image.toLowerCase();
+  if (previous === undefined || beginsStatement(place)) return STATEMENTS.has(word) ? unsupportedStatement(word, position) : undefined;
+  const opener = previous.tokenType === K.FULL ? K.SHOW : previous.tokenType;
+  if (OBJECTS.get(opener)?.has(word) !== true) return undefined;
+  const before = rule === "showCreate" || previous.tokenType === K.FULL ? "SHOW " : "";
+  return unsupportedStatement(`${before}${previous.image} ${word}`, position);
+}
+
+function unsupportedStatement(words: string, { line, column }: Position): DbError {
+  const name = words.toUpperCase();
+  return new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: ${name} at Line: ${line}, Column: ${column}`);
+}
+
+/** Words at which a construct begins that is known but not served. */
+const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
+  ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
+  ...(["UNION", "INTERSECT", "EXCEPT", "QUALIFY", "WINDOW", "TABLESAMPLE", "COLLATE", "RANGE", "ALIGN", "FILL"] as const).map(
+    (word) => [K[word], word] as const,
+  ),
+  [K.OVER, "OVER (window function)"],
+  [K.WITHIN, "WITHIN GROUP"],
+  [K.AT, "AT TIME ZONE"],
+  [K.SIMILAR, "SIMILAR TO"],
+  [K.FETCH, "FETCH FIRST"],
+  [K.FOR, "FOR clause"],
+  [K.PARTITION, "PARTITION ON COLUMNS"],
+  [K.EXISTS, "EXISTS (sub-query)"],
+  [LeftBracket, "array"],
+  [AtAt, "system variable"],
+  [Parameter, "parameter"],
+]);
+
+function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {
+  const type = token.tokenType;
+  const word = token.image.toLowerCase();
+  if (rule === "createTable") {
+    if (type === K.LIKE) return unsupported("CREATE TABLE … LIKE", position);
+    if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
+    if (type === LeftBracket) return unsupported("array type", position);
+    return type === K.PARTITION ? unsupported("PARTITION ON COLUMNS", position) : undefined;
+  }
+  if (previous?.tokenType === LeftParen && (type === K.SELECT || type === K.WITH)) return unsupported("sub-query", position);
+  if (previous?.tokenType === K.FROM && type === LeftParen) return unsupported("sub-query", position);
+  if (previous?.tokenType === K.DISTINCT && type === K.ON) return unsupported("DISTINCT ON", position);
+  if (previous?.tokenType === K.IS && type === K.DISTINCT) return unsupported("IS DISTINCT FROM", position);
+  if (previous?.image.toLowerCase() === "grouping" && word === "sets") return unsupported("GROUPING SETS", position);
+  // A name was wanted, so the word is a name that needs quotes rather than a construct.
+  if (rule === "objectName" && KEYWORDS.has(word)) return undefined;
+  const construct = CONSTRUCTS.get(type);
+  return construct === undefined ? undefined : unsupported(construct, position);
+}

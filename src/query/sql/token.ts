@@ -1,0 +1,341 @@
+/**
+ * The token types of SQL. Words are matched by one pattern and then looked up in `KEYWORDS`, so that a keyword costs a map lookup
+ * instead of a pattern; the classes below say where a word may stand as a name without quotes.
+ *
+ *   Label ⊃ every word:         after AS, and after a dot
+ *   Name  ⊃ unless reserved:    columns, tables, functions, types
+ *   Alias ⊃ unless ambiguous:   an alias without AS (`count(*) over` is a window, not an alias)
+ */
+import { createToken, Lexer, type TokenType } from "chevrotain";
+import type { BinaryOperator } from "./ast.ts";
+import { OPERATOR_POWER, Power } from "./precedence.ts";
+
+/** Any word or quoted name. */
+export const Label: TokenType = createToken({ name: "Label", label: "a name", pattern: Lexer.NA });
+/** A word that is not reserved, or a quoted name. */
+export const Name: TokenType = createToken({ name: "Name", label: "a name", pattern: Lexer.NA, categories: Label });
+/** A name that may follow an expression or table without AS. */
+export const Alias: TokenType = createToken({ name: "Alias", label: "an alias", pattern: Lexer.NA, categories: Name });
+/** A binary operator, AND and OR included. */
+export const Infix: TokenType = createToken({ name: "Infix", label: "an operator", pattern: Lexer.NA });
+/** An operator that may stand before its operand: `-`, `+`, `~`. */
+export const Prefix: TokenType = createToken({ name: "Prefix", label: "a sign", pattern: Lexer.NA });
+
+/** Letters of all scripts beyond ASCII, without the spaces of Unicode: what stands between brackets of a pattern. */
+const LETTERS = "\\u00a1-\\u167f\\u1681-\\u1fff\\u2070-\\u2fff\\u3001-\\ufefe\\uff00-\\uffff";
+
+/** An unquoted word that is no keyword. `@` and `#` only inside a word, so that `a @@ b` stays an operator. */
+export const Word: TokenType = createToken({
+  name: "Word",
+  label: "a name",
+  pattern: new RegExp(`[A-Za-z_${LETTERS}](?:[\\w$${LETTERS}]|[@#](?=\\w))*`),
+  categories: Alias,
+});
+/** `"x"` or `` `x` ``; a doubled quote stands for one. */
+export const QuotedName: TokenType = createToken({
+  name: "QuotedName",
+  label: "a name",
+  pattern: /"[^"]*(?:""[^"]*)*"(?!")|`[^`]*(?:``[^`]*)*`(?!`)/,
+  line_breaks: true,
+  categories: Alias,
+});
+/** `'x'`; a doubled quote stands for one, a backslash is a backslash. */
+export const StringText: TokenType = createToken({
+  name: "StringText",
+  label: "a string",
+  pattern: /'[^']*(?:''[^']*)*'(?!')/,
+  line_breaks: true,
+});
+/** `1`, `1.5`, `.5`, `2e10`: no sign. */
+export const NumberText: TokenType = createToken({
+  name: "NumberText",
+  label: "a number",
+  pattern: /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$])/,
+});
+/** `0x1F` or `X'1F'`. */
+export const HexText: TokenType = createToken({ name: "HexText", label: "a hex literal", pattern: /0[xX][0-9a-fA-F]+(?!\w)|[xX]'[^']*'/ });
+/** `1abc`: a token only so that the error can say what it is. */
+export const BadNumber: TokenType = createToken({ name: "BadNumber", pattern: /\d[\w$]*/ });
+/** A quote without its partner. */
+export const Unterminated: TokenType = createToken({ name: "Unterminated", pattern: /['"`][^]*|\/\*[^]*/, line_breaks: true });
+/** `$1`, `$$` or `?`. */
+export const Parameter: TokenType = createToken({ name: "Parameter", label: "a parameter", pattern: /\$\w*|\?/ });
+
+const Space: TokenType = createToken({
+  name: "Space",
+  pattern: /[\s\u200b]+/,
+  group: Lexer.SKIPPED,
+  line_breaks: true,
+});
+const LineComment: TokenType = createToken({ name: "LineComment", pattern: /--[^\n\r]*/, group: Lexer.SKIPPED });
+const BlockComment: TokenType = createToken({
+  name: "BlockComment",
+  pattern: /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//,
+  group: Lexer.SKIPPED,
+  line_breaks: true,
+});
+
+const punctuation = (name: string, text: string, categories: TokenType[] = []): TokenType =>
+  createToken({ name, label: `'${text}'`, pattern: text, categories });
+
+/** `(` */
+export const LeftParen: TokenType = punctuation("LeftParen", "(");
+/** `)` */
+export const RightParen: TokenType = punctuation("RightParen", ")");
+/** `[` */
+export const LeftBracket: TokenType = punctuation("LeftBracket", "[");
+const RightBracket: TokenType = punctuation("RightBracket", "]");
+const LeftBrace: TokenType = punctuation("LeftBrace", "{");
+const RightBrace: TokenType = punctuation("RightBrace", "}");
+/** `,` */
+export const Comma: TokenType = punctuation("Comma", ",");
+/** `;` */
+export const Semicolon: TokenType = punctuation("Semicolon", ";");
+/** `.` */
+export const Dot: TokenType = punctuation("Dot", ".");
+/** `::`: a cast */
+export const DoubleColon: TokenType = punctuation("DoubleColon", "::");
+const Colon: TokenType = punctuation("Colon", ":");
+/** `*`: product, `count(*)`, all columns */
+export const Star: TokenType = punctuation("Star", "*", [Infix]);
+/** `=` */
+export const Equal: TokenType = punctuation("Equal", "=", [Infix]);
+/** `@@`: matches a term; before the name of a system variable */
+export const AtAt: TokenType = punctuation("AtAt", "@@", [Infix]);
+
+/** Operator tokens in the order in which the lexer tries them: longer ones before their beginnings. */
+const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
+  [punctuation("NotMatchInsensitive", "!~*", [Infix]), "!~*"],
+  [punctuation("NotMatch", "!~", [Infix]), "!~"],
+  [punctuation("BangEqual", "!=", [Infix]), "<>"],
+  [punctuation("MatchInsensitive", "~*", [Infix]), "~*"],
+  [punctuation("Tilde", "~", [Infix, Prefix]), "~"],
+  [punctuation("LessGreater", "<>", [Infix]), "<>"],
+  [punctuation("LessEqual", "<=", [Infix]), "<="],
+  [punctuation("ShiftLeft", "<<", [Infix]), "<<"],
+  [punctuation("Less", "<", [Infix]), "<"],
+  [punctuation("GreaterEqual", ">=", [Infix]), ">="],
+  [punctuation("ShiftRight", ">>", [Infix]), ">>"],
+  [punctuation("Greater", ">", [Infix]), ">"],
+  [Equal, "="],
+  [punctuation("Concat", "||", [Infix]), "||"],
+  [punctuation("Bar", "|", [Infix]), "|"],
+  [punctuation("Caret", "^", [Infix]), "^"],
+  [punctuation("Hash", "#", [Infix]), "^"],
+  [punctuation("Ampersand", "&", [Infix]), "&"],
+  [AtAt, "@@"],
+  [punctuation("Plus", "+", [Infix, Prefix]), "+"],
+  [punctuation("Minus", "-", [Infix, Prefix]), "-"],
+  [Star, "*"],
+  [punctuation("Slash", "/", [Infix]), "/"],
+  [punctuation("Percent", "%", [Infix]), "%"],
+];
+
+/** Words that are never a name without quotes. As few as the grammar allows. */
+const RESERVED = [
+  "ALL",
+  "SELECT",
+  "FROM",
+  "WHERE",
+  "GROUP",
+  "BY",
+  "HAVING",
+  "ORDER",
+  "LIMIT",
+  "OFFSET",
+  "UNION",
+  "INTERSECT",
+  "EXCEPT",
+  "JOIN",
+  "INNER",
+  "CROSS",
+  "NATURAL",
+  "ON",
+  "USING",
+  "AS",
+  "NOT",
+  "IN",
+  "IS",
+  "NULL",
+  "LIKE",
+  "ILIKE",
+  "BETWEEN",
+  "CASE",
+  "WHEN",
+  "THEN",
+  "ELSE",
+  "END",
+  "DISTINCT",
+  "TRUE",
+  "FALSE",
+  "WITH",
+  "CREATE",
+  "TABLE",
+  "INTO",
+  "DEFAULT",
+  "CAST",
+  "TRY_CAST",
+  "EXISTS",
+  "ASC",
+  "DESC",
+] as const;
+
+/** Words that are names, but no alias without AS, since a clause may begin with them. */
+const NOT_ALIAS = [
+  "LEFT",
+  "RIGHT",
+  "FULL",
+  "SEMI",
+  "ANTI",
+  "OVER",
+  "FILTER",
+  "RANGE",
+  "ALIGN",
+  "FILL",
+  "WINDOW",
+  "QUALIFY",
+  "WITHIN",
+  "ESCAPE",
+  "AT",
+  "SIMILAR",
+  "COLLATE",
+  "FETCH",
+  "FOR",
+  "PARTITION",
+  "SET",
+  "TABLESAMPLE",
+] as const;
+
+/** Words that mean something to the grammar in some places and are plain names elsewhere. */
+const PLAIN = [
+  "EXTRACT",
+  "SUBSTRING",
+  "POSITION",
+  "TRIM",
+  "LEADING",
+  "TRAILING",
+  "BOTH",
+  "INTERVAL",
+  "UNKNOWN",
+  "NULLS",
+  "FIRST",
+  "LAST",
+  "INSERT",
+  "REPLACE",
+  "VALUES",
+  "DATABASE",
+  "SCHEMA",
+  "DROP",
+  "IF",
+  "PRIMARY",
+  "KEY",
+  "TIME",
+  "INDEX",
+  "ENGINE",
+  "COMMENT",
+  "UNIQUE",
+  "CHARACTER",
+  "SKIPPING",
+  "FULLTEXT",
+  "INVERTED",
+  "SHOW",
+  "DATABASES",
+  "SCHEMAS",
+  "TABLES",
+  "VARIABLES",
+  "USE",
+  "ADMIN",
+  "EXPLAIN",
+  "ANALYZE",
+  "VERBOSE",
+  "FORMAT",
+  "DESCRIBE",
+  "UNSIGNED",
+  "PRECISION",
+  "VARYING",
+  "WITHOUT",
+  "ZONE",
+  "SESSION",
+  "LOCAL",
+  "GLOBAL",
+  "NAMES",
+  "TO",
+  "ROW",
+  "ROWS",
+] as const;
+
+/** Every word that the grammar knows. */
+export type Keyword = (typeof RESERVED)[number] | (typeof NOT_ALIAS)[number] | (typeof PLAIN)[number] | "AND" | "OR";
+
+/** Lower-case word → token type. */
+export const KEYWORDS: ReadonlyMap<string, TokenType> = new Map(
+  [
+    ...RESERVED.map((word) => [word, [Label]] as const),
+    ...NOT_ALIAS.map((word) => [word, [Name]] as const),
+    ...PLAIN.map((word) => [word, [Alias]] as const),
+    ...(["AND", "OR"] as const).map((word) => [word, [Label, Infix]] as const),
+  ].map(([word, categories]) => [
+    word.toLowerCase(),
+    createToken({ name: word, label: word, pattern: Lexer.NA, categories: [...categories] }),
+  ]),
+);
+
+/** The token type of each keyword, by its upper-case name. */
+// Object.fromEntries forgets the keys; the map has one entry for each Keyword.
+export const K: Readonly<Record<Keyword, TokenType>> = Object.fromEntries(
+  [...KEYWORDS].map(([word, type]) => [word.toUpperCase(), type]),
+) as Record<Keyword, TokenType>;
+
+const reserved: ReadonlySet<string> = new Set([...RESERVED, "AND", "OR"].map((word) => word.toLowerCase()));
+
+/** Whether a lower-case word cannot be a name without quotes. */
+export function isReserved(word: string): boolean {
+  return reserved.has(word);
+}
+
+/** What the lexer tries, in order. */
+export const PATTERNS: readonly TokenType[] = [
+  Space,
+  LineComment,
+  BlockComment,
+  HexText,
+  Word,
+  StringText,
+  NumberText,
+  BadNumber,
+  Comma,
+  LeftParen,
+  RightParen,
+  Dot,
+  Semicolon,
+  QuotedName,
+  Unterminated,
+  DoubleColon,
+  Colon,
+  Parameter,
+  LeftBracket,
+  RightBracket,
+  LeftBrace,
+  RightBrace,
+  ...OPERATORS.map(([type]) => type),
+];
+
+/** What the parser knows: patterns, keywords and classes. */
+export const VOCABULARY: TokenType[] = [...PATTERNS, ...KEYWORDS.values(), Label, Name, Alias, Infix, Prefix];
+
+const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and"], [K.OR, "or"]]);
+const powers: number[] = [];
+for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERATOR_POWER[operator];
+powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
+powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
+for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
+
+/** The operator that an `Infix` token stands for; undefined for other tokens. */
+export function operatorOf(type: TokenType): BinaryOperator | undefined {
+  return operators.get(type);
+}
+
+/** Power of a token as the continuation of an expression; 0 where it cannot continue one. NOT is left to the caller. */
+export function infixPowerOf(tokenTypeIdx: number): number {
+  return powers[tokenTypeIdx] ?? Power.none;
+}

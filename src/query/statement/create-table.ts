@@ -1,0 +1,103 @@
+/** CREATE TABLE and DROP TABLE. */
+import { DbError } from "../../base/error.ts";
+import { NAME_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
+import type { Environment } from "../function/environment.ts";
+import { environmentOf } from "../plan/planner.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
+import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { CreateTable, Statement } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { columnDefinition, columnOptionError } from "./column-definition.ts";
+import { tableOptions } from "./table-options.ts";
+
+const ENGINES: readonly string[] = ["mito", "metric", "file"];
+const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
+
+const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
+const syntax = (message: string): DbError => new DbError(StatusCode.InvalidSyntax, message);
+
+/** Makes the table of a statement. @throws DbError of contract query.md 1.4 */
+export async function createTable(statement: CreateTable, context: QueryContext): Promise<StatementResult> {
+  const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
+  const { database, name } = definition;
+  checkWritable(database);
+  if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+  if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
+  if (taken) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+  await context.catalog.createTable(definition, statement.ifNotExists);
+  return { kind: "affected", rowCount: 0 };
+}
+
+/** Refuses changes of computed databases. @throws DbError Unsupported */
+export function checkWritable(database: string): void {
+  if (database === INFORMATION_SCHEMA) throw new DbError(StatusCode.Unsupported, `Schema \`${database}\` is read-only`);
+}
+
+/** The definition that a statement describes. @throws DbError */
+export function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
+  const { database, table } = resolveName(statement.name, environment.database);
+  if (!TABLE_NAME.test(table) || Buffer.byteLength(table) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${table}`);
+  const engine = statement.engine ?? "mito";
+  if (!ENGINES.includes(engine)) throw invalid(`Table engine not found: ${engine}; use one of ${ENGINES.join(", ")}`);
+  checkColumns(statement);
+  const timeIndex = timeIndexName(statement);
+  const primaryKey = primaryKeyNames(statement, timeIndex);
+  const columns = statement.columns.map((clause): ColumnDefinition => {
+    const semantic = clause.name === timeIndex ? "timestamp" : primaryKey.includes(clause.name) ? "tag" : "field";
+    return columnDefinition(clause, semantic, environment);
+  });
+  return { database, name: table, columns, primaryKey, engine, options: tableOptions(statement.options) };
+}
+
+function checkColumns({ columns }: CreateTable): void {
+  if (columns.length > TABLE_COLUMNS_MAX) throw invalid(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
+  const seen = new Map<string, number>();
+  for (const [i, { name }] of columns.entries()) {
+    const first = seen.get(name);
+    if (first !== undefined) throw invalid(`Invalid SQL, error: column name \`${name}\` is duplicated at index ${first} and ${i}`);
+    if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX) throw invalid(`Invalid column name at index ${i}: it must have 1 to ${NAME_BYTES_MAX} bytes`);
+    seen.set(name, i);
+  }
+}
+
+function timeIndexName({ columns, timeIndexes }: CreateTable): string {
+  const inline = columns.filter((column) => column.timeIndex).map((column) => [column.name]);
+  const all = [...inline, ...timeIndexes];
+  const [first] = all;
+  if (first === undefined) throw syntax("Missing time index constraint");
+  if (all.length > 1) throw syntax(`Invalid time index: expected only one time index constraint but actual ${all.length}`);
+  const [name, ...others] = first;
+  if (name === undefined || others.length > 0) throw syntax("Invalid time index: it should contain only one column in time index");
+  if (!columns.some((column) => column.name === name)) throw invalid(`Invalid SQL, error: time index column \`${name}\` is not a column of the table`);
+  return name;
+}
+
+function primaryKeyNames({ columns, primaryKey }: CreateTable, timeIndex: string): readonly string[] {
+  const inline = columns.filter((column) => column.primaryKey).map((column) => column.name);
+  if (inline.length > 1) throw invalid("Illegal primary keys definition: not allowed to inline multiple primary keys in columns options");
+  if (inline.length > 0 && primaryKey !== undefined) throw invalid("Illegal primary keys definition: found definitions of primary keys in multiple places");
+  const names = primaryKey ?? inline;
+  for (const [i, name] of names.entries()) {
+    if (!columns.some((column) => column.name === name)) throw invalid(`Invalid SQL, error: primary key column \`${name}\` is not a column of the table`);
+    if (name === timeIndex) throw columnOptionError(name, "a column cannot be both a primary key and the time index");
+    if (names.indexOf(name) !== i) throw invalid(`Illegal primary keys definition: column \`${name}\` is named twice`);
+  }
+  return names;
+}
+
+/** Drops the tables of a statement, one after another. @throws DbError TableNotFound */
+export async function dropTable(statement: Extract<Statement, { kind: "drop-table" }>, context: QueryContext): Promise<StatementResult> {
+  for (const name of statement.names) {
+    const { database, table } = resolveName(name, context.variables.database);
+    checkWritable(database);
+    const missing = context.catalog.table(database, table) === undefined;
+    if (missing && !statement.ifExists) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+    if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);
+  }
+  return { kind: "affected", rowCount: 0 };
+}

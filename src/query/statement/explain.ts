@@ -1,0 +1,100 @@
+/** EXPLAIN: Varve's own plan text; with ANALYZE the query runs and each operator tells what it did. */
+import { STRING, UINT32 } from "../../column/data-type.ts";
+import { inputsOf, type PlanNode } from "../plan/node.ts";
+import { type ExecOptions, prepareSelect } from "../exec/select.ts";
+import { run } from "../exec/run.ts";
+import type { NodeMetrics } from "../exec/node-metrics.ts";
+import { logicalText, physicalText } from "../plan/explain-text.ts";
+import { notSupported } from "../plan/plan-error.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { Select, Statement } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { rowsResult, textHeaders } from "./rows-result.ts";
+
+type Explain = Extract<Statement, { kind: "explain" }>;
+
+/** The plan of a statement. @throws DbError those of the statement; Unsupported for statements without a plan */
+export async function explain(statement: Explain, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const query = queryOf(statement.statement);
+  if (query === undefined) throw notSupported(`EXPLAIN of ${statement.statement.kind}; explain a SELECT`);
+  return statement.analyze ? analyze(statement, query, context, options) : plain(statement, query, context, options);
+}
+
+function queryOf(statement: Statement): Select | undefined {
+  if (statement.kind === "select") return statement;
+  return statement.kind === "insert" && statement.source.kind === "select" ? statement.source : undefined;
+}
+
+async function plain(statement: Explain, query: Select, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const { plan } = prepareSelect(query, context, options);
+  const json = statement.format === "json";
+  const rows = [
+    ["logical_plan", json ? JSON.stringify(jsonOf(plan, logicalText)) : logicalText(plan)],
+    ["physical_plan", json ? JSON.stringify(jsonOf(plan, physicalText)) : physicalText(plan)],
+  ];
+  if (statement.verbose) rows.push(["generated_code", (await sourcesOf(query, context, options)).join("\n\n")]);
+  return rowsResult(textHeaders("plan_type", "plan"), rows);
+}
+
+/** Loops are made for the layout of the first batches, so the query runs to show them. */
+async function sourcesOf(query: Select, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
+  const sources: string[] = [];
+  const { plan, exec } = prepareSelect(query, context, options, { onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`) });
+  for await (const batch of run(plan, exec)) if (batch.rowCount > 0 && sources.length > 0) break;
+  return sources;
+}
+
+async function analyze(statement: Explain, query: Select, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const metrics = new Map<PlanNode, NodeMetrics>();
+  const sources: string[] = [];
+  const { plan, exec } = prepareSelect(query, context, options, { metrics, onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`) });
+  let total = 0;
+  for await (const batch of run(plan, exec)) total += batch.rowCount;
+  const text = statement.format === "json" ? JSON.stringify(jsonMetrics(plan, metrics)) : physicalText(plan, metrics);
+  const code = statement.verbose && statement.format === "text" && sources.length > 0 ? `\n${sources.join("\n\n")}` : "";
+  const headers = [
+    { name: "stage", type: UINT32 },
+    { name: "node", type: UINT32 },
+    { name: "plan", type: STRING },
+  ];
+  return rowsResult(headers, [
+    [0, 0, text + code],
+    [undefined, undefined, `Total rows: ${total}`],
+  ]);
+}
+
+interface JsonPlan {
+  readonly name: string;
+  readonly param: string;
+  readonly children: readonly JsonPlan[];
+}
+
+/** Name and parameters of an operator, from its line of text. */
+function split(line: string): { readonly name: string; readonly param: string } {
+  const at = line.indexOf(": ");
+  return at < 0 ? { name: line, param: "" } : { name: line.slice(0, at), param: line.slice(at + 2) };
+}
+
+function jsonOf(plan: PlanNode, text: (plan: PlanNode) => string): JsonPlan {
+  const [line = ""] = text(plan).split("\n");
+  return { ...split(line), children: inputsOf(plan).map((input) => jsonOf(input, text)) };
+}
+
+interface JsonMetrics extends JsonPlan {
+  readonly output_rows: number;
+  readonly elapsed_compute: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+function jsonMetrics(plan: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMetrics>): JsonMetrics {
+  const own = metrics.get(plan);
+  const [line = ""] = physicalText(plan).split("\n");
+  return {
+    ...split(line),
+    output_rows: own?.rows ?? 0,
+    elapsed_compute: Math.round((own?.elapsedMs ?? 0) * 1e6),
+    metrics: { output_batches: own?.batches ?? 0, ...own?.scan },
+    children: inputsOf(plan).map((input) => jsonMetrics(input, metrics)),
+  };
+}
+

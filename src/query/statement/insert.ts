@@ -1,0 +1,153 @@
+/**
+ * INSERT: rows of literals or of a query become a `WriteBatch`. Columns that are left out take their default, else NULL.
+ * Rows of a query are written in parts of `PART_ROWS`, each durable before the next is read.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { type DataType, displayName, STRING } from "../../column/data-type.ts";
+import type { Scalar } from "../../column/vector.ts";
+import type { Table } from "../../table/catalog.ts";
+import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
+import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import { type ExecOptions, prepareSelect } from "../exec/select.ts";
+import { run } from "../exec/run.ts";
+import { valueAt } from "../exec/vector-values.ts";
+import { canCast, castValue } from "../function/cast.ts";
+import type { Environment } from "../function/environment.ts";
+import { rescale } from "../function/time/time-units.ts";
+import { isInterval, type Value } from "../function/value.ts";
+import { environmentOf } from "../plan/planner.ts";
+import { planError } from "../plan/plan-error.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { Expression, Insert, Select } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { checkWritable } from "./create-table.ts";
+import { literalValue } from "./literal-value.ts";
+
+/** Rows of INSERT … SELECT in one write. */
+const PART_ROWS = 16_384;
+
+const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
+
+/** Where values of a statement go. */
+interface Target {
+  readonly schema: TableSchema;
+  /** The columns named, in the order of the values. */
+  readonly named: readonly ColumnSchema[];
+  readonly environment: Environment;
+}
+
+/** Inserts rows; the count is that of rows given. @throws DbError of contract query.md 1.6 */
+export async function insert(statement: Insert, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const { database, table } = targetTable(statement, context);
+  const target: Target = { schema: table.schema, named: namedColumns(statement, table.schema), environment: environmentOf(context.clock, context.variables) };
+  const { source } = statement;
+  if (source.kind === "select") return { kind: "affected", rowCount: await insertSelect(source, target, database, context, options) };
+  const builder = new RowBatchBuilder(table.schema.name, rowColumns(table.schema));
+  for (const row of source.rows) {
+    if (row.length !== target.named.length) throw invalid(`Invalid SQL, error: column count mismatch, columns: ${target.named.length}, values: ${row.length}`);
+    const values = target.named.map((column, i) => givenValue(row[i], column, target));
+    builder.add(completeRow(values, target));
+  }
+  await write(builder, database, context);
+  return { kind: "affected", rowCount: source.rows.length };
+}
+
+function targetTable(statement: Insert, context: QueryContext): { readonly database: string; readonly table: Table } {
+  const name = resolveName(statement.table, context.variables.database);
+  checkWritable(name.database);
+  const table = context.catalog.table(name.database, name.table);
+  if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
+  return { database: name.database, table };
+}
+
+function namedColumns(statement: Insert, schema: TableSchema): readonly ColumnSchema[] {
+  if (statement.columns === undefined) return schema.columns;
+  const named = statement.columns.map((name) => {
+    const column = schema.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
+    return column;
+  });
+  const twice = named.find((column, i) => named.indexOf(column) !== i);
+  if (twice !== undefined) throw invalid(`Invalid SQL, error: column ${twice.name} is named twice in INSERT`);
+  return named;
+}
+
+/** Values that a builder takes: tags as text. */
+function rowColumns(schema: TableSchema): readonly RowColumn[] {
+  return schema.columns.map(({ name, type, semantic }) => ({ name, type: semantic === "tag" ? STRING : type, semantic }));
+}
+
+/** What VALUES gives for a column, or DEFAULT. */
+type Given = { readonly value: Value } | "default";
+
+function givenValue(expression: Expression | undefined, column: ColumnSchema, { environment }: Target): Given {
+  if (expression === undefined || expression.kind === "default") return "default";
+  return { value: literalValue(expression, column.name, column.type, environment) };
+}
+
+/** A row of all columns: given values, defaults, NULLs; tags as text. */
+function completeRow(given: readonly Given[], target: Target): readonly Scalar[] {
+  return target.schema.columns.map((column) => {
+    const position = target.named.indexOf(column);
+    const known = position < 0 ? undefined : given[position];
+    const value = known === undefined || known === "default" ? defaultValue(column, known === "default", target) : known.value;
+    if (value === undefined && !column.nullable) {
+      if (column.semantic === "timestamp" && position < 0) throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
+      throw invalid(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
+    }
+    return column.semantic === "tag" ? tagText(value, column.type) : scalar(value);
+  });
+}
+
+function defaultValue(column: ColumnSchema, asked: boolean, { environment }: Target): Value {
+  if (column.default?.kind === "literal") return column.default.value;
+  if (column.default?.kind === "now") return column.type.kind === "timestamp" ? rescale(environment.now, "nanosecond", column.type.unit) : environment.now;
+  if (asked && !column.nullable) throw invalid(`No valid default value can be built automatically, column: ${column.name}`);
+  return undefined;
+}
+
+function scalar(value: Value): Scalar {
+  if (isInterval(value)) throw invalid("Invalid SQL, error: an interval cannot be stored");
+  return value;
+}
+
+/** A tag's text, from which a cast makes the value again in every time zone. */
+function tagText(value: Value, type: DataType): string | undefined {
+  if (value === undefined) return undefined;
+  const text = castValue(value, type, STRING, { timeZone: "UTC" });
+  return type.kind === "timestamp" ? `${String(text)}Z` : String(text);
+}
+
+async function write(builder: RowBatchBuilder, database: string, context: QueryContext): Promise<void> {
+  if (builder.rowCount > 0) await context.writer.write(database, builder.batch(), { autoCreate: false, tableOptions: {} });
+}
+
+async function insertSelect(select: Select, target: Target, database: string, context: QueryContext, options: ExecOptions): Promise<number> {
+  const { plan, exec } = prepareSelect(select, context, options);
+  const { named, environment, schema } = target;
+  if (plan.columns.length !== named.length) throw planError("Column count doesn't match insert query!");
+  for (const [i, column] of named.entries()) {
+    const from = plan.columns[i]?.type ?? STRING;
+    if (!canCast(from, column.type)) throw planError(`cannot insert ${displayName(from)} into column ${column.name} of type ${displayName(column.type)}; cast it`);
+  }
+  let builder = new RowBatchBuilder(schema.name, rowColumns(schema));
+  let total = 0;
+  for await (const batch of run(plan, exec)) {
+    for (let row = 0; row < batch.rowCount; row++) {
+      const given = named.map((column, i): Given => {
+        const vector = batch.vectors[i];
+        const from = plan.columns[i]?.type ?? STRING;
+        return { value: vector === undefined ? undefined : castValue(valueAt(vector, from, row), from, column.type, environment) };
+      });
+      builder.add(completeRow(given, target));
+    }
+    total += batch.rowCount;
+    if (builder.rowCount < PART_ROWS) continue;
+    await write(builder, database, context);
+    builder = new RowBatchBuilder(schema.name, rowColumns(schema));
+  }
+  await write(builder, database, context);
+  return total;
+}

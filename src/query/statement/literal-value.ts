@@ -1,0 +1,67 @@
+/** Values of INSERT and of DEFAULT clauses as values of a column (contract query.md 1.6). */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { type DataType, displayName } from "../../column/data-type.ts";
+import { castValue, canCast } from "../function/cast.ts";
+import type { Environment } from "../function/environment.ts";
+import { parseTimestamp } from "../function/time/parse-time.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../function/time/time-units.ts";
+import type { Value } from "../function/value.ts";
+import { bind } from "../plan/bind.ts";
+import { fold } from "../plan/fold.ts";
+import type { TypedExpression } from "../plan/expression.ts";
+import type { Expression } from "../sql/ast.ts";
+
+/** The error of a value that a column cannot hold. */
+function cannotParse(why: string): DbError {
+  return new DbError(StatusCode.InvalidSyntax, `Failed to parse value: ${why}`);
+}
+
+/** Within values, a double-quoted name is text. */
+function asText(expression: Expression): Expression {
+  const isText = expression.kind === "column" && expression.quoted && expression.name.length === 1;
+  return isText ? { kind: "string", value: expression.name[0] ?? "", span: expression.span } : expression;
+}
+
+/**
+ * The value of an expression for a column of a type. NULL stays NULL.
+ *
+ * @throws DbError InvalidSyntax for a literal that the column cannot hold, PlanQuery for an expression that is no constant
+ */
+export function literalValue(expression: Expression, column: string, type: DataType, environment: Environment): Value {
+  const bound = bind(expression, { scope: [], environment, intercept: (node) => textNode(node, environment) });
+  const constant = fold(bound, environment);
+  if (constant.kind !== "literal") throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
+  if (constant.value === undefined) return undefined;
+  if (constant.type.kind === "string" && type.kind === "timestamp") return timestampOf(String(constant.value), type, environment);
+  if (type.kind === "string" && constant.type.kind !== "string") {
+    if (["int", "float"].includes(constant.type.kind)) {
+      throw cannotParse(`Fail to parse number ${String(constant.value)}, invalid column type: String(StringType { size_type: Utf8 })`);
+    }
+  }
+  return converted(constant, column, type, environment);
+}
+
+function textNode(node: Expression, environment: Environment): TypedExpression | undefined {
+  const text = asText(node);
+  return text === node ? undefined : bind(text, { scope: [], environment });
+}
+
+function converted(constant: Extract<TypedExpression, { kind: "literal" }>, column: string, type: DataType, environment: Environment): Value {
+  if (!canCast(constant.type, type)) throw cannotParse(`column ${column} holds ${displayName(type)}, but the value is ${displayName(constant.type)}`);
+  try {
+    return castValue(constant.value, constant.type, type, environment);
+  } catch (thrown) {
+    if (!(thrown instanceof DbError)) throw thrown;
+    throw new DbError(StatusCode.InvalidSyntax, `Failed to parse value: column ${column}: ${thrown.message}`, { cause: thrown });
+  }
+}
+
+/** Text as a timestamp: a time, or a whole number in the column's unit. */
+function timestampOf(text: string, type: Extract<DataType, { kind: "timestamp" }>, environment: Environment): bigint {
+  const trimmed = text.trim();
+  const nanos = parseTimestamp(trimmed, environment.timeZone);
+  const value = nanos !== undefined ? rescale(nanos, "nanosecond", type.unit) : /^[+-]?\d+$/.test(trimmed) ? BigInt(trimmed) : undefined;
+  if (value === undefined || value < INT64_MIN || value > INT64_MAX) throw cannotParse(`Failed to parse ${text.slice(0, 80)} to Timestamp value`);
+  return value;
+}

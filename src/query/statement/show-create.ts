@@ -1,0 +1,96 @@
+/** SHOW CREATE TABLE and SHOW CREATE DATABASE: the layout of contract query.md 1.8. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { displayName, sqlName } from "../../column/data-type.ts";
+import type { DatabaseInfo } from "../../table/catalog.ts";
+import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { formatFloat } from "../function/format-number.ts";
+import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { Statement } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { rowsResult, textHeaders } from "./rows-result.ts";
+
+/** The statement that makes a table. @throws DbError TableNotFound, Unsupported for a computed table */
+export function showCreateTable(statement: Extract<Statement, { kind: "show-create-table" }>, context: QueryContext): StatementResult {
+  const { database, table } = resolveName(statement.name, context.variables.database);
+  const found = context.catalog.table(database, table);
+  if (found !== undefined) return rowsResult(textHeaders("Table", "Create Table"), [[table, createTableText(found.schema)]]);
+  const name = `${CATALOG_NAME}.${database}.${table}`;
+  if (builtInTableNames(database).includes(table)) {
+    throw new DbError(StatusCode.Unsupported, `Show create table only for base table. ${name} is TEMPORARY`);
+  }
+  throw new DbError(StatusCode.TableNotFound, `Table not found: ${name}`);
+}
+
+/** The statement that makes a database. @throws DbError DatabaseNotFound */
+export function showCreateDatabase(statement: Extract<Statement, { kind: "show-create-database" }>, context: QueryContext): StatementResult {
+  const database = context.catalog.database(statement.name);
+  if (database === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${statement.name}`);
+  return rowsResult(textHeaders("Database", "Create Database"), [[database.name, createDatabaseText(database)]]);
+}
+
+/** Text of CREATE TABLE. */
+export function createTableText(schema: TableSchema): string {
+  const items = schema.columns.map(columnText);
+  items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
+  if (schema.primaryKey.length > 0) items.push(`PRIMARY KEY (${schema.primaryKey.map(quoted).join(", ")})`);
+  const options = Object.keys(schema.options).sort().map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);
+  const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
+  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${items.map((item) => `  ${item}`).join(",\n")}\n)\n\nENGINE=${schema.engine}\n${tail}`;
+}
+
+function createDatabaseText({ name, options }: DatabaseInfo): string {
+  const head = `CREATE DATABASE IF NOT EXISTS ${name}`;
+  const printed = Object.keys(options).sort().map((key) => `  ${optionKey(key)} = '${escaped(options[key] ?? "")}'`);
+  return printed.length === 0 ? head : `${head}\nWITH(\n${printed.join(",\n")}\n)`;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const escaped = (text: string): string => text.replaceAll("'", "''");
+const optionKey = (key: string): string => (key.includes(".") || key === "comment" ? `'${key}'` : key);
+
+function columnText(column: ColumnSchema): string {
+  const parts = [quoted(column.name), sqlName(column.type), column.nullable ? "NULL" : "NOT NULL"];
+  const printed = defaultText(column);
+  if (printed !== undefined) parts.push(`DEFAULT ${printed}`);
+  if (column.comment !== undefined) parts.push(`COMMENT '${escaped(column.comment)}'`);
+  return [...parts, ...(column.indexes ?? [])].join(" ");
+}
+
+/** A default as it is printed after DEFAULT: text quoted, times as text. */
+function defaultText(column: ColumnSchema): string | undefined {
+  if (column.default?.kind === "now") return "current_timestamp()";
+  const plain = defaultDisplay(column);
+  if (plain === undefined) return undefined;
+  return ["string", "date", "timestamp"].includes(column.type.kind) ? `'${escaped(plain)}'` : plain;
+}
+
+/** A default as DESCRIBE shows it. */
+export function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
+  if (column.default === undefined) return undefined;
+  if (column.default.kind === "now") return "current_timestamp()";
+  const { value } = column.default;
+  if (value === undefined) return undefined;
+  if (type.kind === "timestamp") return `${formatTimestamp(BigInt(value as bigint), type.unit).replace("T", " ")}+0000`;
+  if (type.kind === "date") return formatDate(Number(value));
+  if (type.kind === "float") return formatFloat(Number(value));
+  return value instanceof Uint8Array ? `X'${value.toHex()}'` : String(value);
+}
+
+/** DESCRIBE: one row a column. @throws DbError TableNotFound */
+export function describe(statement: Extract<Statement, { kind: "describe" }>, context: QueryContext): StatementResult {
+  const { database, table } = resolveName(statement.name, context.variables.database);
+  const headers = textHeaders("Column", "Type", "Key", "Null", "Default", "Semantic Type");
+  const found = context.catalog.table(database, table);
+  if (found !== undefined) return rowsResult(headers, found.schema.columns.map(describeRow));
+  if (database === "public" && table === "numbers") return rowsResult(headers, [["number", "UInt32", "PRI", "NO", "", "TAG"]]);
+  throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+}
+
+function describeRow(column: ColumnSchema): readonly string[] {
+  const key = column.semantic === "field" ? "" : "PRI";
+  return [column.name, displayName(column.type), key, column.nullable ? "YES" : "NO", defaultDisplay(column) ?? "", column.semantic.toUpperCase()];
+}

@@ -1,0 +1,57 @@
+/** SHOW DATABASES and SHOW TABLES. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { ColumnHeader } from "../../column/batch.ts";
+import { evaluate } from "../exec/interpreter.ts";
+import { likeTest } from "../function/like.ts";
+import { bindCondition } from "../plan/bind.ts";
+import { environmentOf } from "../plan/planner.ts";
+import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
+import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { ShowFilter, Statement } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { rowsResult, textHeaders } from "./rows-result.ts";
+
+/** Names of databases, sorted. */
+export function showDatabases(statement: Extract<Statement, { kind: "show-databases" }>, context: QueryContext): StatementResult {
+  const listed = new Map(context.catalog.databases().map((database) => [database.name, database.options] as const));
+  if (!listed.has(INFORMATION_SCHEMA)) listed.set(INFORMATION_SCHEMA, {});
+  const rows = [...listed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, options]) => {
+    const printed = Object.keys(options).sort().map((key) => `'${key}'='${options[key]}'\n`);
+    return statement.full ? [name, printed.join("")] : [name];
+  });
+  const headers = statement.full ? textHeaders("Database", "Options") : textHeaders("Database");
+  return rowsResult(headers, filtered(rows, headers, statement.filter, context));
+}
+
+/** Names of the tables of a database, sorted. @throws DbError DatabaseNotFound */
+export function showTables(statement: Extract<Statement, { kind: "show-tables" }>, context: QueryContext): StatementResult {
+  const database = statement.database ?? context.variables.database;
+  if (context.catalog.database(database) === undefined && database !== INFORMATION_SCHEMA) {
+    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  }
+  const listed = new Map<string, string>(context.catalog.tables(database).map((table) => [table.schema.name, "BASE TABLE"]));
+  for (const name of builtInTableNames(database)) listed.set(name, "LOCAL TEMPORARY");
+  const rows = [...listed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, type]) => (statement.full ? [name, type] : [name]));
+  const headers = statement.full ? textHeaders(`Tables_in_${database}`, "Table_type") : textHeaders(`Tables_in_${database}`);
+  return rowsResult(headers, filtered(rows, headers, statement.filter, context));
+}
+
+/** Rows that pass LIKE (on the first column) or WHERE. */
+function filtered(rows: readonly (readonly string[])[], headers: readonly ColumnHeader[], filter: ShowFilter, context: QueryContext): readonly (readonly string[])[] {
+  if (filter === undefined) return rows;
+  if (filter.kind === "like") {
+    const test = likeTest(filter.pattern, undefined, false);
+    return rows.filter(([name = ""]) => test(name));
+  }
+  const environment = environmentOf(context.clock, context.variables);
+  // WHERE names the columns in any case: `Database`, `database`, `Tables`.
+  const scope = headers.flatMap(({ name, type }, index) => {
+    const expression = { kind: "column", type, index, name } as const;
+    const names = new Set([name, name.toLowerCase(), ...(name.startsWith("Tables_in_") ? ["Tables", "tables"] : [])]);
+    return [...names].map((each) => ({ qualifier: undefined, name: each, expression }));
+  });
+  const condition = bindCondition(filter.expression, "WHERE", { scope, environment });
+  return rows.filter((row) => evaluate(condition, (column) => row[column], environment) === true);
+}

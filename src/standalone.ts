@@ -1,0 +1,137 @@
+/**
+ * One server of one process, wired from its settings. The only file besides `main.ts` that sees every layer.
+ *
+ *   lock the data directory ─► meta store ─► engine (replays the log) ─► facade ─► HTTP
+ *
+ * `stop` goes the other way: stop accepting, finish requests, flush, close, unlock.
+ */
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "./base/clock.ts";
+import { RootLog } from "./base/log.ts";
+import { MetricRegistry } from "./base/metrics.ts";
+import { renderConfig } from "./config/render.ts";
+import type { Settings } from "./config/settings.ts";
+import { createUserProvider } from "./db/auth/user-provider.ts";
+import { LocalDb } from "./db/local-db.ts";
+import { Engine } from "./engine/engine.ts";
+import { InfluxDecoder } from "./ingest/influx/decode.ts";
+import type { BuildInfo } from "./server/http/options.ts";
+import { startHttpServer } from "./server/http/server.ts";
+import { lockDataDirectory } from "./storage/data-directory.ts";
+import { localFileStore } from "./storage/file-store/local-file-store.ts";
+import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
+import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
+import { openLocalWal } from "./storage/wal/local-wal.ts";
+import { VERSION } from "./version.ts";
+
+/** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
+const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
+/** Decoded pages kept in memory. */
+const PAGE_CACHE_BYTES = 128 * 1024 * 1024;
+/** How long requests in flight may take at shutdown. */
+const STOP_GRACE_MILLIS = 10_000;
+/** Name of the time index of tables that writes make. */
+const TIME_COLUMN = "greptime_timestamp";
+
+/** A running server. */
+export interface Standalone {
+  /** `http://host:port`. */
+  readonly url: string;
+  /** Ends in the order of the file header. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server and resolves when it is ready.
+ *
+ * @param onBug called when a broken invariant was met: the process should end
+ * @throws DbError with one line for the operator
+ */
+export async function startStandalone(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<Standalone> {
+  const started = systemClock.monotonicMillis();
+  const logger = log.logger("main");
+  const provider = settings.general.userProvider;
+  const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
+  const directory = lockDataDirectory(settings.storage.dataHome);
+  const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
+  if (recovery.records > 0 || recovery.lostBytes > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
+  const db = new LocalDb(engine, systemClock);
+  const http = await startHttpServer({
+    hostname: settings.http.addr.host,
+    port: settings.http.addr.port,
+    surface: "all",
+    db,
+    userProvider,
+    logger: log.logger("http"),
+    clock: systemClock,
+    metrics: new MetricRegistry().withProcessMetrics(),
+    bodyBytesMax: settings.http.bodyBytesMax,
+    inFlightBytesMax: 0,
+    timeoutMs: settings.http.timeoutMs,
+    publicAdmin: settings.http.publicAdmin,
+    cors: { enabled: settings.http.enableCors, origins: settings.http.corsAllowedOrigins },
+    autoCreateTable: settings.general.autoCreateTable,
+    influx: {
+      enabled: settings.influxdb.enable,
+      defaultMergeMode: settings.influxdb.defaultMergeMode,
+      timeColumn: TIME_COLUMN,
+      createDecoder: () => new InfluxDecoder(),
+    },
+    build: buildInfo(),
+    configText: () => renderConfig(settings),
+    log,
+    onBug,
+  });
+  const millis = Math.round(systemClock.monotonicMillis() - started);
+  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, millis }, "ready");
+  return {
+    url: http.url,
+    async stop() {
+      await http.stop(STOP_GRACE_MILLIS);
+      await engine.close();
+      userProvider?.close();
+      directory.unlock();
+      logger.info({}, "stopped");
+    },
+  };
+}
+
+async function openEngine(settings: Settings, log: RootLog, metaFile: string, dataFolder: string): ReturnType<typeof Engine.open> {
+  const { wal, storage } = settings;
+  return Engine.open({
+    wal: await openLocalWal({
+      directory: join(wal.dir),
+      sync: wal.sync,
+      syncIntervalMs: wal.syncIntervalMs,
+      segmentBytes: wal.segmentBytes,
+      recovery: wal.recovery,
+      logger: log.logger("wal"),
+    }),
+    meta: openSqliteMetaStore(metaFile),
+    files: localFileStore(dataFolder),
+    flusher: workerFlushExecutor(dataFolder),
+    clock: systemClock,
+    logger: log.logger("engine"),
+    pageCacheBytes: PAGE_CACHE_BYTES,
+    limits: {
+      memtableBytes: storage.memtableBytes,
+      writeBufferBytes: storage.writeBufferBytesMax,
+      logBytesMax: storage.memtableBytes * LOG_BYTES_PER_MEMTABLE_BYTE,
+      idleMillis: storage.flushIntervalMs === 0 ? Number.POSITIVE_INFINITY : storage.flushIntervalMs,
+      stallMillis: settings.write.stallTimeoutMs,
+    },
+  });
+}
+
+function buildInfo(): BuildInfo {
+  return {
+    product: "Varve",
+    app: "greptime-standalone",
+    version: VERSION,
+    commit: process.env["VARVE_COMMIT"] ?? "unknown",
+    branch: "",
+    runtime: `bun ${Bun.version}`,
+    hostname: hostname(),
+  };
+}

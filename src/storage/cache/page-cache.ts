@@ -1,0 +1,68 @@
+/**
+ * Decoded pages, least recently used out first, limited by bytes. Keys are plain numbers, so a hit is one Map lookup for 16,384 values:
+ * whoever opens a file takes a range of keys for all its pages, and no range is given out twice.
+ */
+import type { Vector } from "../../column/vector.ts";
+
+/** See the file header. */
+export class PageCache {
+  private readonly entries: Map<number, { readonly vector: Vector; readonly bytes: number }> = new Map();
+  private readonly bytesMax: number;
+  private nextKey = 0;
+  /** Bytes held now. */
+  bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** The first of `count` keys that nobody else has. */
+  takeKeys(count: number): number {
+    const first = this.nextKey;
+    this.nextKey += count;
+    return first;
+  }
+
+  /** The page, if it is here; it then counts as just used. */
+  get(key: number): Vector | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.vector;
+  }
+
+  /** Keeps a page and drops the oldest ones beyond the limit. */
+  put(key: number, vector: Vector): void {
+    const bytes = vectorBytes(vector);
+    if (bytes > this.bytesMax) return;
+    this.remove(key);
+    this.entries.set(key, { vector, bytes });
+    this.bytes += bytes;
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= this.bytesMax) break;
+      this.remove(oldest);
+    }
+  }
+
+  private remove(key: number): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    this.entries.delete(key);
+    this.bytes -= entry.bytes;
+  }
+}
+
+function vectorBytes(vector: Vector): number {
+  switch (vector.kind) {
+    case "number":
+    case "wide":
+      return vector.values.byteLength + (vector.validity?.byteLength ?? 0);
+    case "time":
+      return vector.offsets.byteLength + (vector.validity?.byteLength ?? 0);
+    case "bytes":
+      return vector.offsets.byteLength + vector.bytes.byteLength + (vector.validity?.byteLength ?? 0);
+    case "dictionary":
+      return vector.codes.byteLength;
+  }
+}

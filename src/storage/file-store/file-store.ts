@@ -1,0 +1,37 @@
+/**
+ * Where data files live. Names are relative paths with `/`. A file appears whole under its name or not at all.
+ */
+
+/** A value that may or may not need waiting for: local files answer at once, remote ones later. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** A file being written. */
+export interface FileWriter {
+  /** Appends; `bytes` is borrowed until the call returns. @throws DbError StorageUnavailable */
+  write(bytes: Uint8Array): void;
+  /** Makes the file durable under its name and returns its length. @throws DbError StorageUnavailable; the file then does not exist */
+  finish(): Promise<number>;
+  /** Gives up; nothing stays. */
+  abort(): Promise<void>;
+}
+
+/** A file being read. */
+export interface FileReader {
+  readonly byteLength: number;
+  /** Bytes `[offset, offset + length)`. @throws DbError StorageUnavailable when they cannot be read or the file is shorter */
+  read(offset: number, length: number): Awaitable<Uint8Array>;
+  close(): void;
+}
+
+export interface FileStore {
+  /** Starts a file. A file of that name is replaced when the new one is finished. */
+  create(name: string): Promise<FileWriter>;
+  /** @throws DbError StorageUnavailable when it does not exist */
+  open(name: string): Promise<FileReader>;
+  /** Deletes a file; one that does not exist is no error. */
+  delete(name: string): Promise<void>;
+  /** Names of all files under a folder, at any depth; unfinished ones are deleted on the way and not listed. */
+  list(folder: string): Promise<readonly string[]>;
+  /** Deletes a folder with all its files. */
+  deleteFolder(folder: string): Promise<void>;
+}

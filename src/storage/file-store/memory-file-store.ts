@@ -1,0 +1,50 @@
+/** Files as a map from names to bytes, with the same manners as the local store: nothing is seen before it is finished. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { FileStore } from "./file-store.ts";
+
+/** A store in memory, for tests. `files` is its content. */
+export function memoryFileStore(files: Map<string, Uint8Array> = new Map()): FileStore {
+  return {
+    async create(name) {
+      const parts: Uint8Array[] = [];
+      return {
+        write: (bytes) => void parts.push(bytes.slice()),
+        async finish() {
+          const whole = new Uint8Array(Buffer.concat(parts));
+          files.set(name, whole);
+          return whole.length;
+        },
+        async abort() {
+          parts.length = 0;
+        },
+      };
+    },
+    async open(name) {
+      const bytes = files.get(name);
+      if (bytes === undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot open file ${name}: it does not exist`);
+      return {
+        byteLength: bytes.length,
+        read(offset, length) {
+          if (offset + length > bytes.length) {
+            throw new DbError(
+              StatusCode.StorageUnavailable,
+              `cannot read ${length} bytes at ${offset} of file ${name}: it ends at byte ${bytes.length}`,
+            );
+          }
+          return bytes.slice(offset, offset + length);
+        },
+        close: () => undefined,
+      };
+    },
+    async delete(name) {
+      files.delete(name);
+    },
+    async list(folder) {
+      return [...files.keys()].filter((name) => name.startsWith(`${folder}/`));
+    },
+    async deleteFolder(folder) {
+      for (const name of [...files.keys()]) if (name.startsWith(`${folder}/`)) files.delete(name);
+    },
+  };
+}

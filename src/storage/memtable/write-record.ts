@@ -1,0 +1,139 @@
+/**
+ * The payload of a log record: chunks of one request with the series that their segment has not seen yet. Layout in FORMAT.md.
+ */
+import { assert } from "../../base/assert.ts";
+import { ByteReadError, ByteReader } from "../../base/byte-reader.ts";
+import { ByteWriter } from "../../base/byte-writer.ts";
+import { DbError } from "../../base/error.ts";
+import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+import type { Chunk } from "./chunk.ts";
+import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
+
+const VERSION = 1;
+
+/** One chunk to log. */
+export interface RecordEntry {
+  readonly tableId: number;
+  readonly registry: SeriesRegistry;
+  /** Series of the chunk that are not defined in the segment yet. */
+  readonly newSeries: readonly number[];
+  readonly chunk: Chunk;
+}
+
+/** The parts of a record, to be written one after another; the chunks' memory is not copied. */
+export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[] {
+  const head = new ByteWriter(4096);
+  head.u32(VERSION);
+  head.u32(0); // Length of the rest of the head, known at the end.
+  head.varint(entries.length);
+  for (const entry of entries) {
+    head.u32(entry.tableId);
+    const ids = entry.registry.columnIds();
+    head.varint(ids.length);
+    for (const id of ids) head.u32(id);
+    writeDefinitions(entry, ids.length, head);
+    writeChunkHeader(entry.chunk, head);
+  }
+  head.patchU32(4, head.length - 8);
+  return [head.bytes(), ...entries.map(({ chunk }) => chunk.payload)];
+}
+
+function writeDefinitions(entry: RecordEntry, columnCount: number, head: ByteWriter): void {
+  head.varint(entry.newSeries.length);
+  const codes: Uint32Array[] = [];
+  const encoded: (Uint8Array | undefined)[][] = [];
+  for (let c = 0; c < columnCount; c++) {
+    codes.push(entry.registry.codesAt(c));
+    encoded.push([]);
+  }
+  for (const series of entry.newSeries) {
+    head.varint(series);
+    for (let c = 0; c < columnCount; c++) {
+      const code = codes[c]?.[series] ?? 0;
+      if (code === 0) {
+        head.varint(0);
+        continue;
+      }
+      const cache = encoded[c] as (Uint8Array | undefined)[];
+      cache[code] ??= encoder.encode(entry.registry.dictionaryAt(c)[code]);
+      const bytes = cache[code] as Uint8Array;
+      head.varint(bytes.length + 1);
+      head.raw(bytes);
+    }
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** One chunk of a record read back. */
+export interface DecodedEntry {
+  readonly tableId: number;
+  /** Tag columns that the definitions list, by column id. */
+  readonly columnIds: readonly number[];
+  readonly definitions: readonly { readonly series: number; readonly values: readonly (string | undefined)[] }[];
+  readonly header: ChunkHeader;
+  /** The chunk's memory: a view of the record. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Reads a record.
+ *
+ * @throws DbError StorageUnavailable for another version or when the layout ends too early; AssertionError when it contradicts itself:
+ *   the record passed its checksum, so that is a bug
+ */
+export function decodeWriteRecord(sequence: number, payload: Uint8Array): DecodedEntry[] {
+  try {
+    return decodeEntries(sequence, payload);
+  } catch (error) {
+    if (!(error instanceof ByteReadError)) throw error;
+    throw new DbError(StatusCode.StorageUnavailable, `cannot replay log record ${sequence}: its head is broken: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function decodeEntries(sequence: number, payload: Uint8Array): DecodedEntry[] {
+  const input = new ByteReader(payload);
+  const version = input.u32();
+  if (version !== VERSION) {
+    throw new DbError(
+      StatusCode.StorageUnavailable,
+      `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
+    );
+  }
+  const headEnd = input.u32() + 8;
+  let at = headEnd;
+  const count = input.varint();
+  const entries: DecodedEntry[] = [];
+  for (let i = 0; i < count; i++) {
+    const tableId = input.u32();
+    const columnIds: number[] = [];
+    for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
+    const definitions = readDefinitions(input, columnIds.length);
+    const header = readChunkHeader(sequence, input);
+    entries.push({ tableId, columnIds, definitions, header, bytes: new ByteReader(payload, at).raw(header.payloadBytes) });
+    at += header.payloadBytes;
+  }
+  assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
+  assert(at === payload.length, `record of ${at} B; got ${payload.length}`);
+  return entries;
+}
+
+function readDefinitions(input: ByteReader, columnCount: number): DecodedEntry["definitions"] {
+  const definitions: { series: number; values: (string | undefined)[] }[] = [];
+  for (let left = input.varint(); left > 0; left--) {
+    const series = input.varint();
+    assert(series < SERIES_PER_TABLE_MAX, `series number < ${SERIES_PER_TABLE_MAX}; got ${series}`);
+    const values: (string | undefined)[] = [];
+    for (let c = 0; c < columnCount; c++) {
+      const length = input.varint();
+      values.push(length === 0 ? undefined : decoder.decode(input.raw(length - 1)));
+    }
+    definitions.push({ series, values });
+  }
+  return definitions;
+}

@@ -1,0 +1,26 @@
+import { compareText } from "../series/series-ranks.ts";
+import type { MetaStore, MetaValue } from "./meta-store.ts";
+
+/** A meta store in memory, for tests. */
+export function memoryMetaStore(): MetaStore {
+  const entries = new Map<string, string>();
+  return {
+    get: (key) => {
+      const text = entries.get(key);
+      return text === undefined ? undefined : (JSON.parse(text) as MetaValue);
+    },
+    list: (prefix) =>
+      [...entries.keys()]
+        .filter((key) => key.startsWith(prefix))
+        .sort(compareText)
+        .map((key) => ({ key, value: JSON.parse(entries.get(key) as string) as MetaValue })),
+    commit(changes) {
+      for (const { key, value } of changes) {
+        if (value === undefined) entries.delete(key);
+        else entries.set(key, JSON.stringify(value));
+      }
+    },
+    settled: () => Promise.resolve(),
+    close: () => undefined,
+  };
+}

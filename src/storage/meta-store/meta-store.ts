@@ -1,0 +1,26 @@
+/**
+ * Small durable facts: databases, tables, the list of data files, positions in the log. Keys are text with `/`; values are JSON.
+ *
+ * `commit` is one transaction. It takes effect for readers of this process at once; it is durable when `settled` resolves. The local store
+ * is durable when `commit` returns; a replicated one may take longer, so whoever acknowledges something awaits `settled`.
+ */
+
+/** A JSON value. Whole numbers beyond 2^53 are kept as text by whoever stores them. */
+export type MetaValue = null | boolean | number | string | readonly MetaValue[] | { readonly [key: string]: MetaValue };
+
+/** One change of a transaction; `value` undefined deletes the key. */
+export interface MetaChange {
+  readonly key: string;
+  readonly value: MetaValue | undefined;
+}
+
+export interface MetaStore {
+  get(key: string): MetaValue | undefined;
+  /** All entries whose key begins with `prefix`, in the order of the keys' UTF-8 bytes. */
+  list(prefix: string): readonly { readonly key: string; readonly value: MetaValue }[];
+  /** Applies all changes or none. @throws DbError StorageUnavailable */
+  commit(changes: readonly MetaChange[]): void;
+  /** Resolves when all commits so far are durable. @throws DbError StorageUnavailable */
+  settled(): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,212 @@
+/**
+ * One table's rows: the memtable being written, memtables being flushed, files, and the series they share.
+ *
+ *   build ─► log ─► publish ─► active ──freeze──► frozen ──flush──► files
+ *
+ * Readers take a `Snapshot`, which keeps memory and files in use until it is released, so writes, flushes and drops go on beside them.
+ * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import type { FileStore } from "../file-store/file-store.ts";
+import type { SlabPool } from "../memtable/arena.ts";
+import type { Chunk } from "../memtable/chunk.ts";
+import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
+import { Memtable } from "../memtable/memtable.ts";
+import { tagsOfSeries } from "../series/series-ranks.ts";
+import { SeriesRegistry } from "../series/series-registry.ts";
+import type { DataFile, FlushJob } from "../sst/flush.ts";
+import { SstFile } from "../sst/sst-file.ts";
+
+/** What a scan reads. */
+export interface Snapshot {
+  /** Oldest first. */
+  readonly chunks: readonly Chunk[];
+  readonly files: readonly SstFile[];
+  /** Ends the use; call exactly once. */
+  release(): Promise<void>;
+}
+
+/** A chunk that is built and not yet visible. Exactly one of the two calls follows. */
+export interface PreparedChunk {
+  readonly chunk: Chunk;
+  publish(): void;
+  abandon(): void;
+}
+
+export class Region {
+  readonly registry: SeriesRegistry;
+  schemaNow: TableSchema;
+  /** Sequence up to which all rows are in files. */
+  flushedSequence: number;
+  private readonly pool: SlabPool;
+  private readonly store: FileStore;
+  private readonly clock: Clock;
+  private active: Memtable;
+  private frozen: Memtable[] = [];
+  private files: SstFile[] = [];
+
+  constructor(
+    schema: TableSchema,
+    files: readonly DataFile[],
+    flushedSequence: number,
+    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock },
+  ) {
+    this.pool = parts.pool;
+    this.store = parts.store;
+    this.clock = parts.clock;
+    this.schemaNow = schema;
+    this.flushedSequence = flushedSequence;
+    this.registry = new SeriesRegistry(schema.name);
+    this.setSchema(schema);
+    this.active = new Memtable(parts.pool);
+    this.files = files.map((file) => new SstFile(file, parts.store));
+  }
+
+  /** Takes a new version of the schema. */
+  setSchema(schema: TableSchema): void {
+    this.schemaNow = schema;
+    const tags = schema.primaryKey.map((name) => {
+      const column = schema.columns.find((candidate) => candidate.name === name);
+      return { id: column?.id ?? 0, name };
+    });
+    this.registry.setColumns(tags);
+  }
+
+  /** Memory of the memtable being written. */
+  get activeBytes(): number {
+    return this.active.isUnused ? 0 : this.active.bytes;
+  }
+
+  /** Memory of all memtables. */
+  get memoryBytes(): number {
+    let bytes = this.active.bytes;
+    for (const memtable of this.frozen) bytes += memtable.bytes;
+    return bytes;
+  }
+
+  /** When the oldest row that is only in memory was written, monotonic milliseconds; undefined when there is none. */
+  get oldestWriteMillis(): number | undefined {
+    return this.active.isUnused ? undefined : this.active.firstWriteMillis;
+  }
+
+  get rowCount(): number {
+    let count = this.active.rowCount;
+    for (const memtable of this.frozen) count += memtable.rowCount;
+    for (const file of this.files) count += file.meta.rowCount;
+    return count;
+  }
+
+  /** The files now, oldest first. */
+  get dataFiles(): readonly DataFile[] {
+    return this.files.map((file) => file.meta);
+  }
+
+  /** All chunks in memory, oldest first. */
+  private memoryChunks(): Chunk[] {
+    return [...this.frozen, this.active].flatMap((memtable) => memtable.chunks);
+  }
+
+  /** The chunks in memory, for time bounds. */
+  get chunks(): readonly Chunk[] {
+    return this.memoryChunks();
+  }
+
+  /** Copies rows into the active memtable; they are visible after `publish`. */
+  prepare(source: ChunkSource): PreparedChunk {
+    const memtable = this.active;
+    memtable.reserve(this.clock.monotonicMillis());
+    try {
+      return prepared(memtable, buildChunk(source, memtable.arena));
+    } catch (error) {
+      memtable.abandon();
+      throw error;
+    }
+  }
+
+  /** Takes a chunk that was read back from the log; `place` puts it on the memtable's memory. */
+  restore(place: (memtable: Memtable) => Chunk): void {
+    this.active.reserve(this.clock.monotonicMillis());
+    this.active.publish(place(this.active));
+  }
+
+  /**
+   * Ends the active memtable and starts another. Returns undefined when there is nothing to flush.
+   * The job may be asked for once `whenSettled` has resolved.
+   */
+  freeze(): Memtable | undefined {
+    const memtable = this.active;
+    if (memtable.isUnused) return undefined;
+    this.active = new Memtable(this.pool);
+    this.frozen.push(memtable);
+    return memtable;
+  }
+
+  /** The frozen memtable that must be flushed next. */
+  oldestFrozen(): Memtable | undefined {
+    return this.frozen[0];
+  }
+
+  /** What a worker needs to write a frozen memtable to files. */
+  flushJob(memtable: Memtable, firstFileId: number): FlushJob {
+    const isUsed = new Uint8Array(this.registry.count);
+    for (const { series, rowCount } of memtable.chunks) {
+      for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
+    }
+    const numbers: number[] = [];
+    for (let s = 0; s < isUsed.length; s++) if (isUsed[s] === 1) numbers.push(s);
+    const seriesNumbers = Uint32Array.from(numbers);
+    return {
+      schema: this.schemaNow,
+      chunks: memtable.chunks,
+      seriesNumbers,
+      tags: tagsOfSeries(this.registry, seriesNumbers),
+      firstFileId,
+    };
+  }
+
+  /** Replaces the oldest frozen memtable by the files that hold its rows. */
+  finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
+    this.frozen = this.frozen.filter((other) => other !== memtable);
+    for (const file of files) this.files.push(new SstFile(file, this.store));
+    this.flushedSequence = Math.max(this.flushedSequence, sequence);
+    memtable.release();
+  }
+
+  /** Takes everything a reader needs and keeps it in use. */
+  snapshot(): Snapshot {
+    const memtables = [...this.frozen, this.active];
+    const files = [...this.files];
+    for (const memtable of memtables) memtable.retain();
+    for (const file of files) file.retain();
+    return {
+      chunks: this.memoryChunks(),
+      files,
+      async release() {
+        for (const memtable of memtables) memtable.release();
+        for (const file of files) await file.release();
+      },
+    };
+  }
+
+  /** Ends the use of all memory and closes all files; with `deleteFiles` they are deleted once no reader is left. */
+  async close(deleteFiles: boolean): Promise<void> {
+    const files = this.files;
+    this.files = [];
+    for (const memtable of [...this.frozen, this.active]) {
+      await memtable.whenSettled(); // The log may still be reading its memory.
+      memtable.release();
+    }
+    this.frozen = [];
+    this.active = new Memtable(this.pool);
+    for (const file of files) await (deleteFiles ? file.drop() : file.release());
+  }
+}
+
+function prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
+  return {
+    chunk,
+    publish: () => memtable.publish(chunk),
+    abandon: () => memtable.abandon(),
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece that is a whole vector is passed through.
+ */
+import type { DataType } from "../../column/data-type.ts";
+import type { NumberArray, Vector } from "../../column/vector.ts";
+import type { Piece } from "./scan-source.ts";
+
+/** The rows of all pieces, one after another. `rowCount` is their total. */
+export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType): Vector {
+  const only = pieces[0];
+  if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
+  const kind = kindOf(pieces, type);
+  const validity = joinValidity(pieces, rowCount);
+  switch (kind) {
+    case "number":
+      return { kind, values: joinNumbers(pieces, rowCount, type), validity };
+    case "wide":
+      return { kind, values: joinWide(pieces, rowCount, type), validity };
+    case "time":
+      return joinTimes(pieces, rowCount, validity);
+    default:
+      return joinBytes(pieces, rowCount, validity);
+  }
+}
+
+function kindOf(pieces: readonly Piece[], type: DataType): Vector["kind"] {
+  let kind: Vector["kind"] | undefined;
+  for (const { vector } of pieces) if (vector !== undefined && (kind === undefined || vector.kind === "wide")) kind = vector.kind;
+  if (kind !== undefined) return kind;
+  if (type.kind === "timestamp" || type.kind === "duration") return "time";
+  return type.kind === "int" || type.kind === "float" || type.kind === "boolean" || type.kind === "date" ? "number" : "bytes";
+}
+
+function joinValidity(pieces: readonly Piece[], rowCount: number): Uint8Array | undefined {
+  const hasNull = ({ vector }: Piece): boolean => vector === undefined || (vector.kind !== "dictionary" && vector.validity !== undefined);
+  if (!pieces.some(hasNull)) return undefined;
+  const validity = new Uint8Array(rowCount);
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector !== undefined && vector.kind !== "dictionary") {
+      if (vector.validity === undefined) validity.fill(1, at, at + to - from);
+      else validity.set(vector.validity.subarray(from, to), at);
+    }
+    at += to - from;
+  }
+  return validity;
+}
+
+function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType): NumberArray {
+  const target = numberTarget(pieces, rowCount, type);
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind === "number") target.set(vector.values.subarray(from, to), at);
+    at += to - from;
+  }
+  return target;
+}
+
+/** Bits of the narrowest signed array that holds all values of an array; 64 stands for Float64Array. */
+function signedBits(values: NumberArray): 8 | 16 | 32 | 64 {
+  if (values instanceof Int8Array) return 8;
+  if (values instanceof Uint8Array || values instanceof Int16Array) return 16;
+  return values instanceof Uint16Array || values instanceof Int32Array ? 32 : 64;
+}
+
+function numberTarget(pieces: readonly Piece[], rowCount: number, type: DataType): NumberArray {
+  if (type.kind === "float") return type.bits === 32 ? new Float32Array(rowCount) : new Float64Array(rowCount);
+  let bits = 8;
+  for (const { vector } of pieces) if (vector?.kind === "number") bits = Math.max(bits, signedBits(vector.values));
+  if (bits === 8) return new Int8Array(rowCount);
+  if (bits === 16) return new Int16Array(rowCount);
+  return bits === 32 ? new Int32Array(rowCount) : new Float64Array(rowCount);
+}
+
+function joinWide(pieces: readonly Piece[], rowCount: number, type: DataType): BigInt64Array | BigUint64Array {
+  const target = type.kind === "int" && !type.signed ? new BigUint64Array(rowCount) : new BigInt64Array(rowCount);
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind === "wide") target.set(vector.values.subarray(from, to), at);
+    else if (vector?.kind === "number") {
+      for (let i = from; i < to; i++) {
+        if (vector.validity === undefined || vector.validity[i] === 1) target[at + i - from] = BigInt(vector.values[i] as number);
+      }
+    }
+    at += to - from;
+  }
+  return target;
+}
+
+function joinTimes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {
+  let base: bigint | undefined;
+  for (const { vector } of pieces) if (vector?.kind === "time") base ??= vector.base;
+  const from0 = base ?? 0n;
+  const offsets = new Float64Array(rowCount);
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind === "time") {
+      offsets.set(vector.offsets.subarray(from, to), at);
+      const shift = Number(vector.base - from0);
+      if (shift !== 0) for (let i = at; i < at + to - from; i++) offsets[i] = (offsets[i] as number) + shift;
+    }
+    at += to - from;
+  }
+  return { kind: "time", base: from0, offsets, validity };
+}
+
+function joinBytes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {
+  let length = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind === "bytes") length += (vector.offsets[to] as number) - (vector.offsets[from] as number);
+  }
+  const offsets = new Uint32Array(rowCount + 1);
+  const bytes = new Uint8Array(length);
+  let row = 0;
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind === "bytes") {
+      const first = vector.offsets[from] as number;
+      bytes.set(vector.bytes.subarray(first, vector.offsets[to]), at);
+      for (let i = from; i < to; i++) offsets[row++] = at + (vector.offsets[i] as number) - first;
+      at += (vector.offsets[to] as number) - first;
+    } else {
+      offsets.fill(at, row, row + to - from);
+      row += to - from;
+    }
+  }
+  offsets[rowCount] = at;
+  return { kind: "bytes", offsets, bytes, validity };
+}

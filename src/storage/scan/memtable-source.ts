@@ -1,0 +1,44 @@
+import type { MergeMode } from "../../table/schema.ts";
+import type { Chunk } from "../memtable/chunk.ts";
+import { scatterColumn } from "../memtable/scatter.ts";
+import { type RowSelection, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
+import type { Vector } from "../../column/vector.ts";
+import type { RunList } from "./run-list.ts";
+import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
+
+/**
+ * The wanted rows of memtables as a source: sorted when the scan begins, each column moved when it is first asked for.
+ *
+ * @param chunks oldest first
+ * @param selection the scan's range and series; buckets are series numbers
+ */
+export function memtableSource(chunks: readonly Chunk[], selection: RowSelection, mergeMode: MergeMode): ScanSource {
+  const sorted = sortRows(chunks, selection, mergeMode);
+  const columns = new Map<number, Vector>();
+  return {
+    addRuns: (source, _wanted, runs) => addRuns(sorted, source, runs),
+    async times(start, end): Promise<readonly Piece[]> {
+      const vector: Vector = { kind: "time", base: selection.base, offsets: sorted.times, validity: undefined };
+      return [{ vector, from: start, to: end }];
+    },
+    async column(column: ScanColumn, start, end): Promise<readonly Piece[]> {
+      let vector = columns.get(column.id);
+      if (vector === undefined) {
+        vector = scatterColumn(sorted, column.id, column.type);
+        columns.set(column.id, vector);
+      }
+      return [{ vector, from: start, to: end }];
+    },
+    pageEnd: () => sorted.rowCount,
+    outsideBounds: () => false,
+  };
+}
+
+function addRuns(sorted: SortedRows, source: number, runs: RunList): void {
+  const { runBuckets, runStarts, times } = sorted;
+  for (let run = 0; run < runBuckets.length; run++) {
+    const start = runStarts[run] as number;
+    const end = runStarts[run + 1] as number;
+    runs.push(runBuckets[run] as number, source, start, end, times[start] as number, times[end - 1] as number);
+  }
+}

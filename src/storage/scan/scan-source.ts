@@ -1,0 +1,37 @@
+/**
+ * Where a scan's rows come from: the memtables together, or one file. Rows of a source are numbered; series come in runs with
+ * ascending times, and no source holds two rows of one series and time (but in append mode).
+ */
+import type { DataType } from "../../column/data-type.ts";
+import type { Vector } from "../../column/vector.ts";
+import type { ConstantColumn } from "./constant-column.ts";
+import type { RunList } from "./run-list.ts";
+
+/** A field column as the scan wants it. */
+export interface ScanColumn {
+  readonly id: number;
+  readonly type: DataType;
+  /** Stands where the source is older than the column; undefined: NULL. */
+  readonly missing: ConstantColumn | undefined;
+}
+
+/** Rows `[from, to)` of `vector`, or `to - from` NULLs when there is no vector. */
+export interface Piece {
+  readonly vector: Vector | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Rows of one snapshot and one 64-day group. `start` and `end` are row numbers, `[start, end)`. */
+export interface ScanSource {
+  /** Adds the source's runs of wanted series that touch the time range, under the number `source`. */
+  addRuns(source: number, wanted: (series: number) => boolean, runs: RunList): void;
+  /** Offsets of rows `[start, end)` from the group's base, in pieces of kind "time". */
+  times(start: number, end: number): Promise<readonly Piece[]>;
+  /** Values of rows `[start, end)`, in pieces. */
+  column(column: ScanColumn, start: number, end: number): Promise<readonly Piece[]>;
+  /** The end of the page that holds `row`: where a batch is best cut. */
+  pageEnd(row: number): number;
+  /** Whether statistics prove that no row of `[start, end)`, all of one page, meets the bounds. */
+  outsideBounds(start: number, end: number): boolean;
+}

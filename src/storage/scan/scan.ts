@@ -1,0 +1,305 @@
+/**
+ * A scan of one table over a snapshot of memtables and files.
+ *
+ *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► overlaps
+ *        ─► batches: runs that stand alone as they lie in their source; overlapping runs merged by time
+ *
+ * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
+ */
+import type { TimeUnit } from "../../column/data-type.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
+import type { MergeMode } from "../../table/schema.ts";
+import type { PageCache } from "../cache/page-cache.ts";
+import type { Chunk } from "../memtable/chunk.ts";
+import { addGroupStarts } from "../memtable/chunk-groups.ts";
+import { DROPPED } from "../memtable/sort-rows.ts";
+import { orderByTags, tagsOfSeries } from "../series/series-ranks.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+import type { OpenSst, SstFile } from "../sst/sst-file.ts";
+import { groupLength, groupStartOf } from "../sst/time-window.ts";
+import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
+import { type ColumnBounds, fileSource } from "./file-source.ts";
+import { memtableSource } from "./memtable-source.ts";
+import { RunList } from "./run-list.ts";
+import type { ScanSource } from "./scan-source.ts";
+import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
+
+/** Rows after which a batch is handed out. */
+const BATCH_ROWS = 16_384;
+/** A batch that reached this many rows is handed out at the end of a page, so that whole pages pass through without a copy. */
+const BATCH_ROWS_AT_PAGE_END = 4096;
+
+/** A scan with names resolved. */
+export interface ResolvedScan {
+  readonly chunks: readonly Chunk[];
+  /** Oldest first. The caller keeps them in use until the scan ends. */
+  readonly files: readonly SstFile[];
+  readonly registry: SeriesRegistry;
+  readonly cache: PageCache;
+  readonly mergeMode: MergeMode;
+  readonly timeUnit: TimeUnit;
+  readonly timeColumnId: number;
+  readonly output: readonly OutputColumn[];
+  readonly bounds: readonly ColumnBounds[];
+  readonly request: ScanRequest;
+  readonly metrics: ScanMetrics | undefined;
+}
+
+/** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
+export async function* scanRows(scan: ResolvedScan): AsyncGenerator<ScanBatch> {
+  const { request, metrics } = scan;
+  request.signal?.throwIfAborted();
+  const opened = await openFiles(scan);
+  const wanted = wantedSeries(request.tagPredicates, scan.registry);
+  const groups = groupsOf(scan, opened, request.timeRange);
+  const seen = request.newestPerSeries === true ? new Uint8Array(scan.registry.count) : undefined;
+  if (seen !== undefined) groups.reverse();
+  let returned = 0;
+  const batches = request.order === "series-time" ? orderedBatches(scan, opened, groups, wanted, seen) : plainBatches(scan, opened, groups, wanted, seen);
+  for await (const batch of batches) {
+    if (batch.rowCount === 0) continue;
+    returned += batch.rowCount;
+    if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
+    yield batch;
+    if (request.limit !== undefined && returned >= request.limit) return;
+    request.signal?.throwIfAborted();
+  }
+}
+
+interface OpenedFile {
+  readonly file: SstFile;
+  readonly sst: OpenSst;
+}
+
+async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
+  const { timeRange } = scan.request;
+  const opened: OpenedFile[] = [];
+  for (const file of scan.files) {
+    if (file.meta.maxTime < timeRange.start || file.meta.minTime >= timeRange.end) {
+      if (scan.metrics !== undefined) scan.metrics.filesSkipped++;
+      continue;
+    }
+    opened.push({ file, sst: await file.open(scan.registry, scan.cache) });
+    if (scan.metrics !== undefined) scan.metrics.filesRead++;
+  }
+  return opened;
+}
+
+/** Bucket of each series: its number, or DROPPED when a tag predicate refuses it. */
+function wantedSeries(predicates: readonly TagPredicate[], registry: SeriesRegistry): Uint32Array {
+  const buckets = new Uint32Array(registry.count);
+  for (let s = 0; s < buckets.length; s++) buckets[s] = s;
+  for (const predicate of predicates) {
+    const position = registry.positionOfName(predicate.column);
+    const dictionary = registry.dictionaryAt(position);
+    const accepts = new Uint8Array(dictionary.length);
+    if (predicate.kind === "in") {
+      const values = new Set(predicate.values);
+      for (let code = 0; code < accepts.length; code++) accepts[code] = values.has(dictionary[code]) ? 1 : 0;
+    } else for (let code = 0; code < accepts.length; code++) accepts[code] = predicate.test(dictionary[code]) ? 1 : 0;
+    const codes = registry.codesAt(position);
+    for (let s = 0; s < buckets.length; s++) if (accepts[codes[s] as number] === 0) buckets[s] = DROPPED;
+  }
+  return buckets;
+}
+
+/** Starts of the 64-day groups that hold rows of the range, oldest first. */
+function groupsOf(scan: ResolvedScan, opened: readonly OpenedFile[], range: TimeRange): bigint[] {
+  const length = groupLength(scan.timeUnit);
+  const starts = new Set<bigint>();
+  for (const { file } of opened) starts.add(groupStartOf(file.meta.minTime, scan.timeUnit)); // A file lies within one group.
+  for (const chunk of scan.chunks) addGroupStarts(chunk, length, starts);
+  const touched = [...starts].filter((start) => start < range.end && start + BigInt(length) > range.start);
+  return touched.sort((a, b) => (a < b ? -1 : 1));
+}
+
+interface Group {
+  readonly assembler: Assembler;
+  readonly runs: RunList;
+  readonly singles: Uint32Array;
+  readonly clusters: readonly (readonly number[])[];
+}
+
+async function openGroup(
+  scan: ResolvedScan,
+  opened: readonly OpenedFile[],
+  base: bigint,
+  wanted: Uint32Array,
+  seen: Uint8Array | undefined,
+): Promise<Group> {
+  const length = groupLength(scan.timeUnit);
+  const { timeRange } = scan.request;
+  const minOffset = timeRange.start <= base ? 0 : Number(timeRange.start - base);
+  const end = base + BigInt(length);
+  const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
+  const sources: ScanSource[] = [];
+  const fileScan = { base, minOffset, maxOffset, timeColumnId: scan.timeColumnId, bounds: scan.bounds, metrics: scan.metrics };
+  for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
+  if (scan.chunks.length > 0) {
+    const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted, bucketCount: wanted.length };
+    sources.push(memtableSource(scan.chunks, selection, scan.mergeMode));
+  }
+  const runs = new RunList();
+  const isWanted = (series: number): boolean => wanted[series] !== DROPPED;
+  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, isWanted, runs);
+  await clipRuns(runs, sources, minOffset, maxOffset);
+  const mayRepeat = scan.mergeMode !== "append";
+  if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
+  const { single, clusters } = findOverlaps(runs, wanted.length, mayRepeat || scan.request.order === "series-time");
+  const assembler = {
+    sources,
+    output: scan.output,
+    registry: scan.registry,
+    timeType: { kind: "timestamp", unit: scan.timeUnit } as const,
+    mergeMode: scan.mergeMode,
+  };
+  return { assembler, runs, singles: single, clusters };
+}
+
+function segmentOf(runs: RunList, i: number): Segment {
+  return {
+    source: runs.sources[i] as number,
+    series: runs.series[i] as number,
+    start: runs.starts[i] as number,
+    end: runs.ends[i] as number,
+  };
+}
+
+/** Order "none": source by source, then what had to be merged. */
+async function* plainBatches(
+  scan: ResolvedScan,
+  opened: readonly OpenedFile[],
+  groups: readonly bigint[],
+  wanted: Uint32Array,
+  seen: Uint8Array | undefined,
+): AsyncGenerator<ScanBatch> {
+  for (const base of groups) {
+    const group = await openGroup(scan, opened, base, wanted, seen);
+    const pending = new PendingBatch(group.assembler);
+    for (const i of group.singles) {
+      const { source, series, start, end } = segmentOf(group.runs, i);
+      const from = group.assembler.sources[source] as ScanSource;
+      for (let at = start; at < end; ) {
+        const to = Math.min(end, from.pageEnd(at), at + BATCH_ROWS - pending.rowCount);
+        if (!from.outsideBounds(at, to)) {
+          pending.add({ source, series, start: at, end: to });
+          if (pending.isFull(to === from.pageEnd(at))) yield await pending.take();
+        }
+        at = to;
+      }
+    }
+    if (pending.rowCount > 0) yield await pending.take();
+    yield* clusterBatches(group);
+  }
+}
+
+async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
+  let clusters: Segment[][] = [];
+  let rowCount = 0;
+  for (const cluster of group.clusters) {
+    const segments = cluster.map((i) => segmentOf(group.runs, i));
+    clusters.push(segments);
+    for (const { start, end } of segments) rowCount += end - start;
+    if (rowCount < BATCH_ROWS) continue;
+    yield await assembleClusters(group.assembler, clusters);
+    clusters = [];
+    rowCount = 0;
+  }
+  if (clusters.length > 0) yield await assembleClusters(group.assembler, clusters);
+}
+
+/** Order "series-time": series by their tags, each through all groups, oldest first. */
+async function* orderedBatches(
+  scan: ResolvedScan,
+  opened: readonly OpenedFile[],
+  groupStarts: readonly bigint[],
+  wanted: Uint32Array,
+  seen: Uint8Array | undefined,
+): AsyncGenerator<ScanBatch> {
+  const groups: Group[] = [];
+  for (const base of groupStarts) groups.push(await openGroup(scan, opened, base, wanted, seen));
+  const units = orderedUnits(groups, scan.registry);
+  let pending: PendingBatch | undefined;
+  for (const unit of units) {
+    const group = groups[unit.group] as Group;
+    if (pending !== undefined && (pending.assembler !== group.assembler || unit.cluster !== undefined)) {
+      if (pending.rowCount > 0) yield await pending.take();
+      pending = undefined;
+    }
+    if (unit.cluster !== undefined) {
+      yield await assembleClusters(group.assembler, [unit.cluster.map((i) => segmentOf(group.runs, i))]);
+      continue;
+    }
+    pending ??= new PendingBatch(group.assembler);
+    const { source, series, start, end } = segmentOf(group.runs, unit.run);
+    const from = group.assembler.sources[source] as ScanSource;
+    for (let at = start; at < end; ) {
+      const to = Math.min(end, from.pageEnd(at), at + BATCH_ROWS - pending.rowCount);
+      pending.add({ source, series, start: at, end: to });
+      if (pending.isFull(to === from.pageEnd(at))) yield await pending.take();
+      at = to;
+    }
+  }
+  if (pending !== undefined && pending.rowCount > 0) yield await pending.take();
+}
+
+interface Unit {
+  readonly group: number;
+  readonly rank: number;
+  readonly first: number;
+  readonly run: number;
+  readonly cluster: readonly number[] | undefined;
+}
+
+function orderedUnits(groups: readonly Group[], registry: SeriesRegistry): Unit[] {
+  const used = new Set<number>();
+  for (const { runs, singles, clusters } of groups) {
+    for (const i of singles) used.add(runs.series[i] as number);
+    for (const cluster of clusters) used.add(runs.series[cluster[0] as number] as number);
+  }
+  const series = Uint32Array.from(used);
+  const order = orderByTags(tagsOfSeries(registry, series));
+  const rankOf = new Map<number, number>();
+  for (let rank = 0; rank < order.length; rank++) rankOf.set(series[order[rank] as number] as number, rank);
+  const units: Unit[] = [];
+  for (let g = 0; g < groups.length; g++) {
+    const { runs, singles, clusters } = groups[g] as Group;
+    const unitOf = (run: number, cluster: readonly number[] | undefined): Unit => ({
+      group: g,
+      rank: rankOf.get(runs.series[run] as number) as number,
+      first: cluster === undefined ? (runs.firsts[run] as number) : Math.min(...cluster.map((i) => runs.firsts[i] as number)),
+      run,
+      cluster,
+    });
+    for (const run of singles) units.push(unitOf(run, undefined));
+    for (const cluster of clusters) units.push(unitOf(cluster[0] as number, cluster));
+  }
+  return units.sort((a, b) => a.rank - b.rank || a.group - b.group || a.first - b.first);
+}
+
+/** Segments gathered for the next batch. */
+class PendingBatch {
+  readonly assembler: Assembler;
+  rowCount = 0;
+  private segments: Segment[] = [];
+
+  constructor(assembler: Assembler) {
+    this.assembler = assembler;
+  }
+
+  add(segment: Segment): void {
+    this.segments.push(segment);
+    this.rowCount += segment.end - segment.start;
+  }
+
+  isFull(atPageEnd: boolean): boolean {
+    return this.rowCount >= BATCH_ROWS || (atPageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
+  }
+
+  take(): Promise<ScanBatch> {
+    const segments = this.segments;
+    this.segments = [];
+    this.rowCount = 0;
+    return assembleSegments(this.assembler, segments);
+  }
+}

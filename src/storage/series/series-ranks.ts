@@ -1,0 +1,68 @@
+/**
+ * The order of series by their tags: key columns one after another, NULL first, text by code point.
+ */
+import type { SeriesRegistry } from "./series-registry.ts";
+
+/** Tag tuples of some series as codes: `codes[c][i]` belongs to series i of the list. */
+export interface SeriesTags {
+  readonly count: number;
+  readonly codes: readonly Uint32Array[];
+  readonly dictionaries: readonly (readonly (string | undefined)[])[];
+}
+
+/** The tags of `series`, one column of codes a tag column of the registry. */
+export function tagsOfSeries(registry: SeriesRegistry, series: Uint32Array): SeriesTags {
+  const codes: Uint32Array[] = [];
+  const dictionaries: (readonly (string | undefined)[])[] = [];
+  for (let c = 0; c < registry.columnCount; c++) {
+    const all = registry.codesAt(c);
+    const some = new Uint32Array(series.length);
+    for (let i = 0; i < series.length; i++) some[i] = all[series[i] as number] as number;
+    codes.push(some);
+    dictionaries.push(registry.dictionaryAt(c));
+  }
+  return { count: series.length, codes, dictionaries };
+}
+
+/** Positions `0..count-1` in the order of the tags: `order[0]` is the position of the first series. */
+export function orderByTags(tags: SeriesTags): Uint32Array {
+  const ranks = tags.codes.map((codes, c) => rankCodes(codes, tags.dictionaries[c] ?? []));
+  const order = new Uint32Array(tags.count);
+  for (let i = 0; i < order.length; i++) order[i] = i;
+  return order.sort((a, b) => {
+    for (const rank of ranks) {
+      const difference = (rank[a] as number) - (rank[b] as number);
+      if (difference !== 0) return difference;
+    }
+    return a - b;
+  });
+}
+
+/** Replaces each code by the rank of its string among the strings in use. */
+function rankCodes(codes: Uint32Array, dictionary: readonly (string | undefined)[]): Uint32Array {
+  const rankOf = new Map<number, number>();
+  for (const code of codes) rankOf.set(code, 0);
+  const used = [...rankOf.keys()].sort((a, b) => compareText(dictionary[a], dictionary[b]));
+  for (let rank = 0; rank < used.length; rank++) rankOf.set(used[rank] as number, rank);
+  const ranks = new Uint32Array(codes.length);
+  for (let i = 0; i < codes.length; i++) ranks[i] = rankOf.get(codes[i] as number) as number;
+  return ranks;
+}
+
+/** Order of tag values: NULL first, then by code point, which is the order of their UTF-8 bytes. */
+export function compareText(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? -1 : 1;
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    // Surrogates sort above the rest of the plane, as their code points do.
+    const xHigh = x >= 0xd800 && x < 0xe000;
+    const yHigh = y >= 0xd800 && y < 0xe000;
+    if (xHigh !== yHigh) return xHigh ? 1 : -1;
+    return x - y;
+  }
+  return a.length - b.length;
+}

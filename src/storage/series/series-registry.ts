@@ -1,0 +1,203 @@
+/**
+ * The series of one table: dense numbers for distinct tag tuples, and the tags of each number as codes.
+ *
+ *   dictionary[c]   strings of tag column c by code; code 0 is NULL
+ *   codes[c][s]     code of series s in tag column c
+ *   slots           open addressing over the tuple's codes: series + 1, 0 = free
+ *
+ * About 4 B a tag and 8 B of slots a series, and each distinct string once. Only grows; bounded by SERIES_PER_TABLE_MAX.
+ */
+import { assert } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+
+class TagColumn {
+  readonly columnId: number;
+  name: string;
+  readonly dictionary: (string | undefined)[] = [undefined];
+  readonly codeOf: Map<string, number> = new Map();
+  codes: Uint32Array<ArrayBuffer>;
+
+  constructor(columnId: number, name: string, capacity: number) {
+    this.columnId = columnId;
+    this.name = name;
+    this.codes = new Uint32Array(capacity);
+  }
+
+  encode(value: string | undefined): number {
+    if (value === undefined) return 0;
+    const known = this.codeOf.get(value);
+    if (known !== undefined) return known;
+    if (!value.isWellFormed()) return this.encode(value.toWellFormed());
+    const code = this.dictionary.length;
+    this.dictionary.push(value);
+    this.codeOf.set(value, code);
+    return code;
+  }
+}
+
+/** See the file header. Invariant: no two series have equal code tuples. */
+export class SeriesRegistry implements SeriesView {
+  private readonly columns: TagColumn[] = [];
+  private readonly byId: Map<number, number> = new Map();
+  private readonly byName: Map<string, number> = new Map();
+  private slots: Uint32Array<ArrayBuffer> = new Uint32Array(64);
+  private capacity = 32;
+  private size = 0;
+  private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  private readonly table: string;
+
+  constructor(table: string) {
+    this.table = table;
+  }
+
+  /** Number of series. */
+  get count(): number {
+    return this.size;
+  }
+
+  /** Number of tag columns. Positions of tag columns never change. */
+  get columnCount(): number {
+    return this.columns.length;
+  }
+
+  /** Makes sure that the tag columns exist, in key order; new ones are NULL in all series so far. */
+  setColumns(columns: readonly { readonly id: number; readonly name: string }[]): void {
+    for (const column of columns) {
+      const known = this.byId.get(column.id);
+      if (known !== undefined) {
+        (this.columns[known] as TagColumn).name = column.name;
+        this.byName.set(column.name, known);
+        continue;
+      }
+      this.byId.set(column.id, this.columns.length);
+      this.byName.set(column.name, this.columns.length);
+      this.columns.push(new TagColumn(column.id, column.name, this.capacity));
+    }
+    this.scratch = new Uint32Array(this.columns.length);
+  }
+
+  /** Position of a tag column by its id, or -1. */
+  positionOf(columnId: number): number {
+    return this.byId.get(columnId) ?? -1;
+  }
+
+  /** Position of a tag column by its name, or -1. */
+  positionOfName(name: string): number {
+    return this.byName.get(name) ?? -1;
+  }
+
+  /** Ids of the tag columns by position. */
+  columnIds(): number[] {
+    return this.columns.map((column) => column.columnId);
+  }
+
+  /** Codes of the tag column at `position`, by series number. */
+  codesAt(position: number): Uint32Array {
+    return this.columnAt(position).codes;
+  }
+
+  /** Strings of the tag column at `position`, by code. */
+  dictionaryAt(position: number): readonly (string | undefined)[] {
+    return this.columnAt(position).dictionary;
+  }
+
+  codesOf(column: string): Uint32Array {
+    return this.codesAt(this.positionOfName(column));
+  }
+
+  dictionaryOf(column: string): readonly (string | undefined)[] {
+    return this.dictionaryAt(this.positionOfName(column));
+  }
+
+  /**
+   * Code of a value in the tag column at `position`, added if new. Lone surrogates become U+FFFD, as they do in the log and in files: two
+   * series that only they tell apart would be one after a restart.
+   */
+  encode(position: number, value: string | undefined): number {
+    return this.columnAt(position).encode(value);
+  }
+
+  /**
+   * The number of the series with these values, one a tag column by position, added if new.
+   *
+   * @throws DbError RateLimited when the table has no room for another series
+   */
+  register(values: readonly (string | undefined)[]): number {
+    for (let c = 0; c < this.columns.length; c++) this.scratch[c] = this.columnAt(c).encode(values[c]);
+    return this.registerCodes(this.scratch);
+  }
+
+  /** As `register`, from codes by position. `codes` is borrowed. */
+  registerCodes(codes: Uint32Array): number {
+    const { slots, columns } = this;
+    const mask = slots.length - 1;
+    for (let slot = hashOf(codes, columns.length) & mask; ; slot = (slot + 1) & mask) {
+      const entry = slots[slot] as number;
+      if (entry === 0) return this.add(codes, slot);
+      if (this.equals(entry - 1, codes)) return entry - 1;
+    }
+  }
+
+  private equals(series: number, codes: Uint32Array): boolean {
+    for (let c = 0; c < this.columns.length; c++) {
+      if ((this.columns[c] as TagColumn).codes[series] !== codes[c]) return false;
+    }
+    return true;
+  }
+
+  private add(codes: Uint32Array, slot: number): number {
+    if (this.size >= SERIES_PER_TABLE_MAX) {
+      throw new DbError(
+        StatusCode.RateLimited,
+        `cannot add a series to table ${this.table}: it has ${this.size} already, which is the limit; use fewer distinct tag values`,
+      );
+    }
+    const series = this.size++;
+    if (series === this.capacity) this.grow();
+    for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
+    if (this.size * 2 > this.slots.length) this.rehash();
+    else this.slots[slot] = series + 1;
+    return series;
+  }
+
+  private grow(): void {
+    this.capacity *= 2;
+    for (const column of this.columns) {
+      const grown = new Uint32Array(this.capacity);
+      grown.set(column.codes);
+      column.codes = grown;
+    }
+  }
+
+  private rehash(): void {
+    this.slots = new Uint32Array(this.slots.length * 2);
+    const mask = this.slots.length - 1;
+    const codes = new Uint32Array(this.columns.length);
+    for (let series = 0; series < this.size; series++) {
+      for (let c = 0; c < codes.length; c++) codes[c] = (this.columns[c] as TagColumn).codes[series] as number;
+      let slot = hashOf(codes, codes.length) & mask;
+      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.slots[slot] = series + 1;
+    }
+  }
+
+  private columnAt(position: number): TagColumn {
+    const column = this.columns[position];
+    assert(column !== undefined, `a tag column of ${this.columns.length}; got position ${position}`);
+    return column;
+  }
+}
+
+function hashOf(codes: Uint32Array, count: number): number {
+  let hash = 0x9e3779b9;
+  for (let i = 0; i < count; i++) {
+    const code = codes[i] as number;
+    if (code === 0) continue; // A NULL does not count, so that a tag column added later leaves the hashes as they are.
+    hash = Math.imul(hash ^ code ^ Math.imul(i + 1, 0x85ebca6b), 0xc2b2ae35);
+    hash ^= hash >>> 15;
+  }
+  return hash >>> 0;
+}

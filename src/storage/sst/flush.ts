@@ -1,0 +1,299 @@
+/**
+ * Chunks in, sorted Parquet files out. Runs in a worker; knows nothing of regions.
+ *
+ *   chunks ─► group by 64 days ─► sort (series, time), drop duplicates ─► cut at windows ─► per file: move each column, encode, write
+ *
+ * One column is moved at a time, so the memory on top of the chunks is the widest column plus 12 B a row.
+ */
+import { assert } from "../../base/assert.ts";
+import type { TimeUnit } from "../../column/data-type.ts";
+import type { Vector } from "../../column/vector.ts";
+import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
+import { ParquetWriter } from "../../format/parquet/writer.ts";
+import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { FileStore } from "../file-store/file-store.ts";
+import type { Chunk } from "../memtable/chunk.ts";
+import { addGroupStarts } from "../memtable/chunk-groups.ts";
+import { scatterColumn } from "../memtable/scatter.ts";
+import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
+import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
+import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { filesPerGroupMax, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
+
+/** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
+export interface FlushJob {
+  readonly schema: TableSchema;
+  /** Oldest first. */
+  readonly chunks: readonly Chunk[];
+  /** Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. */
+  readonly seriesNumbers: Uint32Array;
+  readonly tags: SeriesTags;
+  /** Ids for the new files, one after another: `fileCountMax` of them. */
+  readonly firstFileId: number;
+}
+
+/** A file that a flush made. */
+export interface DataFile {
+  readonly id: number;
+  readonly name: string;
+  readonly rowCount: number;
+  readonly byteLength: number;
+  /** Inclusive, in the unit of the time index. */
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  readonly sequence: number;
+  readonly schemaVersion: number;
+}
+
+/** Path of a data file in the file store. */
+export function dataFileName(tableId: number, fileId: number): string {
+  return `${tableFolder(tableId)}/${String(fileId).padStart(10, "0")}.parquet`;
+}
+
+/** Folder of a table's data files. */
+export function tableFolder(tableId: number): string {
+  return `tables/${String(tableId).padStart(10, "0")}`;
+}
+
+/** Writes the job's rows to files and returns them once all are durable. On an error no file of the job stays. */
+export async function flushChunks(job: FlushJob, store: FileStore): Promise<readonly DataFile[]> {
+  const unit = unitOf(job.schema);
+  const files: DataFile[] = [];
+  try {
+    const order = orderByTags(job.tags);
+    for (const start of groupStarts(job.chunks, unit)) {
+      const sorted = sortGroup(job, order, start, unit);
+      if (sorted.rowCount === 0) continue;
+      await writeWindows(job, order, start, sorted, unit, store, files);
+    }
+    return files;
+  } catch (error) {
+    // The first failure counts; a file that cannot be deleted either is one that nobody knows, and the next start deletes it.
+    await Promise.allSettled(files.map((file) => store.delete(file.name)));
+    throw error;
+  }
+}
+
+/** Most files that a flush of these chunks makes. */
+export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[]): number {
+  let rowCount = 0;
+  for (const chunk of chunks) rowCount += chunk.rowCount;
+  return Math.min(rowCount, groupStarts(chunks, unitOf(schema)).length * filesPerGroupMax());
+}
+
+function unitOf(schema: TableSchema): TimeUnit {
+  const { type } = timeIndexOf(schema);
+  assert(type.kind === "timestamp", `the time index is a timestamp; got ${type.kind}`);
+  return type.unit;
+}
+
+/** Most files that a flush of these chunks makes: as many ids must be reserved for it. */
+export function fileCountMax(chunks: readonly Chunk[], schema: TableSchema): number {
+  return groupStarts(chunks, unitOf(schema)).length * WINDOWS_PER_GROUP_MAX;
+}
+
+/** Starts of the 64-day groups that have rows, or nearly so, oldest first. */
+function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
+  const starts = new Set<bigint>();
+  const step = BigInt(groupLength(unit));
+  for (const chunk of chunks) {
+    const first = groupStartOf(chunkMinTime(chunk), unit);
+    const last = groupStartOf(chunkMaxTime(chunk), unit);
+    if ((last - first) / step <= SPARSE_GROUPS) for (let start = first; start <= last; start += step) starts.add(start);
+    else addGroupsOfRows(chunk, unit, starts);
+  }
+  return [...starts].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** A chunk that spans more groups than this is looked at row by row: two rows can be a billion groups apart. */
+const SPARSE_GROUPS = 8n;
+
+function addGroupsOfRows(chunk: Chunk, unit: TimeUnit, starts: Set<bigint>): void {
+  const { times, rowCount, timeBase } = chunk;
+  const scale = BigInt(chunk.timeScale);
+  let known = -1;
+  for (let i = 0; i < rowCount; i++) {
+    const step = times[i] as number;
+    if (step === known) continue;
+    known = step;
+    starts.add(groupStartOf(timeBase + BigInt(step) * scale, unit));
+  }
+}
+
+function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
+  let seriesMax = 0;
+  for (const series of job.seriesNumbers) if (series > seriesMax) seriesMax = series;
+  const bucketOfSeries = new Uint32Array(seriesMax + 1).fill(DROPPED);
+  for (let rank = 0; rank < order.length; rank++) bucketOfSeries[job.seriesNumbers[order[rank] as number] as number] = rank;
+  const selection = { base: start, minOffset: 0, maxOffset: groupLength(unit) - 1, bucketOfSeries, bucketCount: order.length };
+  return sortRows(job.chunks, selection, mergeModeOf(job.schema));
+}
+
+async function writeWindows(
+  job: FlushJob,
+  order: Uint32Array,
+  groupStart: bigint,
+  sorted: SortedRows,
+  unit: TimeUnit,
+  store: FileStore,
+  files: DataFile[],
+): Promise<void> {
+  let min = Number.POSITIVE_INFINITY;
+  let max = 0;
+  const { times } = sorted;
+  for (let i = 0; i < times.length; i++) {
+    const time = times[i] as number;
+    if (time < min) min = time;
+    if (time > max) max = time;
+  }
+  const length = windowLengthFor(groupStart + BigInt(min), groupStart + BigInt(max), unit);
+  const first = Number(floorTo(groupStart + BigInt(min), BigInt(length)) - groupStart);
+  for (let windowStart = first; windowStart <= max; windowStart += length) {
+    const rows = windowStart + length > max && windowStart <= min ? sorted : cutWindow(sorted, windowStart, windowStart + length);
+    if (rows.rowCount === 0) continue;
+    files.push(await writeFile(job, order, groupStart, rows, job.firstFileId + files.length, store));
+  }
+}
+
+/** The rows of `sorted` with `start <= time < end`, in the same order. */
+function cutWindow(sorted: SortedRows, start: number, end: number): SortedRows {
+  const positionOf = new Uint32Array(sorted.rowCount).fill(DROPPED);
+  const runBuckets: number[] = [];
+  const runStarts: number[] = [];
+  let out = 0;
+  for (let run = 0; run < sorted.runBuckets.length; run++) {
+    const runStart = out;
+    const runEnd = sorted.runStarts[run + 1] as number;
+    for (let i = sorted.runStarts[run] as number; i < runEnd; i++) {
+      const time = sorted.times[i] as number;
+      if (time >= start && time < end) positionOf[i] = out++;
+    }
+    if (out === runStart) continue;
+    runBuckets.push(sorted.runBuckets[run] as number);
+    runStarts.push(runStart);
+  }
+  runStarts.push(out);
+  const times = new Float64Array(out);
+  for (let i = 0; i < positionOf.length; i++) {
+    const position = positionOf[i] as number;
+    if (position !== DROPPED) times[position] = sorted.times[i] as number;
+  }
+  const chunks = sorted.chunks.map(({ chunk, rows, positions }) => ({
+    chunk,
+    rows,
+    positions: positions.map((position) => (position === DROPPED ? DROPPED : (positionOf[position] as number))),
+  }));
+  return { rowCount: out, chunks, times, runBuckets: Uint32Array.from(runBuckets), runStarts: Uint32Array.from(runStarts) };
+}
+
+async function writeFile(
+  job: FlushJob,
+  order: Uint32Array,
+  base: bigint,
+  sorted: SortedRows,
+  id: number,
+  store: FileStore,
+): Promise<DataFile> {
+  const { schema } = job;
+  const name = dataFileName(schema.id, id);
+  const index = indexOf(job, order, base, sorted);
+  let sequence = 0;
+  for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
+  const target = await store.create(name);
+  try {
+    const inputs = columnInputs(schema, index, base, sorted);
+    const columns: ParquetColumn[] = schema.columns.map((column, c) => ({
+      name: column.name,
+      type: column.type,
+      nullable: column.semantic === "field",
+      role: column.semantic === "timestamp" ? "time" : column.semantic,
+      ...inputs[c]?.extra,
+    }));
+    const writer = new ParquetWriter(columns, target);
+    writer.append(sorted.rowCount, inputs.map(({ make }) => make()), index.ends);
+    writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
+    const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
+    const written = writer.finish({
+      "varve.table": String(schema.id),
+      "varve.columns": JSON.stringify(ids),
+      "varve.sequence": String(sequence),
+    });
+    assert(written.rowCount === sorted.rowCount, `rows written = ${sorted.rowCount}; got ${written.rowCount}`);
+    assert(written.timeMin !== undefined && written.timeMax !== undefined, "a file with rows has a time range");
+    const byteLength = await target.finish();
+    return {
+      id,
+      name,
+      rowCount: sorted.rowCount,
+      byteLength,
+      minTime: written.timeMin,
+      maxTime: written.timeMax,
+      sequence,
+      schemaVersion: schema.version,
+    };
+  } catch (error) {
+    await target.abort();
+    throw error;
+  }
+}
+
+function columnInputs(
+  schema: TableSchema,
+  index: SeriesIndex,
+  base: bigint,
+  sorted: SortedRows,
+): readonly { readonly extra: Partial<ParquetColumn>; readonly make: () => ColumnInput }[] {
+  return schema.columns.map((column) => {
+    if (column.semantic === "timestamp") {
+      return { extra: {}, make: () => ({ kind: "time", base, offsets: sorted.times, validity: undefined }) };
+    }
+    if (column.semantic === "field") {
+      return { extra: {}, make: () => withoutDictionary(scatterColumn(sorted, column.id, column.type)) };
+    }
+    const position = index.columnIds.indexOf(column.id);
+    assert(position >= 0, `tag column ${column.name} is part of the series index`);
+    const codes = index.codes[position] as Uint32Array;
+    const dictionary = index.dictionaries[position] ?? [undefined];
+    return { extra: { bloom: false }, make: () => ({ kind: "runs", ends: index.ends, codes, dictionary }) };
+  });
+}
+
+function withoutDictionary(vector: Vector): ColumnInput {
+  assert(vector.kind !== "dictionary", "a field is never a dictionary vector");
+  return vector;
+}
+
+/** The series index of the rows, with only the tag values that occur. */
+function indexOf(job: FlushJob, order: Uint32Array, base: bigint, sorted: SortedRows): SeriesIndex {
+  const { schema, tags } = job;
+  const runCount = sorted.runBuckets.length;
+  const keyIds = schema.primaryKey.map((name) => schema.columns.find((column) => column.name === name)?.id ?? 0);
+  const dictionaries: (string | undefined)[][] = [];
+  const codes: Uint32Array[] = [];
+  for (let c = 0; c < keyIds.length; c++) {
+    const all = tags.codes[c] as Uint32Array;
+    const strings = tags.dictionaries[c] ?? [];
+    const newCodes = new Map<number, number>([[0, 0]]);
+    const dictionary: (string | undefined)[] = [undefined];
+    const column = new Uint32Array(runCount);
+    for (let run = 0; run < runCount; run++) {
+      const code = all[order[sorted.runBuckets[run] as number] as number] as number;
+      let mapped = newCodes.get(code);
+      if (mapped === undefined) {
+        mapped = dictionary.length;
+        newCodes.set(code, mapped);
+        dictionary.push(strings[code]);
+      }
+      column[run] = mapped;
+    }
+    dictionaries.push(dictionary);
+    codes.push(column);
+  }
+  const firstTimes = new Float64Array(runCount);
+  const lastTimes = new Float64Array(runCount);
+  for (let run = 0; run < runCount; run++) {
+    firstTimes[run] = sorted.times[sorted.runStarts[run] as number] as number;
+    lastTimes[run] = sorted.times[(sorted.runStarts[run + 1] as number) - 1] as number;
+  }
+  return { columnIds: keyIds, dictionaries, codes, ends: sorted.runStarts.slice(1), timeBase: base, firstTimes, lastTimes };
+}

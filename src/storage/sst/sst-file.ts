@@ -1,0 +1,235 @@
+/**
+ * A data file that scans read: opened at its first use, its pages decoded through the cache, deleted when it was dropped and nobody
+ * reads it any more.
+ */
+import { assert } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { Vector } from "../../column/vector.ts";
+import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
+import { decodeDictionary, decodePage } from "../../format/parquet/reader.ts";
+import type { PageDictionary } from "../../format/parquet/types.ts";
+import type { ScanMetrics } from "../../table/scan.ts";
+import type { PageCache } from "../cache/page-cache.ts";
+import type { FileReader, FileStore } from "../file-store/file-store.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+import type { DataFile } from "./flush.ts";
+import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+
+/** First guess of how many bytes hold the footer. */
+const TAIL_BYTES = 64 * 1024;
+
+/** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
+export class OpenSst {
+  readonly parquet: ParquetFile;
+  readonly index: SeriesIndex;
+  /** Series number of each run of the index. */
+  readonly series: Uint32Array;
+  readonly pageStarts: Uint32Array;
+  private readonly firstKey: number;
+  private readonly reader: FileReader;
+  private readonly cache: PageCache;
+  private readonly pageGroup: Uint32Array;
+  private readonly groupFirstPage: Uint32Array;
+  private readonly columnOfId: ReadonlyMap<number, number>;
+  private readonly dictionaries: Map<number, PageDictionary> = new Map();
+
+  constructor(reader: FileReader, parquet: ParquetFile, index: SeriesIndex, series: Uint32Array, cache: PageCache) {
+    this.reader = reader;
+    this.parquet = parquet;
+    this.index = index;
+    this.series = series;
+    this.cache = cache;
+    this.columnOfId = columnsById(parquet);
+    const starts: number[] = [];
+    const groups: number[] = [];
+    const firstPages: number[] = [];
+    for (let g = 0; g < parquet.rowGroups.length; g++) {
+      const group = parquet.rowGroups[g];
+      if (group === undefined) continue;
+      const pages = parquet.pageIndex(g, 0);
+      firstPages.push(starts.length);
+      for (let p = 0; p < pages.pageCount; p++) {
+        starts.push(group.firstRow + (pages.rowStarts[p] as number));
+        groups.push(g);
+      }
+    }
+    starts.push(parquet.rowCount);
+    this.pageStarts = Uint32Array.from(starts);
+    this.pageGroup = Uint32Array.from(groups);
+    this.groupFirstPage = Uint32Array.from(firstPages);
+    this.firstKey = cache.takeKeys(parquet.columns.length * groups.length);
+  }
+
+  /** Position of the column with this id in the file, or -1 when the file is older than the column. */
+  columnOf(columnId: number): number {
+    return this.columnOfId.get(columnId) ?? -1;
+  }
+
+  /** The page that holds a row. */
+  pageOf(row: number): number {
+    let low = 0;
+    let high = this.pageStarts.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.pageStarts[middle] as number) <= row) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Whether statistics prove that no value of the page lies in `[min, max]`. */
+  pageOutside(column: number, page: number, min: number | undefined, max: number | undefined): boolean {
+    const group = this.pageGroup[page] as number;
+    const pages = this.parquet.pageIndex(group, column);
+    const p = page - (this.groupFirstPage[group] as number);
+    const pageMin = pages.mins?.[p];
+    const pageMax = pages.maxs?.[p];
+    if (pageMin === undefined || pageMax === undefined) return false;
+    if (Number.isNaN(pageMin)) return pages.sums !== undefined; // No value at all: a comparison is never true for NULL.
+    return (min !== undefined && pageMax < min) || (max !== undefined && pageMin > max);
+  }
+
+  /** Values of a page. Times count from the series index's `timeBase`. @throws DbError StorageUnavailable when the page is damaged */
+  async page(column: number, page: number, metrics: ScanMetrics | undefined): Promise<Vector> {
+    const key = this.firstKey + column * this.pageGroup.length + page;
+    const cached = this.cache.get(key);
+    if (cached !== undefined) return cached;
+    const rowGroup = this.pageGroup[page] as number;
+    const pageInGroup = page - (this.groupFirstPage[rowGroup] as number);
+    const pages = this.parquet.pageIndex(rowGroup, column);
+    const bytes = await this.reader.read(pages.offsets[pageInGroup] as number, pages.lengths[pageInGroup] as number);
+    if (metrics !== undefined) {
+      metrics.pagesRead++;
+      metrics.bytesRead += bytes.length;
+    }
+    const dictionary = await this.dictionaryOf(rowGroup, column);
+    const isTime = this.parquet.columns[column]?.role === "time";
+    const options = isTime ? { timeBase: this.index.timeBase } : {};
+    const vector = decodePage(this.parquet, { rowGroup, column, page: pageInGroup }, bytes, dictionary, options);
+    this.cache.put(key, vector);
+    return vector;
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+
+  private async dictionaryOf(rowGroup: number, column: number): Promise<PageDictionary | undefined> {
+    const range = this.parquet.rowGroups[rowGroup]?.chunks[column]?.dictionary;
+    if (range === undefined) return undefined;
+    const key = rowGroup * 0x1_0000 + column;
+    const known = this.dictionaries.get(key);
+    if (known !== undefined) return known;
+    const bytes = await this.reader.read(range.offset, range.length);
+    const dictionary = decodeDictionary(this.parquet, rowGroup, column, bytes);
+    this.dictionaries.set(key, dictionary);
+    return dictionary;
+  }
+}
+
+function columnsById(parquet: ParquetFile): Map<number, number> {
+  const text = parquet.keyValues.get("varve.columns");
+  if (text === undefined) throw new Error("it has no column ids");
+  const ids = JSON.parse(text) as Readonly<Record<string, number>>;
+  const map = new Map<number, number>();
+  for (const [name, id] of Object.entries(ids)) map.set(id, parquet.columnIndexOf(name));
+  return map;
+}
+
+/** One file of a table. Counted by its users; invariant: open while `users` > 0 and it was read, deleted after `drop` when `users` is 0. */
+export class SstFile {
+  readonly meta: DataFile;
+  private readonly store: FileStore;
+  private opening: Promise<OpenSst> | undefined;
+  private opened: OpenSst | undefined;
+  private users = 1;
+  private dropped = false;
+
+  /** The caller is the first user. */
+  constructor(meta: DataFile, store: FileStore) {
+    this.meta = meta;
+    this.store = store;
+  }
+
+  /** Opens the file at its first call. @throws DbError StorageUnavailable naming the file when it is missing or damaged */
+  open(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
+    assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    this.opening ??= this.openOnce(registry, cache);
+    return this.opening;
+  }
+
+  retain(): void {
+    assert(this.users > 0, `a file in use; got ${this.users} users`);
+    this.users++;
+  }
+
+  /** Takes one user away; the last one closes the file and, if it was dropped, deletes it. */
+  async release(): Promise<void> {
+    assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    this.users--;
+    if (this.users > 0) return;
+    if (this.opening !== undefined) await Promise.allSettled([this.opening]); // Whoever opened it sees why it failed.
+    this.opened?.close();
+    if (this.dropped) await this.store.delete(this.meta.name);
+  }
+
+  /** Marks the file for deletion and takes away the owner's use. */
+  async drop(): Promise<void> {
+    this.dropped = true;
+    await this.release();
+  }
+
+  private async openOnce(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
+    try {
+      this.opened = await openSst(this.meta, this.store, registry, cache);
+      return this.opened;
+    } catch (error) {
+      this.opening = undefined; // The next scan tries again.
+      throw error;
+    }
+  }
+}
+
+async function openSst(meta: DataFile, store: FileStore, registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
+  const reader = await store.open(meta.name);
+  try {
+    let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
+    for (;;) {
+      const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
+      const opened = openParquet(meta.name, reader.byteLength, tail);
+      if (opened.kind === "more") {
+        tailBytes = opened.byteLength;
+        continue;
+      }
+      const range = opened.file.blob(SERIES_INDEX_BLOB);
+      if (range === undefined) throw new Error("it has no series index");
+      const blob = opened.file.verifyBlob(SERIES_INDEX_BLOB, await reader.read(range.offset, range.length));
+      const index = decodeSeriesIndex(blob);
+      return new OpenSst(reader, opened.file, index, registerSeries(index, registry), cache);
+    }
+  } catch (error) {
+    reader.close();
+    if (error instanceof DbError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${meta.name}: ${why}`, { cause: error });
+  }
+}
+
+/** Finds or makes the number of each run's series. */
+function registerSeries(index: SeriesIndex, registry: SeriesRegistry): Uint32Array {
+  const positions = index.columnIds.map((id) => registry.positionOf(id));
+  const mapped = index.dictionaries.map((dictionary, c) =>
+    Uint32Array.from(dictionary, (value) => registry.encode(positions[c] as number, value)),
+  );
+  const tuple = new Uint32Array(registry.columnCount);
+  const series = new Uint32Array(index.ends.length);
+  for (let run = 0; run < series.length; run++) {
+    for (let c = 0; c < mapped.length; c++) {
+      const code = index.codes[c]?.[run] as number;
+      tuple[positions[c] as number] = mapped[c]?.[code] as number;
+    }
+    series[run] = registry.registerCodes(tuple);
+  }
+  return series;
+}

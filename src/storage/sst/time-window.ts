@@ -1,0 +1,50 @@
+/**
+ * The time windows that files are cut at, so that files of different windows never hold the same time.
+ *
+ * Windows nest: 1, 8 and 64 days. Rows of one flush go to 1-day windows; when that would make too many files, to wider ones. A
+ * window of 64 days is below 2^53 ns, so offsets from its start are exact in a double, and everything a scan compares lies in one.
+ */
+import { assert } from "../../base/assert.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
+
+const SECONDS_PER_DAY = 86_400;
+const WINDOW_DAYS: readonly number[] = [1, 8, 64];
+/** Days of the widest window: scans work on one such group at a time. */
+const GROUP_DAYS = 64;
+/** Most files that one flush makes of narrow windows before it takes wider ones. */
+const WINDOWS_PER_FLUSH_MAX = 32;
+/** Most windows that the rows of one group are cut into: a span of 32 windows touches 33. */
+export const WINDOWS_PER_GROUP_MAX: number = WINDOWS_PER_FLUSH_MAX + 1;
+
+assert(GROUP_DAYS <= WINDOWS_PER_FLUSH_MAX * 8, "windows of 8 days are never too many for a group");
+assert(GROUP_DAYS * SECONDS_PER_DAY * 1e9 < Number.MAX_SAFE_INTEGER, "offsets within a group are exact doubles");
+
+/** Units of the widest window. */
+export function groupLength(unit: TimeUnit): number {
+  return GROUP_DAYS * SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
+}
+
+/** Start of the widest window that holds `time`. */
+export function groupStartOf(time: bigint, unit: TimeUnit): bigint {
+  return floorTo(time, BigInt(groupLength(unit)));
+}
+
+/** Length of the windows for a flush whose rows span `[min, max]`, all in one group. */
+export function windowLengthFor(min: bigint, max: bigint, unit: TimeUnit): number {
+  for (const days of WINDOW_DAYS) {
+    const length = days * SECONDS_PER_DAY * UNITS_PER_SECOND[unit];
+    if ((max - min) / BigInt(length) < BigInt(WINDOWS_PER_FLUSH_MAX)) return length;
+  }
+  return groupLength(unit);
+}
+
+/** Most windows that a flush cuts one group into: one more than the limit, since the first and the last may be cut themselves. */
+export function filesPerGroupMax(): number {
+  return WINDOWS_PER_FLUSH_MAX + 1;
+}
+
+/** The largest multiple of `step` that is not above `time`, also for negative times. */
+export function floorTo(time: bigint, step: bigint): bigint {
+  const rest = time % step;
+  return rest < 0n ? time - rest - step : time - rest;
+}

@@ -1,0 +1,51 @@
+/**
+ * The few calls by which the log changes its disk, so that tests can let one of them fail.
+ */
+import { close, fdatasync, fsync, ftruncate, open, writev } from "node:fs";
+import { rm } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** What the log does to its directory. Each call rejects with the system's error. */
+export interface LogDisk {
+  /** Makes a file that must not exist yet and opens it for writing. */
+  create(path: string): Promise<number>;
+  /** Writes the parts at `position` and returns how many bytes the system took: at least one, perhaps not all. */
+  write(fd: number, parts: readonly Uint8Array[], position: number): Promise<number>;
+  truncate(fd: number, length: number): Promise<void>;
+  /** Makes the file's bytes and length durable. */
+  sync(fd: number): Promise<void>;
+  /** Makes the entries of a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  close(fd: number): Promise<void>;
+  /** Deletes a file; one that does not exist is no error. */
+  delete(path: string): Promise<void>;
+}
+
+const openAsync = promisify(open);
+const closeAsync = promisify(close);
+const fsyncAsync = promisify(fsync);
+
+/** The disk of this machine. */
+export const systemLogDisk: LogDisk = {
+  create: (path) => openAsync(path, "wx"),
+  write: (fd, parts, position) =>
+    new Promise((resolve, reject) => {
+      writev(fd, parts as Uint8Array[], position, (error, written) => {
+        if (error) reject(error);
+        else if (written === 0) reject(new Error("the disk took no bytes"));
+        else resolve(written);
+      });
+    }),
+  truncate: promisify(ftruncate),
+  sync: promisify(fdatasync),
+  async syncFolder(path) {
+    const fd = await openAsync(path, "r");
+    try {
+      await fsyncAsync(fd);
+    } finally {
+      await closeAsync(fd);
+    }
+  },
+  close: closeAsync,
+  delete: (path) => rm(path, { force: true }),
+};

@@ -1,0 +1,80 @@
+/**
+ * The frame around a log record; see FORMAT.md.
+ */
+import { crc32 } from "../../base/hash.ts";
+
+/** Bytes of a record header. */
+export const RECORD_HEADER_BYTES = 32;
+/** Bytes of a segment header. */
+export const SEGMENT_HEADER_BYTES = 16;
+/** Largest payload of a record: the largest request body, decoded, stays far below. */
+export const RECORD_PAYLOAD_BYTES_MAX: number = 1 << 30;
+
+const RECORD_MAGIC = 0x31524c56; // "VLR1"
+const SEGMENT_MAGIC = 0x31534c56; // "VLS1"
+const VERSION = 1;
+
+/** A record header that passed its checksum. */
+export interface RecordHeader {
+  readonly segment: number;
+  readonly payloadBytes: number;
+  readonly payloadCrc: number;
+  readonly sequence: number;
+}
+
+/** Encodes a record header. `sequence` is 1..2^53-1. */
+export function encodeRecordHeader(header: RecordHeader): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(RECORD_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, RECORD_MAGIC, true);
+  view.setUint32(4, header.segment, true);
+  view.setUint32(8, header.payloadBytes, true);
+  view.setUint32(12, header.payloadCrc, true);
+  view.setUint32(16, header.sequence % 0x1_0000_0000, true);
+  view.setUint32(20, Math.floor(header.sequence / 0x1_0000_0000), true);
+  view.setUint32(28, crc32(bytes.subarray(0, 28)), true);
+  return bytes;
+}
+
+/** The header at `offset`, or undefined when the bytes there are not an intact header of a record of `segment`. */
+export function decodeRecordHeader(bytes: Uint8Array, offset: number, segment: number): RecordHeader | undefined {
+  if (offset + RECORD_HEADER_BYTES > bytes.length) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, RECORD_HEADER_BYTES);
+  if (view.getUint32(0, true) !== RECORD_MAGIC || view.getUint32(4, true) !== segment) return undefined;
+  if (view.getUint32(28, true) !== crc32(bytes.subarray(offset, offset + 28))) return undefined;
+  const payloadBytes = view.getUint32(8, true);
+  if (payloadBytes > RECORD_PAYLOAD_BYTES_MAX) return undefined;
+  const high = view.getUint32(20, true);
+  if (high > 0x1f_ffff) return undefined;
+  return {
+    segment,
+    payloadBytes,
+    payloadCrc: view.getUint32(12, true),
+    sequence: high * 0x1_0000_0000 + view.getUint32(16, true),
+  };
+}
+
+/** Encodes the first bytes of a segment file. */
+export function encodeSegmentHeader(segment: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, SEGMENT_MAGIC, true);
+  view.setUint32(4, VERSION, true);
+  view.setUint32(8, segment, true);
+  view.setUint32(12, crc32(bytes.subarray(0, 12)), true);
+  return bytes;
+}
+
+/** What the first bytes of a segment file say. */
+export type SegmentHeaderResult = "ok" | "short" | "bad" | { readonly version: number };
+
+/** Checks the first bytes of a segment file against its id. */
+export function checkSegmentHeader(bytes: Uint8Array, segment: number): SegmentHeaderResult {
+  if (bytes.length < SEGMENT_HEADER_BYTES) return "short";
+  const view = new DataView(bytes.buffer, bytes.byteOffset, SEGMENT_HEADER_BYTES);
+  if (view.getUint32(0, true) !== SEGMENT_MAGIC) return "bad";
+  if (view.getUint32(12, true) !== crc32(bytes.subarray(0, 12))) return "bad";
+  const version = view.getUint32(4, true);
+  if (version !== VERSION) return { version };
+  return view.getUint32(8, true) === segment ? "ok" : "bad";
+}

@@ -1,0 +1,69 @@
+/**
+ * The write-ahead log as the engine sees it: records go in, come back in order after a crash.
+ *
+ * A record is opaque bytes with a sequence. Records live in segments; a segment is dropped as a whole once every record in it is
+ * no longer needed. Whoever writes a record may rely on earlier records of the same segment (that is how series are defined once a
+ * segment), so it asks `beginRecord` for the segment and calls `append` before anything else can.
+ */
+
+/** Promise that a write survives: always = synced before `append` resolves; interval = at most `syncIntervalMs` later; never = up to the system. */
+export type WalSync = "always" | "interval" | "never";
+
+/** What to do with bytes in the middle of the log that fail their checksum. */
+export type WalRecovery =
+  /** Refuse to start. */
+  | "strict"
+  /** Skip to the next intact record and report what was lost. */
+  | "skip_corrupt";
+
+/** One record read back. `payload` is valid until the next record is asked for. */
+export interface WalRecord {
+  readonly segment: number;
+  readonly sequence: number;
+  readonly payload: Uint8Array;
+}
+
+/** What recovery found and did. */
+export interface WalRecoveryReport {
+  readonly segments: number;
+  readonly records: number;
+  readonly bytes: number;
+  /** Bytes cut off the end of the newest segment: a write that was never acknowledged. */
+  readonly tornTailBytes: number;
+  /** Bytes skipped in the middle; 0 unless the recovery mode allows loss. */
+  readonly lostBytes: number;
+}
+
+/** State of one segment. */
+export interface WalSegment {
+  readonly id: number;
+  readonly bytes: number;
+}
+
+/** See the file header. */
+export interface Wal {
+  /**
+   * Reads all records, oldest first, then makes the log ready to append. Must be called once, before anything else.
+   *
+   * @throws DbError StorageUnavailable when bytes in the middle are damaged and the recovery mode is "strict"
+   */
+  recover(onRecord: (record: WalRecord) => Promise<void> | void): Promise<WalRecoveryReport>;
+  /** The segment that the next `append` goes to; starts a new one when the current one is full or failed. */
+  beginRecord(): number;
+  /**
+   * Appends one record and resolves once it is as durable as the sync mode promises. Records become durable in the order of
+   * `append` calls. `parts` are written one after another and borrowed until the promise settles.
+   *
+   * @throws DbError StorageUnavailable: nothing of the record will be replayed unless `failure()` now says that the log is out of
+   *   order, and the current segment takes no more records; InvalidArguments when the record is longer than a log record may be
+   */
+  append(sequence: number, parts: readonly Uint8Array[]): Promise<void>;
+  /** Segments on disk, oldest first; the last one is being written. */
+  segments(): readonly WalSegment[];
+  /** Deletes all complete segments with an id below `segment`. @throws DbError StorageUnavailable; the next call tries again */
+  trim(segment: number): Promise<void>;
+  /** Why the log takes no more writes until a restart, or undefined. */
+  failure(): string | undefined;
+  /** Syncs what is queued and closes the files; later appends are refused. @throws DbError StorageUnavailable when the last sync fails */
+  close(): Promise<void>;
+}

@@ -1,0 +1,273 @@
+/**
+ * A catalog and tables in memory that obey `ScanRequest` to the letter: the other side of the query layer's tests.
+ *
+ * Simple on purpose: rows are objects, a scan sorts them. Batches are small and cut at odd places, integers come in the narrowest array
+ * that holds them, and "none" order gives series last first, so that tests see what a query wrongly relies on.
+ */
+import { DbError } from "../../src/base/error.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
+import { columnId, tableId } from "../../src/base/units.ts";
+import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
+import { scalarAt } from "../../src/column/scalar.ts";
+import { vectorOf } from "../../src/column/vector-builder.ts";
+import type { Catalog, DatabaseInfo, Table, TableStatistics } from "../../src/table/catalog.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
+import { type ColumnSchema, mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema, timeIndexOf } from "../../src/table/schema.ts";
+import type { SeriesView } from "../../src/table/series-view.ts";
+import type { WriteBatch, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
+
+interface Row {
+  readonly time: bigint;
+  readonly fields: Map<string, Scalar>;
+}
+
+interface Series {
+  readonly number: number;
+  readonly tags: ReadonlyMap<string, string>;
+  readonly rows: Row[];
+}
+
+/** Rows of a batch unless a test says otherwise: small and odd, so that every query crosses borders of batches. */
+const BATCH_ROWS = 333;
+
+/** One table. */
+export class MemoryTable implements Table {
+  schema: TableSchema;
+  batchRows: number = BATCH_ROWS;
+  /** Requests seen, newest last. */
+  readonly requests: ScanRequest[] = [];
+  private readonly all: Series[] = [];
+  private readonly byKey = new Map<string, Series>();
+  private readonly dictionaries = new Map<string, (string | undefined)[]>();
+  private readonly codes = new Map<string, Map<string, number>>();
+
+  constructor(schema: TableSchema) {
+    this.schema = schema;
+  }
+
+  /** Adds a row. A later row of the same tags and time wins, as the table's merge mode says. */
+  insert(tags: ReadonlyMap<string, string>, time: bigint, fields: ReadonlyMap<string, Scalar>): void {
+    const key = JSON.stringify(this.schema.primaryKey.map((name) => tags.get(name) ?? ""));
+    let series = this.byKey.get(key);
+    if (series === undefined) {
+      series = { number: this.all.length, tags: new Map(tags), rows: [] };
+      this.byKey.set(key, series);
+      this.all.push(series);
+    }
+    series.rows.push({ time, fields: new Map(fields) });
+  }
+
+  get series(): SeriesView {
+    const table = this;
+    return {
+      get count(): number {
+        return table.all.length;
+      },
+      codesOf: (column) => Uint32Array.from(table.all, (series) => table.codeOf(column, series.tags.get(column))),
+      dictionaryOf: (column) => table.dictionaryOf(column),
+    };
+  }
+
+  private dictionaryOf(column: string): (string | undefined)[] {
+    let dictionary = this.dictionaries.get(column);
+    if (dictionary === undefined) {
+      dictionary = [undefined];
+      this.dictionaries.set(column, dictionary);
+      this.codes.set(column, new Map());
+    }
+    for (const { tags } of this.all) this.codeOf(column, tags.get(column));
+    return dictionary;
+  }
+
+  private codeOf(column: string, value: string | undefined): number {
+    if (value === undefined) return 0;
+    const dictionary = this.dictionaries.get(column) ?? this.dictionaryOf(column);
+    const codes = this.codes.get(column) ?? new Map<string, number>();
+    this.codes.set(column, codes);
+    const known = codes.get(value);
+    if (known !== undefined) return known;
+    codes.set(value, dictionary.length);
+    return dictionary.push(value) - 1;
+  }
+
+  timeBounds(): TimeRange | undefined {
+    let [start, end]: [bigint | undefined, bigint | undefined] = [undefined, undefined];
+    for (const { rows } of this.all) {
+      for (const { time } of rows) {
+        if (start === undefined || time < start) start = time;
+        if (end === undefined || time >= end) end = time + 1n;
+      }
+    }
+    return start === undefined || end === undefined ? undefined : { start, end };
+  }
+
+  statistics(): TableStatistics {
+    const rowCount = this.all.reduce((sum, { rows }) => sum + rows.length, 0);
+    return { rowCount, memoryBytes: rowCount * 100, fileBytes: 0, fileCount: 0, seriesCount: this.all.length };
+  }
+
+  async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
+    this.requests.push(request);
+    const chosen = this.all.filter(({ tags }) => request.tagPredicates.every((predicate) => passes(predicate, tags.get(predicate.column))));
+    if (request.order === "series-time") chosen.sort((a, b) => this.compareTags(a, b));
+    else chosen.reverse();
+    let open: { series: Series; row: Row }[] = [];
+    let total = 0;
+    for (const series of chosen) {
+      for (const row of this.rowsOf(series, request)) {
+        const [first] = open;
+        const far = first !== undefined && Math.abs(Number(row.time - first.row.time)) > 2 ** 52;
+        if (open.length === this.batchRows || far) {
+          yield this.batch(open, request, metrics);
+          total += open.length;
+          open = [];
+          if (total >= (request.limit ?? Number.POSITIVE_INFINITY)) return;
+        }
+        open.push({ series, row });
+      }
+    }
+    if (open.length > 0) yield this.batch(open, request, metrics);
+  }
+
+  private compareTags(a: Series, b: Series): number {
+    for (const name of this.schema.primaryKey) {
+      const [x, y] = [a.tags.get(name), b.tags.get(name)];
+      if (x === y) continue;
+      if (x === undefined || y === undefined) return x === undefined ? -1 : 1;
+      return x < y ? -1 : 1;
+    }
+    return 0;
+  }
+
+  private rowsOf(series: Series, { timeRange, newestPerSeries }: ScanRequest): Row[] {
+    const mode = mergeModeOf(this.schema);
+    const merged: Row[] = [];
+    const sorted = series.rows.map((row, i) => ({ row, i })).sort((a, b) => (a.row.time < b.row.time ? -1 : a.row.time > b.row.time ? 1 : a.i - b.i));
+    for (const { row } of sorted) {
+      if (row.time < timeRange.start || row.time >= timeRange.end) continue;
+      const last = merged.at(-1);
+      if (mode === "append" || last === undefined || last.time !== row.time) merged.push(row);
+      else if (mode === "last_row") merged[merged.length - 1] = row;
+      else {
+        const fields = new Map(last.fields);
+        for (const [name, value] of row.fields) if (value !== undefined) fields.set(name, value);
+        merged[merged.length - 1] = { time: row.time, fields };
+      }
+    }
+    return newestPerSeries === true ? merged.slice(-1) : merged;
+  }
+
+  private batch(rows: readonly { series: Series; row: Row }[], request: ScanRequest, metrics?: ScanMetrics): ScanBatch {
+    const starts: number[] = [];
+    const series: number[] = [];
+    for (const [i, entry] of rows.entries()) {
+      if (series.at(-1) === entry.series.number) continue;
+      starts.push(i);
+      series.push(entry.series.number);
+    }
+    starts.push(rows.length);
+    if (metrics !== undefined) metrics.rowsReturned += rows.length;
+    const vectors = request.projection.map((name) => this.vector(name, rows));
+    return { rowCount: rows.length, vectors, runs: { starts: Uint32Array.from(starts), series: Uint32Array.from(series) } };
+  }
+
+  private vector(name: string, rows: readonly { series: Series; row: Row }[]): Vector {
+    const column = this.schema.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
+    if (column.semantic === "timestamp") return vectorOf(column.type, rows.map(({ row }) => row.time));
+    if (column.semantic === "tag") {
+      const dictionary = this.dictionaryOf(name);
+      return { kind: "dictionary", codes: Uint32Array.from(rows, ({ series }) => this.codeOf(name, series.tags.get(name))), dictionary };
+    }
+    const vector = vectorOf(column.type, rows.map(({ row }) => row.fields.get(name)));
+    return column.type.kind === "int" && vector.kind === "number" ? { ...vector, values: narrowed(vector.values) } : vector;
+  }
+}
+
+/** The narrowest array that holds the integers. */
+function narrowed(values: NumberArray): NumberArray {
+  const [min, max] = [Math.min(0, ...values), Math.max(0, ...values)];
+  if (min >= -128 && max < 128) return Int8Array.from(values);
+  if (min >= -32_768 && max < 32_768) return Int16Array.from(values);
+  return min >= -(2 ** 31) && max < 2 ** 31 ? Int32Array.from(values) : values;
+}
+
+function passes(predicate: TagPredicate, value: string | undefined): boolean {
+  return predicate.kind === "in" ? predicate.values.includes(value) : predicate.test(value);
+}
+
+/** A catalog and its writer. */
+export class MemoryCatalog implements Catalog, Writer {
+  private readonly known = new Map<string, { readonly info: DatabaseInfo; readonly tables: Map<string, MemoryTable> }>();
+  private nextId = 1024;
+
+  constructor() {
+    for (const name of ["greptime_private", "information_schema", "public"]) this.known.set(name, { info: { name, options: {} }, tables: new Map() });
+  }
+
+  databases(): readonly DatabaseInfo[] {
+    return [...this.known.values()].map(({ info }) => info);
+  }
+
+  database(name: string): DatabaseInfo | undefined {
+    return this.known.get(name)?.info;
+  }
+
+  async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
+    if (this.known.has(name)) {
+      if (ifNotExists) return false;
+      throw new DbError(StatusCode.DatabaseAlreadyExists, `Database already exists: ${name}`);
+    }
+    this.known.set(name, { info: { name, options }, tables: new Map() });
+    return true;
+  }
+
+  async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
+    if (this.known.delete(name)) return true;
+    if (ifExists) return false;
+    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+  }
+
+  tables(database: string): readonly MemoryTable[] {
+    return [...(this.known.get(database)?.tables.values() ?? [])];
+  }
+
+  table(database: string, name: string): MemoryTable | undefined {
+    return this.known.get(database)?.tables.get(name);
+  }
+
+  async createTable(definition: TableDefinition): Promise<MemoryTable> {
+    const columns = definition.columns.map((column, i): ColumnSchema => ({ ...column, id: columnId(i + 1) }));
+    const table = new MemoryTable({ ...definition, columns, id: tableId(this.nextId++), version: 1 });
+    this.known.get(definition.database)?.tables.set(definition.name, table);
+    return table;
+  }
+
+  async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
+    if (this.known.get(database)?.tables.delete(name) === true) return true;
+    if (ifExists) return false;
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${name}`);
+  }
+
+  async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
+    throw new DbError(StatusCode.Unsupported, `Not supported: ${change.kind} of ${database}.${name} in a memory catalog`);
+  }
+
+  async write(database: string, batch: WriteBatch, _: WriteOptions): Promise<WriteResult> {
+    let rowCount = 0;
+    for (const write of batch.tables) {
+      const table = this.table(database, write.table);
+      if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${write.table}`);
+      const time = timeIndexOf(table.schema);
+      for (let row = 0; row < write.rowCount; row++) {
+        const { names, values } = batch.dictionary.tagsOf(write.keys[row] ?? 0);
+        const tags = new Map(names.map((name, i) => [name, values[i] ?? ""] as const));
+        const fields = new Map(write.fields.map((field) => [field.name, scalarAt(field.vector, field.type, row)] as const));
+        const at = scalarAt(write.times, time.type, row);
+        table.insert(tags, typeof at === "bigint" ? at : 0n, fields);
+      }
+      rowCount += write.rowCount;
+    }
+    return { rowCount };
+  }
+}

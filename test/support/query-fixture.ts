@@ -1,0 +1,84 @@
+/** Runs SQL text against a memory catalog and reads answers as plain values. */
+import { fixedClock } from "../../src/base/clock.ts";
+import { displayName } from "../../src/column/data-type.ts";
+import { scalarAt } from "../../src/column/scalar.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
+import type { QueryContext } from "../../src/query/query-context.ts";
+import { parseSql } from "../../src/query/sql/parse.ts";
+import { MemoryCatalog } from "./memory-catalog.ts";
+
+/** An answer with all its rows. */
+export interface Answer {
+  readonly columns: readonly string[];
+  readonly types: readonly string[];
+  readonly rows: readonly (readonly Scalar[])[];
+  /** Of a statement that changes rows. */
+  readonly affected: number | undefined;
+}
+
+/** 2024-01-01T00:00:00Z, when the fixture's clock stands. */
+export const FIXTURE_NOW: bigint = 1_704_067_200_000_000_000n;
+
+/** A memory catalog with a context and short ways to use them. */
+export class QueryFixture {
+  readonly catalog: MemoryCatalog = new MemoryCatalog();
+  readonly flushed: string[] = [];
+  readonly context: QueryContext;
+
+  constructor(signal: AbortSignal = new AbortController().signal) {
+    this.context = {
+      catalog: this.catalog,
+      writer: this.catalog,
+      admin: { flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`) },
+      clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
+      variables: { database: "public", timeZone: "UTC" },
+      signal,
+    };
+  }
+
+  /** Runs all statements of a text and gives the last answer. */
+  async sql(text: string, options: ExecOptions = {}): Promise<Answer> {
+    let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
+    for (const statement of parseSql(text)) {
+      const result = await executeStatement(statement, this.context, options);
+      if (result.kind === "affected") {
+        last = { columns: [], types: [], rows: [], affected: result.rowCount };
+        continue;
+      }
+      const rows: Scalar[][] = [];
+      for await (const batch of result.batches) {
+        for (let row = 0; row < batch.rowCount; row++) {
+          rows.push(result.headers.map((header, c) => (batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)))));
+        }
+      }
+      last = { columns: result.headers.map(({ name }) => name), types: result.headers.map(({ type }) => displayName(type)), rows, affected: undefined };
+    }
+    return last;
+  }
+
+  /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
+  async both(text: string): Promise<Answer> {
+    const wanted = await this.sql(text, { forceInterpreter: true });
+    const got = await this.sql(text);
+    const [a, b] = [canonical(got), canonical(wanted)];
+    if (a !== b) throw new Error(`the twins differ on ${text}\ngenerated:   ${a.slice(0, 2000)}\ninterpreted: ${b.slice(0, 2000)}`);
+    return got;
+  }
+}
+
+function ownScalar(value: Scalar): Scalar {
+  return value instanceof Uint8Array ? value.slice() : value;
+}
+
+/** Columns, types and sorted rows as text; floats to 9 digits, since sums may add in another order. */
+export function canonical(answer: Answer): string {
+  const rows = answer.rows.map((row) => row.map((value, i) => cellText(value, answer.types[i] ?? "")).join("|")).sort();
+  return [answer.columns.join("|"), answer.types.join("|"), ...rows].join("\n");
+}
+
+function cellText(value: Scalar, type: string): string {
+  if (value === undefined) return "NULL";
+  if (typeof value === "number" && type.startsWith("Float")) return value.toPrecision(9);
+  return value instanceof Uint8Array ? value.toHex() : String(value);
+}
