@@ -51,12 +51,16 @@ export interface Standalone {
 export async function startStandalone(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<Standalone> {
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
+  if (settings.general.defaultTimezone !== undefined) process.env["TZ"] = settings.general.defaultTimezone; // What SYSTEM means in SQL.
   const provider = settings.general.userProvider;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   const directory = lockDataDirectory(settings.storage.dataHome);
   const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
   if (recovery.records > 0 || recovery.lostBytes > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
-  const db = new LocalDb(engine, systemClock);
+  const db = new LocalDb(engine, systemClock, {
+    timeoutMillis: settings.query.timeoutMs,
+    memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
+  });
   const http = await startHttpServer({
     hostname: settings.http.addr.host,
     port: settings.http.addr.port,

@@ -9,7 +9,7 @@ export class ByteReadError extends Error {
   }
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads what `ByteWriter` wrote; every read is bounds-checked. @throws ByteReadError */
 export class ByteReader {

@@ -2,7 +2,7 @@ import { unreachable } from "../base/assert.ts";
 import type { DataType } from "./data-type.ts";
 import type { Scalar, Vector } from "./vector.ts";
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * The value of one row as a `Scalar`. For answers, tests and the interpreter; loops read the arrays themselves.

@@ -151,6 +151,7 @@ export const KNOBS: Knobs = {
       key: "http.is_strict_mode",
       kind: bool,
       default: false,
+      inert: { why: "this version takes no Prometheus writes, which it is about", neutral: false },
       reason: "True refuses Prometheus writes with invalid UTF-8 or label names.",
     },
     corsAllowedOrigins: {

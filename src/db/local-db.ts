@@ -1,6 +1,7 @@
 /**
  * The facade over one engine: checks who may do what, then hands on to the engine or to the query layer.
  */
+import { withDeadline } from "../base/cancel.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
@@ -22,15 +23,25 @@ export interface EngineFacade extends Catalog, Writer, SchemaLookup, AdminOperat
   failure(): string | undefined;
 }
 
+/** What one statement may take. */
+export interface StatementLimits {
+  /** 0 = no limit. */
+  readonly timeoutMillis: number;
+  /** Bytes held between batches; Infinity = no limit. */
+  readonly memoryBytesMax: number;
+}
+
 /** The database of this process. */
 export class LocalDb implements Db {
   readonly schemas: SchemaLookup;
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
+  private readonly limits: StatementLimits;
 
-  constructor(engine: EngineFacade, clock: Clock) {
+  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits) {
     this.engine = engine;
     this.clock = clock;
+    this.limits = limits;
     this.schemas = engine;
   }
 
@@ -38,17 +49,14 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     const statements = parseSql(text);
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
-    const context: QueryContext = {
-      catalog: this.engine,
-      writer: this.engine,
-      admin: this.engine,
-      clock: this.clock,
-      variables: session,
-      signal: session.signal,
-    };
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
-      yield await executeStatement(statement, context);
+      const { signal, done } = withDeadline(session.signal, this.limits.timeoutMillis);
+      try {
+        yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax: this.limits.memoryBytesMax });
+      } finally {
+        done();
+      }
     }
   }
 
@@ -79,6 +87,11 @@ export class LocalDb implements Db {
   health(): Health {
     const reason = this.engine.failure();
     return { ok: reason === undefined, reason };
+  }
+
+  private contextOf(session: Session, signal: AbortSignal): QueryContext {
+    const { engine, clock } = this;
+    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, signal };
   }
 
   private checkDatabase(session: Session): void {

@@ -61,11 +61,6 @@ export async function executeStatement(statement: Statement, context: QueryConte
   }
 }
 
-/** Runs statements in order and stops at the first failure. Each result is read before the next statement begins. */
-export async function* executeSql(statements: readonly Statement[], context: QueryContext, options: ExecOptions = {}): AsyncIterable<StatementResult> {
-  for (const statement of statements) yield await executeStatement(statement, context, options);
-}
-
 /** Whether a statement only reads, for permissions: SELECT, SHOW, DESCRIBE, and EXPLAIN of these (contract http.md 5.7). */
 export function isReadOnly(statement: Statement): boolean {
   switch (statement.kind) {

@@ -12,7 +12,14 @@ import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Catalog, DatabaseInfo, Table, TableStatistics } from "../../src/table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
-import { type ColumnSchema, mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema, timeIndexOf } from "../../src/table/schema.ts";
+import {
+  type ColumnSchema,
+  mergeModeOf,
+  type SchemaChange,
+  type TableDefinition,
+  type TableSchema,
+  timeIndexOf,
+} from "../../src/table/schema.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";
 import type { WriteBatch, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
 
@@ -58,13 +65,10 @@ export class MemoryTable implements Table {
   }
 
   get series(): SeriesView {
-    const table = this;
     return {
-      get count(): number {
-        return table.all.length;
-      },
-      codesOf: (column) => Uint32Array.from(table.all, (series) => table.codeOf(column, series.tags.get(column))),
-      dictionaryOf: (column) => table.dictionaryOf(column),
+      count: this.all.length,
+      codesOf: (column) => Uint32Array.from(this.all, (series) => this.codeOf(column, series.tags.get(column))),
+      dictionaryOf: (column) => this.dictionaryOf(column),
     };
   }
 
@@ -142,7 +146,9 @@ export class MemoryTable implements Table {
   private rowsOf(series: Series, { timeRange, newestPerSeries }: ScanRequest): Row[] {
     const mode = mergeModeOf(this.schema);
     const merged: Row[] = [];
-    const sorted = series.rows.map((row, i) => ({ row, i })).sort((a, b) => (a.row.time < b.row.time ? -1 : a.row.time > b.row.time ? 1 : a.i - b.i));
+    const sorted = series.rows
+      .map((row, i) => ({ row, i }))
+      .sort((a, b) => (a.row.time < b.row.time ? -1 : a.row.time > b.row.time ? 1 : a.i - b.i));
     for (const { row } of sorted) {
       if (row.time < timeRange.start || row.time >= timeRange.end) continue;
       const last = merged.at(-1);
@@ -174,12 +180,19 @@ export class MemoryTable implements Table {
   private vector(name: string, rows: readonly { series: Series; row: Row }[]): Vector {
     const column = this.schema.columns.find((candidate) => candidate.name === name);
     if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
-    if (column.semantic === "timestamp") return vectorOf(column.type, rows.map(({ row }) => row.time));
+    if (column.semantic === "timestamp")
+      return vectorOf(
+        column.type,
+        rows.map(({ row }) => row.time),
+      );
     if (column.semantic === "tag") {
       const dictionary = this.dictionaryOf(name);
       return { kind: "dictionary", codes: Uint32Array.from(rows, ({ series }) => this.codeOf(name, series.tags.get(name))), dictionary };
     }
-    const vector = vectorOf(column.type, rows.map(({ row }) => row.fields.get(name)));
+    const vector = vectorOf(
+      column.type,
+      rows.map(({ row }) => row.fields.get(name)),
+    );
     return column.type.kind === "int" && vector.kind === "number" ? { ...vector, values: narrowed(vector.values) } : vector;
   }
 }
@@ -202,7 +215,8 @@ export class MemoryCatalog implements Catalog, Writer {
   private nextId = 1024;
 
   constructor() {
-    for (const name of ["greptime_private", "information_schema", "public"]) this.known.set(name, { info: { name, options: {} }, tables: new Map() });
+    for (const name of ["greptime_private", "information_schema", "public"])
+      this.known.set(name, { info: { name, options: {} }, tables: new Map() });
   }
 
   databases(): readonly DatabaseInfo[] {

@@ -49,10 +49,19 @@ export class QueryFixture {
       const rows: Scalar[][] = [];
       for await (const batch of result.batches) {
         for (let row = 0; row < batch.rowCount; row++) {
-          rows.push(result.headers.map((header, c) => (batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)))));
+          rows.push(
+            result.headers.map((header, c) =>
+              batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)),
+            ),
+          );
         }
       }
-      last = { columns: result.headers.map(({ name }) => name), types: result.headers.map(({ type }) => displayName(type)), rows, affected: undefined };
+      last = {
+        columns: result.headers.map(({ name }) => name),
+        types: result.headers.map(({ type }) => displayName(type)),
+        rows,
+        affected: undefined,
+      };
     }
     return last;
   }

@@ -14,10 +14,17 @@ interface Group {
 }
 
 /** The groups of `input`, whose keys are all row keys. */
-export async function* aggregateInterpreted(node: Extract<PlanNode, { kind: "aggregate" }>, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+export async function* aggregateInterpreted(
+  node: Extract<PlanNode, { kind: "aggregate" }>,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncIterable<ExecBatch> {
   const groups = new Map<string, Group>();
   const { environment, budget } = context;
-  const newGroup = (keys: readonly Value[]): Group => ({ keys, accumulators: node.aggregates.map((call) => rowAccumulator(call, budget.reserve)) });
+  const newGroup = (keys: readonly Value[]): Group => ({
+    keys,
+    accumulators: node.aggregates.map((call) => rowAccumulator(call, budget.reserve)),
+  });
   if (node.keys.length === 0) groups.set("", newGroup([]));
   for await (const batch of input) {
     checkCancelled(context);
@@ -34,15 +41,28 @@ export async function* aggregateInterpreted(node: Extract<PlanNode, { kind: "agg
       for (const [k, call] of node.aggregates.entries()) {
         if (call.filter !== undefined && evaluate(call.filter, row.read, environment) !== true) continue;
         const args = call.args.map((argument) => own(evaluate(argument, row.read, environment)));
-        group.accumulators[k]?.add(args, call.orderBy.map((item) => own(evaluate(item.expression, row.read, environment))));
+        group.accumulators[k]?.add(
+          args,
+          call.orderBy.map((item) => own(evaluate(item.expression, row.read, environment))),
+        );
       }
     }
     await context.pace.turn();
   }
   const all = [...groups.values()];
   if (all.length === 0) return;
-  const keys = node.keys.map((key, i) => heldVector(key.type, all.map((group) => group.keys[i])));
-  const results = node.aggregates.map((call, k) => heldVector(call.type.result, all.map((group) => group.accumulators[k]?.result())));
+  const keys = node.keys.map((key, i) =>
+    heldVector(
+      key.type,
+      all.map((group) => group.keys[i]),
+    ),
+  );
+  const results = node.aggregates.map((call, k) =>
+    heldVector(
+      call.type.result,
+      all.map((group) => group.accumulators[k]?.result()),
+    ),
+  );
   yield* timedBatches(node.columns, { rowCount: all.length, vectors: [...keys, ...results] });
 }
 

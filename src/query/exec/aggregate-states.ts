@@ -179,7 +179,15 @@ class ExtremeStates implements AggregateState {
     this.state.counts = grownFloats(this.state.counts, groupCount);
     const vector = this.evaluator.vector(batch);
     if (vector.kind === "number") {
-      keepExtreme(vector.values, vector.validity, this.sign === 1)(starts, groups, count, vector.values, vector.validity, this.state, () => {});
+      keepExtreme(vector.values, vector.validity, this.sign === 1)(
+        starts,
+        groups,
+        count,
+        vector.values,
+        vector.validity,
+        this.state,
+        () => {},
+      );
       return;
     }
     for (let s = 0; s < count; s++) {

@@ -77,7 +77,8 @@ class Winners {
   private orderOf(call: AggregateCall): WinnerOrder | undefined {
     const { kernel } = call.function;
     const isTime = (item: AggregateCall["args"][number] | undefined): boolean => item?.kind === "column" && item.index === this.time;
-    if (kernel === "min" || kernel === "max") return isTime(call.args[0]) ? { newest: kernel === "max", laterOfEqual: kernel === "max" } : undefined;
+    if (kernel === "min" || kernel === "max")
+      return isTime(call.args[0]) ? { newest: kernel === "max", laterOfEqual: kernel === "max" } : undefined;
     const [order] = call.orderBy;
     if ((kernel !== "first" && kernel !== "last") || call.orderBy.length !== 1 || !isTime(order?.expression)) return undefined;
     return { newest: (kernel === "last") !== order?.descending, laterOfEqual: kernel === "last" };

@@ -25,7 +25,9 @@ export interface ColumnLayout {
 }
 
 /** A constant of a loop: a value, or a time that becomes an offset from the base of a column's vector. */
-export type LoopConstant = { readonly kind: "value"; readonly value: number | ReadonlySet<number> } | { readonly kind: "time"; readonly value: bigint; readonly column: number };
+export type LoopConstant =
+  | { readonly kind: "value"; readonly value: number | ReadonlySet<number> }
+  | { readonly kind: "time"; readonly value: bigint; readonly column: number };
 
 /** An expression over one dictionary column, to be computed once an entry. */
 export interface Lifted {
@@ -62,13 +64,21 @@ export function emitProjection(expression: TypedExpression, layout: readonly Col
     const no = emitter.isFalse(expression);
     if (yes === undefined || no === undefined) return undefined;
     return emitter.finish(
-      `let nulls = 0;\nfor (let i = 0; i < n; i++) {\n${emitter.lines()}const y = ${yes};\nO[i] = y ? 1 : 0;\nif (y || ${no}) M[i] = 1; else { M[i] = 0; nulls = 1; }\n}\nreturn nulls;`,
+      `let nulls = 0;
+for (let i = 0; i < n; i++) {
+${emitter.lines()}const y = ${yes};
+O[i] = y ? 1 : 0;
+if (y || ${no}) M[i] = 1; else { M[i] = 0; nulls = 1; }
+}
+return nulls;`,
     );
   }
   const number = emitter.number(expression);
   if (number === undefined) return undefined;
   const store = number.isNull === undefined ? "" : `if (${number.isNull}) { M[i] = 0; nulls = 1; } else M[i] = 1;\n`;
-  return emitter.finish(`let nulls = 0;\nfor (let i = 0; i < n; i++) {\n${emitter.lines()}O[i] = ${number.text};\n${store}}\nreturn nulls;`);
+  return emitter.finish(
+    `let nulls = 0;\nfor (let i = 0; i < n; i++) {\n${emitter.lines()}O[i] = ${number.text};\n${store}}\nreturn nulls;`,
+  );
 }
 
 /** Text of a number and of "it is NULL". `isNaN`: it may be NaN. */
@@ -189,7 +199,8 @@ class Emitter {
     if (side.kind === "column" && this.layout[side.index]?.kind === "time" && other.kind === "literal") {
       return { text: `${this.array(side.index, "offsets")}[i]`, isNull: this.nullOf(side.index), mayBeNaN: false };
     }
-    if (side.kind !== "literal" || other.kind !== "column" || this.layout[other.index]?.kind !== "time" || typeof side.value !== "bigint") return undefined;
+    if (side.kind !== "literal" || other.kind !== "column" || this.layout[other.index]?.kind !== "time" || typeof side.value !== "bigint")
+      return undefined;
     return { text: this.constant({ kind: "time", value: side.value, column: other.index }), isNull: undefined, mayBeNaN: false };
   }
 
@@ -198,8 +209,9 @@ class Emitter {
     if (operand === undefined || !expression.values.every((value): value is number => typeof value === "number")) return undefined;
     const numbers = expression.values as readonly number[];
     const inline = numbers.length <= SET_INLINE_MAX && !numbers.some(Number.isNaN);
+    const equals = (value: number): string => `${operand.text} === ${this.constant({ kind: "value", value })}`;
     const hit = inline
-      ? `(${numbers.length === 0 ? "false" : numbers.map((value) => `${operand.text} === ${this.constant({ kind: "value", value })}`).join(" || ")})`
+      ? `(${numbers.length === 0 ? "false" : numbers.map(equals).join(" || ")})`
       : `${this.constant({ kind: "value", value: new Set(numbers) })}.has(${operand.text})`;
     // A miss in a list with NULL is NULL: neither true nor false.
     const isHit = wanted !== expression.negated;
@@ -251,7 +263,9 @@ class Emitter {
       return { text: this.temporary(type.bits === 32 ? `Math.fround(${plain})` : plain), isNull, mayBeNaN: true };
     }
     if (operator === "/" || operator === "%") this.bail(isNull, `${b.text} === 0`);
-    const value = this.temporary(operator === "/" ? `Math.trunc(${plain}) + 0` : operator === "+" || operator === "-" ? plain : `${plain} + 0`);
+    const value = this.temporary(
+      operator === "/" ? `Math.trunc(${plain}) + 0` : operator === "+" || operator === "-" ? plain : `${plain} + 0`,
+    );
     this.bailUnlessFits(isNull, value, type);
     return { text: value, isNull, mayBeNaN: false };
   }
@@ -290,7 +304,10 @@ class Emitter {
       const value = this.number(branch.result);
       if (when === undefined || value === undefined || result === undefined) return undefined;
       const condition = this.temporary(when);
-      const isNull: string | undefined = either(value.isNull, result.isNull) === undefined ? undefined : `(${condition} ? ${value.isNull ?? "false"} : ${result.isNull ?? "false"})`;
+      const isNull: string | undefined =
+        either(value.isNull, result.isNull) === undefined
+          ? undefined
+          : `(${condition} ? ${value.isNull ?? "false"} : ${result.isNull ?? "false"})`;
       result = { text: `(${condition} ? ${value.text} : ${result.text})`, isNull, mayBeNaN: value.mayBeNaN || result.mayBeNaN };
     }
     return result;
@@ -312,7 +329,8 @@ class Emitter {
   private lift(expression: TypedExpression): { readonly state: string; readonly value: string } | undefined {
     const columns = columnsOf(expression);
     const [column] = columns;
-    if (columns.size !== 1 || column === undefined || this.layout[column]?.kind !== "dictionary" || isVolatile(expression)) return undefined;
+    if (columns.size !== 1 || column === undefined || this.layout[column]?.kind !== "dictionary" || isVolatile(expression))
+      return undefined;
     const table = this.lifted.push({ column, expression }) - 1;
     this.prelude.set(`t${table}`, `const s${table} = T[${table}].states, v${table} = T[${table}].values;`);
     const code = `${this.array(column, "codes")}[i]`;

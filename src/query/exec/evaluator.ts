@@ -109,7 +109,10 @@ export class FilterEvaluator {
     if (this.selection.length < batch.rowCount) this.selection = new Uint32Array(batch.rowCount);
     const { selection } = this;
     const loop = this.loops.of(batch);
-    const count = loop === undefined ? -1 : loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
+    const count =
+      loop === undefined
+        ? -1
+        : loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
     return { selection, count: count < 0 ? this.interpret(batch, selection) : count };
   }
 
@@ -169,7 +172,12 @@ export class VectorEvaluator {
     const loop = this.loops.of(batch);
     if (loop === undefined) return undefined;
     const { type } = this.expression;
-    const values = type.kind === "boolean" ? new Uint8Array(batch.rowCount) : type.kind === "float" && type.bits === 32 ? new Float32Array(batch.rowCount) : new Float64Array(batch.rowCount);
+    const values =
+      type.kind === "boolean"
+        ? new Uint8Array(batch.rowCount)
+        : type.kind === "float" && type.bits === 32
+          ? new Float32Array(batch.rowCount)
+          : new Float64Array(batch.rowCount);
     const validity = new Uint8Array(batch.rowCount);
     const state = loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, values, validity);
     return state < 0 ? undefined : { kind: "number", values, validity: state === 0 ? undefined : validity };

@@ -1,7 +1,6 @@
 /** What operators share while a query runs: cancellation, pacing, memory, the choice of twin. */
+import { throwIfCancelled } from "../../base/cancel.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, SeriesRuns } from "../../column/batch.ts";
 import type { Environment } from "../function/environment.ts";
 import type { PlanNode } from "../plan/node.ts";
@@ -51,5 +50,5 @@ export interface ExecContext {
 
 /** Called once a batch. @throws DbError Cancelled when the client left or its time is over */
 export function checkCancelled(context: ExecContext): void {
-  if (context.signal.aborted) throw new DbError(StatusCode.Cancelled, "Query has been cancelled");
+  throwIfCancelled(context.signal);
 }

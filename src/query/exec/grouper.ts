@@ -17,7 +17,7 @@ import type { GroupKey } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
 import { evaluate } from "./interpreter.ts";
-import { type BucketFrame, type BucketSpan, frameOf, locate } from "./kernels/bucket-starts.ts";
+import { type BucketCuts, type BucketFrame, type BucketSpan, cutBuckets, frameOf, locate } from "./kernels/bucket-starts.ts";
 import { PairTable } from "./kernels/pair-table.ts";
 import { endOfSpan } from "./kernels/span-end.ts";
 import { BucketCodes, ValueCodes } from "./key-codes.ts";
@@ -67,6 +67,7 @@ export class Grouper {
   private seriesIds = new Uint32Array(1024);
   private starts = new Uint32Array(0);
   private groups = new Uint32Array(0);
+  private cuts: BucketCuts = { starts: this.starts, steps: new Float64Array(0), count: 0 };
   private count = 0;
   private largest = -1;
 
@@ -84,7 +85,8 @@ export class Grouper {
       const codes = key.kind === "bucket" ? new BucketCodes(key.buckets, key.type) : new ValueCodes(key.type, reserve);
       places.set(index, { position, codes });
       if (key.kind === "series" && codes instanceof ValueCodes) this.seriesKeys.push({ key, codes });
-      else if (key.kind === "bucket" && codes instanceof BucketCodes) this.bucketKeys.push({ key, codes, span: { steps: 0, start: 1, end: 0 } });
+      else if (key.kind === "bucket" && codes instanceof BucketCodes)
+        this.bucketKeys.push({ key, codes, span: { steps: 0, start: 1, end: 0 } });
       else if (key.kind === "row" && codes instanceof ValueCodes) {
         this.rowKeys.push({ evaluator: new VectorEvaluator(key.expression, headers, context), codes, buffer: new Uint32Array(0) });
       }
@@ -106,6 +108,7 @@ export class Grouper {
     if (this.starts.length < rowCount + 1) {
       this.starts = new Uint32Array(rowCount + 1);
       this.groups = new Uint32Array(rowCount + 1);
+      this.cuts = { starts: this.starts, steps: new Float64Array(rowCount + 1), count: 0 };
     }
     this.count = 0;
     const before = this.groupCount;
@@ -114,7 +117,12 @@ export class Grouper {
     else this.byRun(batch);
     this.starts[this.count] = rowCount;
     this.context.budget.reserve((this.groupCount - before) * GROUP_BYTES);
-    return { count: rowCount === 0 ? 0 : this.count, starts: this.starts, groups: this.groups, ascending: this.rowKeys.length === 0 && (this.keyCount > 0 || batch.runs?.starts.length === 2) };
+    return {
+      count: rowCount === 0 ? 0 : this.count,
+      starts: this.starts,
+      groups: this.groups,
+      ascending: this.rowKeys.length === 0 && (this.keyCount > 0 || batch.runs?.starts.length === 2),
+    };
   }
 
   /** The values of one planned key for groups `[0, groupCount)`. */
@@ -204,13 +212,33 @@ export class Grouper {
   }
 
   /** Ascending times of one run and one bucket key: gallop from border to border. */
-  private bucketRun(batch: ExecBatch, { key, codes, span }: BucketKey, frame: BucketFrame | undefined, series: number, from: number, to: number): void {
+  private bucketRun(
+    batch: ExecBatch,
+    { key, codes, span }: BucketKey,
+    frame: BucketFrame | undefined,
+    series: number,
+    from: number,
+    to: number,
+  ): void {
     const vector = batch.vectors[key.column];
     if (vector?.kind !== "time" || frame === undefined) return;
     const { offsets } = vector;
     const steps = codes.stepsTo(frame);
     const position = this.seriesKeys.length;
     const seriesTable = position === 0 ? undefined : this.tables[position - 1];
+    if (frame.width > 0) {
+      const { cuts } = this;
+      cuts.count = this.count;
+      cutBuckets(offsets, from, to, frame.width, frame.rest, cuts);
+      for (let cut = this.count; cut < cuts.count; cut++) {
+        const code = codes.codeOf(steps + (cuts.steps[cut] ?? 0));
+        const group = seriesTable === undefined ? code : seriesTable.idOf(series, code);
+        this.groups[cut] = group;
+        if (group > this.largest) this.largest = group;
+      }
+      this.count = cuts.count;
+      return;
+    }
     for (let row = from; row < to; ) {
       locate(frame, offsets[row] ?? 0, span);
       const code = codes.codeOf(steps + span.steps);
@@ -220,13 +248,21 @@ export class Grouper {
   }
 
   /** Any keys, row by row. `rowCodes` belong to the row keys. */
-  private bucketRows(batch: ExecBatch, frames: readonly (BucketFrame | undefined)[], series: number, from: number, to: number, rowKeys: readonly RowKey[] | undefined): void {
+  private bucketRows(
+    batch: ExecBatch,
+    frames: readonly (BucketFrame | undefined)[],
+    series: number,
+    from: number,
+    to: number,
+    rowKeys: readonly RowKey[] | undefined,
+  ): void {
     const seriesCount = this.seriesKeys.length;
     const bucketCount = this.bucketKeys.length;
     for (let row = from; row < to; row++) {
       let id = series;
       for (let b = 0; b < bucketCount; b++) id = this.fold(id, this.bucketCode(batch, b, frames[b], row), seriesCount + b);
-      if (rowKeys !== undefined) for (let k = 0; k < rowKeys.length; k++) id = this.fold(id, rowKeys[k]?.buffer[row] ?? 0, seriesCount + bucketCount + k);
+      if (rowKeys !== undefined)
+        for (let k = 0; k < rowKeys.length; k++) id = this.fold(id, rowKeys[k]?.buffer[row] ?? 0, seriesCount + bucketCount + k);
       this.push(row, id, true);
     }
   }

@@ -43,7 +43,10 @@ export class HeldRows {
     const [first] = this.parts;
     if (this.parts.length === 1 && first !== undefined) return first;
     const vectors = this.headers.map((header, c) =>
-      concat(header.type, this.parts.flatMap(({ vectors: all, rowCount }) => (all[c] === undefined ? [] : [{ vector: all[c], rowCount }]))),
+      concat(
+        header.type,
+        this.parts.flatMap(({ vectors: all, rowCount }) => (all[c] === undefined ? [] : [{ vector: all[c], rowCount }])),
+      ),
     );
     const batch = { rowCount: this.rowCount, vectors };
     this.parts = [batch];

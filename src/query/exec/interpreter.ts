@@ -9,7 +9,7 @@ import { arithmetic } from "../function/arithmetic.ts";
 import { castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { likeTest } from "../function/like.ts";
-import { compareValues, type Present, type Value, valueKey } from "../function/value.ts";
+import { compareValues, type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
 
 /** Gives the value of a column of the current row. */
@@ -64,7 +64,7 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
 }
 
 /** Whether `a operator b` in the total order of `compareValues`. */
-export function holds(operator: CompareOperator, a: Present, b: Present): boolean {
+function holds(operator: CompareOperator, a: Present, b: Present): boolean {
   const order = compareValues(a, b);
   switch (operator) {
     case "=":
@@ -119,10 +119,10 @@ function like(expression: Of<"like">, row: RowReader, environment: Environment):
   if (test === undefined) {
     const pattern = evaluate(expression.pattern, row, environment);
     if (pattern === undefined) return undefined;
-    test = likeTest(String(pattern), expression.escape, expression.insensitive);
+    test = likeTest(textOf(pattern), expression.escape, expression.insensitive);
     if (expression.pattern.kind === "literal") patterns.set(expression, test);
   }
-  return test(String(value)) !== expression.negated;
+  return test(textOf(value)) !== expression.negated;
 }
 
 function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {

@@ -4,7 +4,7 @@
 import type { DataType } from "../../column/data-type.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../function/time/buckets.ts";
-import { isInterval, type Value, valueKey } from "../function/value.ts";
+import { isInterval, textOf, type Value, valueKey } from "../function/value.ts";
 import type { BucketFrame } from "./kernels/bucket-starts.ts";
 import { heldVector, isTimeType, valueAt } from "./vector-values.ts";
 import type { Reserve } from "../function/aggregate/accumulator.ts";
@@ -71,7 +71,7 @@ export class ValueCodes {
   /** The values of codes. Text comes out as a dictionary, so that it is held once. */
   vector(codes: Uint32Array, count: number): Vector {
     if (this.type.kind === "string") {
-      const dictionary = [undefined, ...this.values.map((value) => (value === undefined ? undefined : String(value)))];
+      const dictionary = [undefined, ...this.values.map((value) => (value === undefined ? undefined : textOf(value)))];
       const shifted = new Uint32Array(count);
       for (let i = 0; i < count; i++) shifted[i] = dictionary[(codes[i] ?? 0) + 1] === undefined ? 0 : (codes[i] ?? 0) + 1;
       return { kind: "dictionary", codes: shifted, dictionary };

@@ -1,5 +1,6 @@
 /**
- * An expression over one dictionary column, computed once for each entry of the dictionary instead of once a row. Grows with the dictionary.
+ * An expression over one dictionary column, computed once for each entry of the dictionary instead of once a row.
+ * Grows with the dictionary.
  */
 import { DbError } from "../../base/error.ts";
 import type { Vector } from "../../column/vector.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs a plan on stretches of time, newest first, until enough rows came out. The first stretch is guessed; each further one is four times as
- * long, so a wrong guess costs a third more than a right one.
+ * Runs a plan on stretches of time, newest first, until enough rows came out. The first stretch is guessed; each further one is
+ * four times as long, so a wrong guess costs a third more than a right one.
  */
 import type { TimeRange } from "../../table/scan.ts";
 import { bucketIndexOf, bucketStartOf } from "../function/time/buckets.ts";
@@ -14,7 +14,10 @@ const GROWTH = 4n;
 const ROWS_MARGIN = 4;
 
 /** The rows of `node.input`, newest first. */
-export async function* newestFirst(node: Extract<PlanNode, { kind: "newest-first" }>, run: (plan: PlanNode) => AsyncIterable<ExecBatch>): AsyncIterable<ExecBatch> {
+export async function* newestFirst(
+  node: Extract<PlanNode, { kind: "newest-first" }>,
+  run: (plan: PlanNode) => AsyncIterable<ExecBatch>,
+): AsyncIterable<ExecBatch> {
   const bounds = node.table.timeBounds();
   if (bounds === undefined || node.wanted === 0) return;
   const range = intersect(bounds, node.timeRange);

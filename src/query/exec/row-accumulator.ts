@@ -61,7 +61,7 @@ function ordered(call: AggregateCall, inner: Accumulator, skipsNull: boolean, re
 }
 
 /** Order of two rows by the values of their sort keys. */
-export function compareKeys(items: readonly SortItem[], a: readonly Value[], b: readonly Value[]): number {
+function compareKeys(items: readonly SortItem[], a: readonly Value[], b: readonly Value[]): number {
   for (const [i, item] of items.entries()) {
     const order = compareItem(item, a[i], b[i]);
     if (order !== 0) return order;

@@ -25,7 +25,12 @@ export interface PreparedSelect {
 }
 
 /** Plans a SELECT. @throws DbError PlanQuery, TableNotFound */
-export function prepareSelect(select: Select, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
+export function prepareSelect(
+  select: Select,
+  context: QueryContext,
+  options: ExecOptions,
+  extra: Partial<ExecContext> = {},
+): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
   const plan = planSelect(select, { catalog: context.catalog, environment, optimise: options.forceInterpreter !== true });
   const exec: ExecContext = {

@@ -17,7 +17,11 @@ const BATCH_ROWS = 8192;
 const GATHERED_MIN = 4096;
 
 /** The rows of `input` in order. */
-export async function* sort(node: Extract<PlanNode, { kind: "sort" }>, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+export async function* sort(
+  node: Extract<PlanNode, { kind: "sort" }>,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncIterable<ExecBatch> {
   const { keep } = node;
   if (keep === 0) return;
   const rows = new HeldRows(node.columns, context.budget);

@@ -1,5 +1,6 @@
 /**
- * `last_value(x ORDER BY time)` and `first_value(x ORDER BY time)` over the time index, and `min`/`max` of it: for each group, which row wins.
+ * `last_value(x ORDER BY time)` and `first_value(x ORDER BY time)` over the time index, and `min`/`max` of it: which row of each
+ * group wins.
  *
  * One tracker serves all aggregates with the same order. It sees one candidate a segment (the last row of ascending times), and copies the
  * winners' columns once a batch. Times are kept as two doubles (floor(t / 2^32) and the rest), since doubles cannot hold all 64 bits.
@@ -140,10 +141,19 @@ export class WinnerColumn {
 
   /** The column. */
   vector(groupCount: number): Vector {
-    if (this.values !== undefined) return heldVector(this.type, Array.from({ length: groupCount }, (_, g) => this.values?.[g]));
-    if (this.dictionary !== undefined) return { kind: "dictionary", codes: grownCodes(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
+    if (this.values !== undefined)
+      return heldVector(
+        this.type,
+        Array.from({ length: groupCount }, (_, g) => this.values?.[g]),
+      );
+    if (this.dictionary !== undefined)
+      return { kind: "dictionary", codes: grownCodes(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
     const validity = grownBytes(this.validity, groupCount).subarray(0, groupCount);
-    return { kind: "number", values: grownFloats(this.numbers, groupCount).subarray(0, groupCount), validity: validity.includes(0) ? validity : undefined };
+    return {
+      kind: "number",
+      values: grownFloats(this.numbers, groupCount).subarray(0, groupCount),
+      validity: validity.includes(0) ? validity : undefined,
+    };
   }
 }
 

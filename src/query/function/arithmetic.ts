@@ -5,7 +5,7 @@ import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.
 import { floorModulo } from "./time/civil.ts";
 import { addInterval, addIntervals } from "./time/interval.ts";
 import { INT64_MAX, INT64_MIN } from "./time/time-units.ts";
-import { isInterval, NANOS_PER_DAY, type Present } from "./value.ts";
+import { isInterval, NANOS_PER_DAY, type Present, textOf } from "./value.ts";
 
 /**
  * `a operator b`, a value of type `result`. Numbers of both sides have type `result`; times of both sides have one unit.
@@ -54,7 +54,7 @@ function timeArithmetic(sign: 1 | -1, a: Present, b: Present, result: Extract<Da
     : isInterval(a)
       ? addInterval(BigInt(b as bigint), result.unit, a, sign)
       : BigInt(a as bigint) + BigInt(sign) * BigInt(b as bigint);
-  if (value < INT64_MIN || value > INT64_MAX) throw overflow(`${String(a)} ${sign === 1 ? "+" : "-"} time`, result);
+  if (value < INT64_MIN || value > INT64_MAX) throw overflow(`${textOf(a)} ${sign === 1 ? "+" : "-"} time`, result);
   return value;
 }
 

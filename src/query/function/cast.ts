@@ -12,7 +12,7 @@ import { formatDate, formatDuration, formatInterval, formatTimestamp } from "./t
 import { parseInterval } from "./time/parse-interval.ts";
 import { parseDate, parseTimestamp } from "./time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";
-import { exactInteger, isInterval, type Present, type Value } from "./value.ts";
+import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
 
 const SECONDS_PER_DAY = 86_400n;
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -78,11 +78,11 @@ function cannotParse(text: string, type: DataType): DbError {
 
 function toBoolean(value: Present): boolean {
   if (typeof value === "boolean") return value;
-  if (typeof value === "number" || typeof value === "bigint") return value != 0;
-  const text = String(value).trim().toLowerCase();
+  if (typeof value === "number" || typeof value === "bigint") return Number(value) !== 0;
+  const text = textOf(value).trim().toLowerCase();
   if (["true", "t", "yes", "y", "on", "1"].includes(text)) return true;
   if (["false", "f", "no", "n", "off", "0"].includes(text)) return false;
-  throw cannotParse(String(value), { kind: "boolean" });
+  throw cannotParse(textOf(value), { kind: "boolean" });
 }
 
 function toInteger(value: Present, from: DataType, to: IntegerType): number | bigint {
@@ -182,10 +182,11 @@ function toTimestamp(value: Present, from: DataType, to: Extract<DataType, { kin
     }
     time = rescale(nanos, "nanosecond", to.unit);
   } else {
-    if (typeof value === "number" && !Number.isFinite(value)) throw castError(`Can't cast value ${formatFloat(value)} to type ${displayName(to)}`);
+    if (typeof value === "number" && !Number.isFinite(value))
+      throw castError(`Can't cast value ${formatFloat(value)} to type ${displayName(to)}`);
     time = typeof value === "bigint" ? value : BigInt(Math.trunc(Number(value)));
   }
-  if (time < INT64_MIN || time > INT64_MAX) throw castError(`time ${String(value)} is out of range of ${displayName(to)}`);
+  if (time < INT64_MIN || time > INT64_MAX) throw castError(`time ${textOf(value)} is out of range of ${displayName(to)}`);
   return time;
 }
 

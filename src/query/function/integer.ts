@@ -32,7 +32,7 @@ export function fits(value: Integer, type: IntegerType): boolean {
 
 /** @throws DbError EngineExecuteQuery on overflow and on division by zero */
 export function integerArithmetic(operator: ArithmeticOperator, a: Integer, b: Integer, type: IntegerType): Integer {
-  if ((operator === "/" || operator === "%") && b == 0) throw divideByZero();
+  if ((operator === "/" || operator === "%") && Number(b) === 0) throw divideByZero();
   if (typeof a === "number" && typeof b === "number") {
     const quick = onNumbers(operator, a, b);
     // A double result within ±2^53 is the exact one: a larger exact result would have rounded to at least 2^53.
@@ -80,6 +80,6 @@ export function overflow(operation: string, type: DataType): DbError {
 }
 
 /** The error of an integer divided by zero. */
-export function divideByZero(): DbError {
+function divideByZero(): DbError {
   return new DbError(StatusCode.EngineExecuteQuery, "Divide by zero error");
 }

@@ -7,7 +7,7 @@ import { fits, overflow } from "./integer.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
 import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "./signature.ts";
 import { addIntervals } from "./time/interval.ts";
-import { exactInteger, isInterval, type Present, type Value } from "./value.ts";
+import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
 
 const num = (value: Present | undefined): number => Number(value);
 
@@ -54,7 +54,7 @@ function truncate(value: number, digits = 0): number {
 function magnitude(value: Present, type: DataType): Value {
   if (type.kind !== "int") return Math.abs(num(value));
   const result = typeof value === "bigint" ? exactInteger(value < 0n ? -value : value) : Math.abs(num(value));
-  if (!fits(result, type)) throw overflow(`abs(${String(value)})`, type);
+  if (!fits(result, type)) throw overflow(`abs(${textOf(value)})`, type);
   return result;
 }
 
@@ -94,7 +94,8 @@ function greatestDivisor(a: bigint, b: bigint): bigint {
 }
 
 function factorial(value: number): Value {
-  if (value > 20 || value < 0) throw new DbError(StatusCode.EngineExecuteQuery, `cannot compute factorial(${value}): the argument must be 0..20`);
+  if (value > 20 || value < 0)
+    throw new DbError(StatusCode.EngineExecuteQuery, `cannot compute factorial(${value}): the argument must be 0..20`);
   let result = 1n;
   for (let i = 2; i <= value; i++) result *= BigInt(i);
   return exactInteger(result);
@@ -102,7 +103,12 @@ function factorial(value: number): Value {
 
 const big = (value: Present | undefined): bigint => BigInt(value as number | bigint);
 const signum = float("signum(number)", 1, (x) => Math.sign(x) + 0);
-const power = float("power(number, number)", 2, (x, y) => x ** y, ([x, y]) => `(${x}) ** (${y})`);
+const power = float(
+  "power(number, number)",
+  2,
+  (x, y) => x ** y,
+  ([x, y]) => `(${x}) ** (${y})`,
+);
 const ceil = math("ceil");
 const MODULO: ScalarFunction["resolve"] = (args) => {
   if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null")) return undefined;
@@ -113,7 +119,27 @@ const MODULO: ScalarFunction["resolve"] = (args) => {
 /** The functions of this file. */
 export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   strict("abs(number)", sameNumber, ([x], call) => magnitude(x as Present, call.type.result), { emit: ([x]) => `Math.abs(${x})` }),
-  ...["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp", "floor", "ln", "log10", "log2", "sin", "sinh", "sqrt", "tan", "tanh"].map((name) => math(name)),
+  ...[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cbrt",
+    "cos",
+    "cosh",
+    "exp",
+    "floor",
+    "ln",
+    "log10",
+    "log2",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+  ].map((name) => math(name)),
   math("atan2", 2),
   ceil,
   alias("ceiling", ceil),
@@ -122,9 +148,19 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   float("radians(number)", 1, (x) => (x * Math.PI) / 180),
   strict("factorial(integer)", integers(1), ([x]) => factorial(num(x))),
   strict("gcd(integer, integer)", integers(2), ([a, b]) => exactInteger(greatestDivisor(big(a), big(b)))),
-  strict("lcm(integer, integer)", integers(2), ([a, b]) => (a == 0 || b == 0 ? 0 : exactInteger(greatestDivisor(big(a) * big(b), 0n) / greatestDivisor(big(a), big(b))))),
-  strict("isnan(number)", (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }), ([x]) => Number.isNaN(x)),
-  strict("iszero(number)", (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }), ([x]) => x === 0),
+  strict("lcm(integer, integer)", integers(2), ([a, b]) =>
+    Number(a) === 0 || Number(b) === 0 ? 0 : exactInteger(greatestDivisor(big(a) * big(b), 0n) / greatestDivisor(big(a), big(b))),
+  ),
+  strict(
+    "isnan(number)",
+    (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }),
+    ([x]) => Number.isNaN(x),
+  ),
+  strict(
+    "iszero(number)",
+    (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }),
+    ([x]) => x === 0,
+  ),
   strict("log([base, ]number)", floats(2, 1), ([x, y]) => (y === undefined ? Math.log10(num(x)) : Math.log(num(y)) / Math.log(num(x)))),
   strict("mod(number, number)", MODULO, ([a, b], call) => arithmetic("%", a as Present, b as Present, call.type.result)),
   float("nanvl(number, number)", 2, (x, y) => (Number.isNaN(x) ? y : x)),
@@ -134,8 +170,12 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   alias("pow", power),
   strict("random()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
   strict("rand()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
-  strict("round(number[, digits])", roundType, ([x, digits], call) => narrow(roundHalfAway(num(x), digits === undefined ? 0 : num(digits)), call)),
-  strict("trunc(number[, digits])", roundType, ([x, digits], call) => narrow(truncate(num(x), digits === undefined ? 0 : num(digits)), call)),
+  strict("round(number[, digits])", roundType, ([x, digits], call) =>
+    narrow(roundHalfAway(num(x), digits === undefined ? 0 : num(digits)), call),
+  ),
+  strict("trunc(number[, digits])", roundType, ([x, digits], call) =>
+    narrow(truncate(num(x), digits === undefined ? 0 : num(digits)), call),
+  ),
   signum,
   alias("sign", signum),
   strict("clamp(number, min, max)", floats(3), ([x, low, high]) => clamp(num(x), num(low), num(high))),
@@ -147,7 +187,11 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   bitwise("shift_left_op(integer, integer)", (a, b) => a << BigInt.asUintN(6, b)),
   bitwise("shift_right_op(integer, integer)", (a, b) => a >> BigInt.asUintN(6, b)),
   strict("bit_not_op(integer)", integers(1), ([x]) => exactInteger(~big(x))),
-  strict("to_hex(integer)", exactly(["int"], () => ({ kind: "string" })), ([x]) => BigInt.asUintN(64, big(x)).toString(16)),
+  strict(
+    "to_hex(integer)",
+    exactly(["int"], () => ({ kind: "string" })),
+    ([x]) => BigInt.asUintN(64, big(x)).toString(16),
+  ),
 ];
 
 function clamp(value: number, low: number, high: number): number {

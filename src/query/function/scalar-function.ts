@@ -49,7 +49,15 @@ export function strict(
   options: FunctionOptions = {},
 ): ScalarFunction {
   const run = evaluate as ScalarFunction["evaluate"]; // the caller keeps NULL away
-  return { name: nameOf(signature), resolve, signature, nulls: "propagate", volatility: options.volatility ?? "immutable", evaluate: run, ...emitOf(options) };
+  return {
+    name: nameOf(signature),
+    resolve,
+    signature,
+    nulls: "propagate",
+    volatility: options.volatility ?? "immutable",
+    evaluate: run,
+    ...emitOf(options),
+  };
 }
 
 /** A function that sees NULL arguments. */
@@ -59,7 +67,15 @@ export function lenient(
   evaluate: ScalarFunction["evaluate"],
   options: FunctionOptions = {},
 ): ScalarFunction {
-  return { name: nameOf(signature), resolve, signature, nulls: "own", volatility: options.volatility ?? "immutable", evaluate, ...emitOf(options) };
+  return {
+    name: nameOf(signature),
+    resolve,
+    signature,
+    nulls: "own",
+    volatility: options.volatility ?? "immutable",
+    evaluate,
+    ...emitOf(options),
+  };
 }
 
 /** The same function under another name. */

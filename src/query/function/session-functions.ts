@@ -18,7 +18,11 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),
   lenient("read_preference()", constant(STRING), () => "LEADER", { volatility: "stable" }),
   lenient("pg_backend_pid()", constant(INT64), () => process.pid, { volatility: "stable" }),
-  lenient("arrow_typeof(value)", (args) => (args.length === 1 ? { args, result: STRING } : undefined), (_, call) => arrowName(call.type.args[0])),
+  lenient(
+    "arrow_typeof(value)",
+    (args) => (args.length === 1 ? { args, result: STRING } : undefined),
+    (_, call) => arrowName(call.type.args[0]),
+  ),
 ];
 
 function arrowName(type: DataType = NULL): string {

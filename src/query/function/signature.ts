@@ -33,7 +33,9 @@ export const sameNumber: Resolve = (args) => {
 /** Two or more integers (64 bits) to one. */
 export function integers(count: number): Resolve {
   return (args) =>
-    args.length === count && args.every((arg) => arg.kind === "int" || arg.kind === "null") ? { args: args.map(() => INT64), result: INT64 } : undefined;
+    args.length === count && args.every((arg) => arg.kind === "int" || arg.kind === "null")
+      ? { args: args.map(() => INT64), result: INT64 }
+      : undefined;
 }
 
 /** Arguments given one by one; "text" takes anything printable, "integer" any integer. Those after `optionalFrom` may be left out. */

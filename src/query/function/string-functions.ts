@@ -5,12 +5,12 @@ import { StatusCode } from "../../base/status-code.ts";
 import { regexOf } from "./like.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, exactly, texts, typed } from "./signature.ts";
-import type { Present, Value } from "./value.ts";
+import { type Present, textOf, type Value } from "./value.ts";
 
 /** Longest text that a function builds, in characters. Reason: `repeat` and `lpad` could fill the memory. Error: EngineExecuteQuery. */
 const TEXT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-const str = (value: Value): string => String(value ?? "");
+const str = textOf;
 const chars = (value: Value): string[] => [...str(value)];
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(str(value)));
 
@@ -23,7 +23,9 @@ function substring(text: Value, start: number, length: number | undefined): stri
     throw new DbError(StatusCode.EngineExecuteQuery, `cannot take a substring: negative length ${length}; use a length of 0 or more`);
   }
   const end = length === undefined ? undefined : Math.max(start - 1 + length, 0);
-  return chars(text).slice(Math.max(start - 1, 0), end).join("");
+  return chars(text)
+    .slice(Math.max(start - 1, 0), end)
+    .join("");
 }
 
 /** The first `count` characters; a negative count leaves off that many at the end. */
@@ -44,7 +46,10 @@ function pad(text: Value, length: number, filler: string, atStart: boolean): str
 
 function checkLength(length: number): void {
   if (length <= TEXT_CHARACTERS_MAX) return;
-  throw new DbError(StatusCode.EngineExecuteQuery, `cannot build a text of ${length} characters: at most ${TEXT_CHARACTERS_MAX} are allowed`);
+  throw new DbError(
+    StatusCode.EngineExecuteQuery,
+    `cannot build a text of ${length} characters: at most ${TEXT_CHARACTERS_MAX} are allowed`,
+  );
 }
 
 function repeat(text: Value, count: number): string {
@@ -64,12 +69,14 @@ function trim(text: string, set: string, start: boolean, end: boolean): string {
 }
 
 function trimmer(name: string, start: boolean, end: boolean): ScalarFunction {
-  return strict(`${name}(text[, characters])`, typed(["text", "text"], STRING, 1), ([text, set]) => trim(str(text), set === undefined ? " " : str(set), start, end));
+  return strict(`${name}(text[, characters])`, typed(["text", "text"], STRING, 1), ([text, set]) =>
+    trim(str(text), set === undefined ? " " : str(set), start, end),
+  );
 }
 
 function position(text: Value, sub: Value): number {
   const at = str(text).indexOf(str(sub));
-  return at < 0 ? 0 : [...str(text).slice(0, at)].length + 1;
+  return at < 0 ? 0 : Array.from(str(text).slice(0, at)).length + 1;
 }
 
 function splitPart(text: Value, separator: Value, index: number): string {
@@ -86,7 +93,9 @@ function translate(text: Value, from: Value, to: Value): string {
   const target = chars(to);
   const map = new Map<string, string>();
   for (const [i, character] of chars(from).entries()) if (!map.has(character)) map.set(character, target[i] ?? "");
-  return chars(text).map((character) => map.get(character) ?? character).join("");
+  return chars(text)
+    .map((character) => map.get(character) ?? character)
+    .join("");
 }
 
 /** Whether a term stands in a text with no letter or digit of ASCII beside it. An empty term is only in an empty text. */
@@ -104,17 +113,28 @@ function matchesTerm(text: string, term: string): boolean {
 
 function concatWs(args: readonly Value[]): Value {
   const [separator, ...rest] = args;
-  return separator === undefined ? undefined : rest.filter((part) => part !== undefined).map(str).join(str(separator));
+  return separator === undefined
+    ? undefined
+    : rest
+        .filter((part) => part !== undefined)
+        .map(str)
+        .join(str(separator));
 }
 
 const length = text1("length(text)", (text) => [...text].length, INT64);
 const lower = text1("lower(text)", (text) => text.toLowerCase());
 const upper = text1("upper(text)", (text) => text.toUpperCase());
-const substr = strict("substr(text, start[, length])", typed(["text", "integer", "integer"], STRING, 2), ([text, start, count]) => substring(text, Number(start), count === undefined ? undefined : Number(count)));
+const substr = strict("substr(text, start[, length])", typed(["text", "integer", "integer"], STRING, 2), ([text, start, count]) =>
+  substring(text, Number(start), count === undefined ? undefined : Number(count)),
+);
 const strpos = strict("strpos(text, part)", typed(["text", "text"], INT64), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
 const regex = (name: string, flags: string, wanted: boolean): ScalarFunction =>
-  strict(`${name}(text, pattern)`, typed(["text", "text"], BOOLEAN), ([text, pattern]) => regexOf(str(pattern), flags).test(str(text)) === wanted);
+  strict(
+    `${name}(text, pattern)`,
+    typed(["text", "text"], BOOLEAN),
+    ([text, pattern]) => regexOf(str(pattern), flags).test(str(text)) === wanted,
+  );
 const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
   strict(signature, typed(["text", "text"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
 
@@ -130,7 +150,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   upper,
   alias("ucase", upper),
   text1("initcap(text)", capitalise),
-  text1("reverse(text)", (text) => [...text].reverse().join("")),
+  text1("reverse(text)", (text) => Array.from(text).reverse().join("")),
   btrim,
   alias("trim", btrim),
   trimmer("ltrim", true, false),
@@ -145,11 +165,19 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   test2("matches_term(text, term)", matchesTerm),
   strict("left(text, count)", typed(["text", "integer"], STRING), ([text, count]) => leftOf(text, Number(count))),
   strict("right(text, count)", typed(["text", "integer"], STRING), ([text, count]) => rightOf(text, Number(count))),
-  strict("lpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) => pad(text, Number(size), fill === undefined ? " " : str(fill), true)),
-  strict("rpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) => pad(text, Number(size), fill === undefined ? " " : str(fill), false)),
+  strict("lpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) =>
+    pad(text, Number(size), fill === undefined ? " " : str(fill), true),
+  ),
+  strict("rpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) =>
+    pad(text, Number(size), fill === undefined ? " " : str(fill), false),
+  ),
   strict("repeat(text, count)", typed(["text", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
-  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => str(text).replaceAll(str(from), () => str(to))),
-  strict("split_part(text, separator, index)", typed(["text", "text", "integer"], STRING), ([text, separator, index]) => splitPart(text, separator, Number(index))),
+  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) =>
+    str(text).replaceAll(str(from), () => str(to)),
+  ),
+  strict("split_part(text, separator, index)", typed(["text", "text", "integer"], STRING), ([text, separator, index]) =>
+    splitPart(text, separator, Number(index)),
+  ),
   strpos,
   alias("instr", strpos),
   alias("position", strpos),
@@ -157,15 +185,23 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   alias("substring", substr),
   alias("mid", substr),
   strict("translate(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => translate(text, from, to)),
-  strict("regexp_like(text, pattern[, flags])", typed(["text", "text", "text"], BOOLEAN, 2), ([text, pattern, flags]) => regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags).replace("g", "")}`).test(str(text))),
-  strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), ([text, pattern, to, flags]) => str(text).replace(regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags)}`), str(to).replace(/\\(\d)/g, "$$$1"))),
+  strict("regexp_like(text, pattern[, flags])", typed(["text", "text", "text"], BOOLEAN, 2), ([text, pattern, flags]) =>
+    regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags).replace("g", "")}`).test(str(text)),
+  ),
+  strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), ([text, pattern, to, flags]) =>
+    str(text).replace(regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags)}`), str(to).replace(/\\(\d)/g, "$$$1")),
+  ),
   regex("regex_match_op", "u", true),
   regex("regex_imatch_op", "iu", true),
   regex("regex_not_match_op", "u", false),
   regex("regex_not_imatch_op", "iu", false),
   strict("md5(text)", typed(["text"], STRING), ([text]) => new Bun.CryptoHasher("md5").update(bytesOf(text)).digest("hex")),
   strict("sha256(text)", typed(["text"], BINARY), ([text]) => new Bun.CryptoHasher("sha256").update(bytesOf(text)).digest()),
-  strict("encode(binary, 'hex' | 'base64')", exactly(["binary", "string"], () => STRING), ([bytes, form]) => encode(bytes as Present, str(form))),
+  strict(
+    "encode(binary, 'hex' | 'base64')",
+    exactly(["binary", "string"], () => STRING),
+    ([bytes, form]) => encode(bytes as Present, str(form)),
+  ),
   lenient("uuid()", constant(STRING), () => crypto.randomUUID(), { volatility: "volatile" }),
 ];
 

@@ -1,7 +1,21 @@
 /** Functions on dates, times and intervals. Calendar functions count in UTC. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, DATE, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_MICROSECOND, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND, TIMESTAMP_SECOND, type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import {
+  type DataType,
+  DATE,
+  FLOAT64,
+  INT32,
+  INT64,
+  INTERVAL,
+  STRING,
+  TIMESTAMP_MICROSECOND,
+  TIMESTAMP_MILLISECOND,
+  TIMESTAMP_NANOSECOND,
+  TIMESTAMP_SECOND,
+  type TimeUnit,
+  UNITS_PER_SECOND,
+} from "../../column/data-type.ts";
 import { castValue } from "./cast.ts";
 import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, isNumeric } from "./signature.ts";
@@ -10,7 +24,7 @@ import { civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./time/c
 import { addInterval } from "./time/interval.ts";
 import { parseTimestamp } from "./time/parse-time.ts";
 import { rescale } from "./time/time-units.ts";
-import { isInterval, NANOS_PER_DAY, type Present, type Value } from "./value.ts";
+import { isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
 
 const stamp = (unit: TimeUnit): DataType => ({ kind: "timestamp", unit });
 const unitOf = (type: DataType | undefined): TimeUnit => (type?.kind === "timestamp" ? type.unit : "nanosecond");
@@ -44,11 +58,14 @@ const binType: ScalarFunction["resolve"] = (args) => {
 export function truncBucketsOf(precision: string, unit: TimeUnit): TimeBuckets {
   const buckets = truncBuckets(precision.toLowerCase(), unit);
   if (buckets !== undefined) return buckets;
-  throw new DbError(StatusCode.PlanQuery, `Unsupported date_trunc granularity '${precision.slice(0, 40)}': use one of ${TRUNC_PRECISIONS.join(", ")}`);
+  throw new DbError(
+    StatusCode.PlanQuery,
+    `Unsupported date_trunc granularity '${precision.slice(0, 40)}': use one of ${TRUNC_PRECISIONS.join(", ")}`,
+  );
 }
 
 function dateTrunc(precision: Present, time: Present, type: DataType): bigint {
-  const buckets = truncBucketsOf(String(precision), unitOf(type));
+  const buckets = truncBucketsOf(textOf(precision), unitOf(type));
   return bucketStartOf(buckets, bucketIndexOf(buckets, BigInt(time as bigint)));
 }
 
@@ -93,8 +110,10 @@ const CLOCK_PARTS: Readonly<Record<string, (nanosOfDay: bigint) => bigint>> = {
   nanosecond: (nanos) => nanos % 60_000_000_000n,
 };
 
+const PART_NAMES: readonly string[] = [...Object.keys(DAY_PARTS), ...Object.keys(CLOCK_PARTS), "epoch"];
+
 function datePart(part: Present, time: Present, type: DataType): number {
-  const name = String(part).toLowerCase();
+  const name = textOf(part).toLowerCase();
   const nanos = rescale(BigInt(time as bigint), unitOf(type), "nanosecond");
   if (name === "epoch") return Number(time) / UNITS_PER_SECOND[unitOf(type)];
   const days = Number(floorDivide(nanos, NANOS_PER_DAY));
@@ -102,7 +121,7 @@ function datePart(part: Present, time: Present, type: DataType): number {
   if (day !== undefined) return day(civilFromDays(days), days);
   const clock = CLOCK_PARTS[name];
   if (clock !== undefined) return Number(clock(floorModulo(nanos, NANOS_PER_DAY)));
-  throw new DbError(StatusCode.EngineExecuteQuery, `Date part '${name.slice(0, 40)}' not supported: use one of ${[...Object.keys(DAY_PARTS), ...Object.keys(CLOCK_PARTS), "epoch"].join(", ")}`);
+  throw new DbError(StatusCode.EngineExecuteQuery, `Date part '${name.slice(0, 40)}' not supported: use one of ${PART_NAMES.join(", ")}`);
 }
 
 /** `to_timestamp*`: numbers count in `numberUnit`, text is parsed, times are rescaled. */
@@ -117,7 +136,8 @@ function toTimestamp(name: string, numberUnit: TimeUnit, result: DataType): Scal
     if (!isNumeric(from)) return castValue(value, from, result, call.environment);
     const unit = unitOf(result);
     if (typeof value === "number" && !Number.isInteger(value)) {
-      if (!Number.isFinite(value)) throw new DbError(StatusCode.EngineExecuteQuery, `cannot convert ${value} to a timestamp: it is not finite`);
+      if (!Number.isFinite(value))
+        throw new DbError(StatusCode.EngineExecuteQuery, `cannot convert ${value} to a timestamp: it is not finite`);
       return rescale(BigInt(Math.round((value * 1e9) / UNITS_PER_SECOND[numberUnit])), "nanosecond", unit);
     }
     return castValue(rescale(BigInt(value as number | bigint), numberUnit, unit), stamp(unit), result, call.environment);
@@ -133,7 +153,7 @@ const unixType: ScalarFunction["resolve"] = (args) => {
 function toUnixtime(value: Present, from: DataType, zone: string): Value {
   if (from.kind === "int") return value;
   if (from.kind === "string") {
-    const nanos = parseTimestamp(String(value), zone);
+    const nanos = parseTimestamp(textOf(value), zone);
     return nanos === undefined ? undefined : Number(floorDivide(nanos, 1_000_000_000n));
   }
   if (from.kind === "date") return Number(value) * 86_400;
@@ -143,7 +163,8 @@ function toUnixtime(value: Present, from: DataType, zone: string): Value {
 function shifted(name: string, sign: 1 | -1): ScalarFunction {
   const resolve: ScalarFunction["resolve"] = (args) => {
     const [time, interval] = args;
-    if (time === undefined || interval === undefined || args.length !== 2 || !["interval", "string"].includes(interval.kind)) return undefined;
+    if (time === undefined || interval === undefined || args.length !== 2 || !["interval", "string"].includes(interval.kind))
+      return undefined;
     const type = time.kind === "timestamp" || time.kind === "date" ? time : time.kind === "string" ? DATE : undefined;
     return type === undefined ? undefined : { args: [type, INTERVAL], result: type };
   };
@@ -159,10 +180,24 @@ function fromUnix(seconds: Present): bigint {
 }
 
 const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.environment.now, { volatility: "stable" });
-const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), { volatility: "stable" });
-const trunc = strict("date_trunc(precision, time)", partAndTime((time) => time), ([part, time], call) => dateTrunc(part as Present, time as Present, call.type.result));
-const part = strict("date_part(part, time)", partAndTime(() => INT32), ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND));
-const epochPart = strict("date_part_epoch(part, time)", partAndTime(() => FLOAT64), ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND));
+const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
+  volatility: "stable",
+});
+const trunc = strict(
+  "date_trunc(precision, time)",
+  partAndTime((time) => time),
+  ([part, time], call) => dateTrunc(part as Present, time as Present, call.type.result),
+);
+const part = strict(
+  "date_part(part, time)",
+  partAndTime(() => INT32),
+  ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+);
+const epochPart = strict(
+  "date_part_epoch(part, time)",
+  partAndTime(() => FLOAT64),
+  ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+);
 
 /** The functions of this file. */
 export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
@@ -181,9 +216,19 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
   toTimestamp("to_timestamp_millis", "millisecond", TIMESTAMP_MILLISECOND),
   toTimestamp("to_timestamp_micros", "microsecond", TIMESTAMP_MICROSECOND),
   toTimestamp("to_timestamp_nanos", "nanosecond", TIMESTAMP_NANOSECOND),
-  strict("from_unixtime(seconds)", (args) => (args.length === 1 && args[0]?.kind === "int" ? { args: [INT64], result: TIMESTAMP_SECOND } : undefined), ([seconds]) => fromUnix(seconds as Present)),
-  strict("to_unixtime(time)", unixType, ([value], call) => toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone)),
-  strict("to_date(text)", (args) => (args.length === 1 && args[0]?.kind === "string" ? { args: [DATE], result: DATE } : undefined), ([date]) => date),
+  strict(
+    "from_unixtime(seconds)",
+    (args) => (args.length === 1 && args[0]?.kind === "int" ? { args: [INT64], result: TIMESTAMP_SECOND } : undefined),
+    ([seconds]) => fromUnix(seconds as Present),
+  ),
+  strict("to_unixtime(time)", unixType, ([value], call) =>
+    toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone),
+  ),
+  strict(
+    "to_date(text)",
+    (args) => (args.length === 1 && args[0]?.kind === "string" ? { args: [DATE], result: DATE } : undefined),
+    ([date]) => date,
+  ),
   shifted("date_add", 1),
   shifted("date_sub", -1),
 ];

@@ -25,7 +25,7 @@ export function exactInteger(value: bigint): number | bigint {
 }
 
 /** Length of an interval for comparison: a month counts 30 days, a day 24 hours. Nanoseconds. */
-export function intervalNanos(value: IntervalValue): bigint {
+function intervalNanos(value: IntervalValue): bigint {
   return (BigInt(value.months) * 30n + BigInt(value.days)) * NANOS_PER_DAY + value.nanos;
 }
 
@@ -45,12 +45,11 @@ function compareOrdered(a: unknown, b: unknown): number {
   const y = b as number | bigint;
   if (x < y) return -1;
   if (x > y) return 1;
-  if (x === y || x == y) return 0;
   return (Number.isNaN(x) ? 1 : 0) - (Number.isNaN(y) ? 1 : 0);
 }
 
 /** Order by code point. UTF-16 order differs only where a surrogate meets U+E000..U+FFFF. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     let x = a.charCodeAt(i);
@@ -90,4 +89,12 @@ export function valueKey(value: Value): string {
     default:
       return value instanceof Uint8Array ? `b${value.length}:${value.toHex()}` : `i${intervalNanos(value)}`;
   }
+}
+
+/** A value as plain text, for functions on text and for messages; NULL is empty, binary is hexadecimal. */
+export function textOf(value: Value): string {
+  if (typeof value === "string") return value;
+  if (value === undefined) return "";
+  if (value instanceof Uint8Array) return value.toHex();
+  return isInterval(value) ? `${value.months} months ${value.days} days ${value.nanos} ns` : String(value);
 }

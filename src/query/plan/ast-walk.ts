@@ -3,7 +3,7 @@ import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression } from "../sql/ast.ts";
 
 /** Direct operands of a node. */
-export function childrenOf(expression: Expression): readonly Expression[] {
+function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "unary":
     case "is":

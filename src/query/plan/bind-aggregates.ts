@@ -46,8 +46,11 @@ export function aggregateScope(input: Binder, keys: readonly TypedExpression[]):
 }
 
 /** The error of a column that is neither grouped by nor aggregated. */
-export function notGrouped(name: string): Error {
-  return planError(`Column in SELECT must be in GROUP BY or an aggregate function: column "${name}" is neither; add it to GROUP BY or wrap it, e.g. max(${name})`);
+function notGrouped(name: string): Error {
+  return planError(
+    `Column in SELECT must be in GROUP BY or an aggregate function: column "${name}" is neither; ` +
+      `add it to GROUP BY or wrap it, e.g. max(${name})`,
+  );
 }
 
 function callKey(call: AggregateCall): string {
@@ -60,18 +63,34 @@ function callKey(call: AggregateCall): string {
 function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
   const found = aggregateNamed(expression.name);
   if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
-  for (const argument of expression.args) if (containsAggregate(argument)) throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
+  for (const argument of expression.args)
+    if (containsAggregate(argument)) throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
   if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
   const given = expression.star ? [] : expression.args.map((argument) => bind(argument, input));
-  const type = expression.star ? { args: [], result: { kind: "int", bits: 64, signed: true } as const } : found.resolve(given.map((argument) => argument.type));
+  const type = expression.star
+    ? { args: [], result: { kind: "int", bits: 64, signed: true } as const }
+    : found.resolve(given.map((argument) => argument.type));
   if (type === undefined) {
-    throw planError(`No function matches ${found.name}(${given.map((argument) => displayName(argument.type)).join(", ")}); use ${found.signature}. You might need to add explicit type casts.`);
+    const types = given.map((argument) => displayName(argument.type)).join(", ");
+    throw planError(`No function matches ${found.name}(${types}); use ${found.signature}. You might need to add explicit type casts.`);
   }
   const cast = given.map((argument, i) => castTo(argument, type.args[i] ?? argument.type, input.environment));
   // count(1) counts rows, as count(*) does.
-  const args = found.kernel === "count" && !expression.distinct && cast.every((argument) => argument.kind === "literal" && argument.value !== undefined) ? [] : cast;
+  const args =
+    found.kernel === "count" &&
+    !expression.distinct &&
+    cast.every((argument) => argument.kind === "literal" && argument.value !== undefined)
+      ? []
+      : cast;
   const filter = expression.filter === undefined ? undefined : bindCondition(expression.filter, "FILTER", input);
-  return { function: found, type, args, distinct: expression.distinct, orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)), filter };
+  return {
+    function: found,
+    type,
+    args,
+    distinct: expression.distinct,
+    orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)),
+    filter,
+  };
 }
 
 /** ORDER BY items with their NULL order resolved: last when ascending, first when descending. */

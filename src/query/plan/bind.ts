@@ -3,9 +3,9 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
-import { aggregateNamed } from "../function/aggregate/registry.ts";
+import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
 import type { Environment } from "../function/environment.ts";
-import { exactInteger, type Present, valueKey } from "../function/value.ts";
+import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import type { Expression } from "../sql/ast.ts";
@@ -75,7 +75,7 @@ export function bindCondition(expression: Expression, clause: string, binder: Bi
 }
 
 /** The literal of a number as written: Int64, UInt64 when too large for that, else Float64. */
-export function numberLiteral(text: string): TypedExpression {
+function numberLiteral(text: string): TypedExpression {
   if (/^[+-]?\d+$/.test(text)) {
     const value = BigInt(text);
     if (value >= -(2n ** 63n) && value < 2n ** 63n) return literal(INT64, exactInteger(value));
@@ -131,7 +131,15 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
   if (operator === "and" || operator === "or") {
     const clause = operator.toUpperCase();
     const operands = chainOf(expression, operator).map((operand) => condition(bind(operand, binder), clause, environment));
-    return fold({ kind: "logic", type: BOOLEAN, operator, operands: operands.flatMap((o) => (o.kind === "logic" && o.operator === operator ? o.operands : [o])) }, environment);
+    return fold(
+      {
+        kind: "logic",
+        type: BOOLEAN,
+        operator,
+        operands: operands.flatMap((o) => (o.kind === "logic" && o.operator === operator ? o.operands : [o])),
+      },
+      environment,
+    );
   }
   const left = bind(expression.left, binder);
   const right = bind(expression.right, binder);
@@ -187,7 +195,11 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
 
 function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
-  const [operand, ...items] = unify([expression.operand, ...expression.items].map((item) => bind(item, binder)), "IN", environment);
+  const [operand, ...items] = unify(
+    [expression.operand, ...expression.items].map((item) => bind(item, binder)),
+    "IN",
+    environment,
+  );
   if (operand === undefined) throw planError("IN needs an operand");
   if (!items.every((item) => item.kind === "literal")) {
     const operands = items.map((item) => compare(expression.negated ? "<>" : "=", operand, item, environment));
@@ -228,15 +240,16 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
   const { name } = expression;
   const found = functionNamed(name);
   if (found === undefined) {
-    if (aggregateNamed(name) !== undefined) throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
-    const near = nearestName(name, functionNames());
+    if (aggregateNamed(name) !== undefined)
+      throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
+    const near = nearestName(name, [...functionNames(), ...aggregateNames()]);
     throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
   }
   if (expression.star || expression.distinct || expression.orderBy.length > 0 || expression.filter !== undefined) {
     throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY and FILTER do not go with it`);
   }
   const args = expression.args.map((argument) => bind(argument, binder));
-  if (name === "date_part" && args[0]?.kind === "literal" && String(args[0].value).toLowerCase() === "epoch") {
+  if (name === "date_part" && args[0]?.kind === "literal" && textOf(args[0].value).toLowerCase() === "epoch") {
     return required(operatorFunction("date_part_epoch"), name, args, binder);
   }
   return required(found, name, args, binder);

@@ -1,11 +1,13 @@
 /** Implicit casts: how operands meet in comparisons, arithmetic and choices. */
-import { BOOLEAN, type DataType, displayName, FLOAT64, INT64, sameType, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, displayName, FLOAT64, INT64, sameType, STRING, type TimeUnit } from "../../column/data-type.ts";
 import { canCast } from "../function/cast.ts";
 import { commonNumber, commonType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { ArithmeticOperator } from "../function/integer.ts";
 import { operatorFunction } from "../function/registry.ts";
-import { finerUnit } from "../function/time/time-units.ts";
+import { parseTimestamp } from "../function/time/parse-time.ts";
+import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { textOf } from "../function/value.ts";
 import { type CompareOperator, literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -19,7 +21,9 @@ export function castTo(expression: TypedExpression, type: DataType, environment:
   if (expression.kind === "literal" && expression.value === undefined) return literal(type, undefined);
   if (NOT_YET.has(type.kind)) throw notSupported(`values of type ${displayName(type)}`);
   if (!canCast(expression.type, type)) {
-    throw planError(`cannot cast ${displayName(expression.type)} to ${displayName(type)}; cast through a type that both know, such as STRING`);
+    throw planError(
+      `cannot cast ${displayName(expression.type)} to ${displayName(type)}; cast through a type that both know, such as STRING`,
+    );
   }
   return fold({ kind: "cast", type, operand: expression, safe }, environment);
 }
@@ -29,23 +33,47 @@ function meetingType(left: TypedExpression, right: TypedExpression): DataType | 
   const type = commonType(left.type, right.type);
   if (type?.kind !== "int") return type;
   const text = left.type.kind === "string" ? left : right.type.kind === "string" ? right : undefined;
-  return text?.kind === "literal" && /[.eE]/.test(String(text.value)) ? FLOAT64 : type;
+  return text?.kind === "literal" && /[.eE]/.test(textOf(text.value)) ? FLOAT64 : type;
 }
 
+/** The coarsest timestamp type that holds both a time column and a constant text exactly, so that no digit of the text is dropped. */
+function exactTimeType(time: TypedExpression, text: TypedExpression, environment: Environment): DataType | undefined {
+  if (time.type.kind !== "timestamp" || text.kind !== "literal" || typeof text.value !== "string") return undefined;
+  const nanos = parseTimestamp(text.value, environment.timeZone);
+  if (nanos === undefined) return undefined;
+  const own = NANOS_PER_UNIT[time.type.unit];
+  const unit = UNITS.find((candidate) => NANOS_PER_UNIT[candidate] <= own && nanos % NANOS_PER_UNIT[candidate] === 0n);
+  return unit === undefined ? undefined : { kind: "timestamp", unit };
+}
+
+const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+
 /** `left operator right` with both sides brought to one type. @throws DbError PlanQuery */
-export function compare(operator: CompareOperator, left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
+export function compare(
+  operator: CompareOperator,
+  left: TypedExpression,
+  right: TypedExpression,
+  environment: Environment,
+): TypedExpression {
   const both = { kind: "compare", type: BOOLEAN, operator } as const;
   // Integers compare exactly whatever their widths, so they need no cast.
   if (left.type.kind === "int" && right.type.kind === "int") return fold({ ...both, left, right }, environment);
-  const type = meetingType(left, right);
+  const type = exactTimeType(left, right, environment) ?? exactTimeType(right, left, environment) ?? meetingType(left, right);
   if (type === undefined) {
-    throw planError(`Cannot infer common argument type for comparison operation ${displayName(left.type)} ${operator} ${displayName(right.type)}`);
+    throw planError(
+      `Cannot infer common argument type for comparison operation ${displayName(left.type)} ${operator} ${displayName(right.type)}`,
+    );
   }
   return fold({ ...both, left: castTo(left, type, environment), right: castTo(right, type, environment) }, environment);
 }
 
 /** `left operator right`. @throws DbError PlanQuery when the types do not meet */
-export function arithmeticOf(operator: ArithmeticOperator, left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
+export function arithmeticOf(
+  operator: ArithmeticOperator,
+  left: TypedExpression,
+  right: TypedExpression,
+  environment: Environment,
+): TypedExpression {
   const temporal = temporalArithmetic(operator, left, right, environment);
   if (temporal !== undefined) return fold(temporal, environment);
   const a = numberType(left.type);
@@ -54,7 +82,10 @@ export function arithmeticOf(operator: ArithmeticOperator, left: TypedExpression
     throw planError(`Cannot coerce arithmetic expression ${displayName(left.type)} ${operator} ${displayName(right.type)} to valid types`);
   }
   const type = commonNumber(a, b);
-  return fold({ kind: "arithmetic", type, operator, left: castTo(left, type, environment), right: castTo(right, type, environment) }, environment);
+  return fold(
+    { kind: "arithmetic", type, operator, left: castTo(left, type, environment), right: castTo(right, type, environment) },
+    environment,
+  );
 }
 
 function numberType(type: DataType): Extract<DataType, { kind: "int" | "float" }> | undefined {
@@ -73,7 +104,13 @@ function temporalArithmetic(
 ): TypedExpression | undefined {
   const [a, b] = [left.type, right.type];
   if (!isTime(a) && !isTime(b)) return undefined;
-  const node = (type: DataType, l: TypedExpression, r: TypedExpression): TypedExpression => ({ kind: "arithmetic", type, operator, left: l, right: r });
+  const node = (type: DataType, l: TypedExpression, r: TypedExpression): TypedExpression => ({
+    kind: "arithmetic",
+    type,
+    operator,
+    left: l,
+    right: r,
+  });
   const plus = operator === "+";
   if (!plus && operator !== "-") return undefined;
   if ((a.kind === "timestamp" || a.kind === "date") && b.kind === "interval") return node(a, left, right);
@@ -98,9 +135,9 @@ function difference(
   environment: Environment,
 ): TypedExpression | undefined {
   const type = meetingType(left, right);
-  const time: DataType | undefined = type?.kind === "date" ? { kind: "timestamp", unit: "second" } : type;
-  if (time?.kind !== "timestamp") return undefined;
-  return node({ kind: "duration", unit: time.unit }, castTo(left, time, environment), castTo(right, time, environment));
+  if (type?.kind === "date") return node(INT64, castTo(left, type, environment), castTo(right, type, environment));
+  if (type?.kind !== "timestamp") return undefined;
+  return node({ kind: "duration", unit: type.unit }, castTo(left, type, environment), castTo(right, type, environment));
 }
 
 /** All expressions cast to the one type they meet at. @throws DbError PlanQuery */
@@ -124,5 +161,8 @@ export function condition(expression: TypedExpression, clause: string, environme
 /** `left || right` as text. */
 export function concatenation(left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
   const args = [castTo(left, STRING, environment), castTo(right, STRING, environment)];
-  return fold({ kind: "call", type: STRING, function: operatorFunction("concat_op"), functionType: { args: [STRING, STRING], result: STRING }, args }, environment);
+  return fold(
+    { kind: "call", type: STRING, function: operatorFunction("concat_op"), functionType: { args: [STRING, STRING], result: STRING }, args },
+    environment,
+  );
 }

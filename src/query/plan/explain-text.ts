@@ -30,12 +30,16 @@ function lines(node: PlanNode, depth: number, line: (node: PlanNode) => string):
 function logicalLine(node: PlanNode): string {
   switch (node.kind) {
     case "scan":
-      return `TableScan: ${node.table.schema.database}.${node.table.schema.name}${node.predicates.length === 0 ? "" : `, filter=[${node.predicates.join(" AND ")}]`}`;
+      return `TableScan: ${node.table.schema.database}.${node.table.schema.name}${listed(", filter=", node.predicates)}`;
     case "newest-first":
       return `Limit: newest ${node.wanted}`;
     default:
       return physicalLine(node).replace("Exec", "");
   }
+}
+
+function listed(prefix: string, texts: readonly string[]): string {
+  return texts.length === 0 ? "" : `${prefix}[${texts.join(" AND ")}]`;
 }
 
 function physicalLine(node: PlanNode): string {
@@ -47,11 +51,12 @@ function physicalLine(node: PlanNode): string {
     case "filter":
       return `FilterExec: ${expressionText(node.predicate)}`;
     case "project":
-      return `ProjectionExec: [${node.expressions.map((expression, i) => `${expressionText(expression)} AS ${node.columns[i]?.name}`).join(", ")}]`;
+      return `ProjectionExec: [${node.expressions.map((each, i) => `${expressionText(each)} AS ${node.columns[i]?.name}`).join(", ")}]`;
     case "aggregate":
       return `AggregateExec: by=[${node.keys.map(keyText).join(", ")}], aggregates=[${node.aggregates.map(callText).join(", ")}]`;
     case "sort":
-      return `${node.keep === undefined ? "SortExec" : "TopNExec"}: [${node.items.map(itemText).join(", ")}]${node.keep === undefined ? "" : `, keep=${node.keep}`}`;
+      if (node.keep === undefined) return `SortExec: [${node.items.map(itemText).join(", ")}]`;
+      return `TopNExec: [${node.items.map(itemText).join(", ")}], keep=${node.keep}`;
     case "limit":
       return `LimitExec: skip=${node.offset}, fetch=${node.count ?? "all"}`;
     case "newest-first":
@@ -61,10 +66,16 @@ function physicalLine(node: PlanNode): string {
 
 function scanText({ table, request }: Extract<PlanNode, { kind: "scan" }>): string {
   const { type } = timeIndexOf(table.schema);
-  const parts = [`${table.schema.database}.${table.schema.name}`, `projection=[${request.projection.join(", ")}]`, `time=${rangeText(request.timeRange, type)}`];
+  const parts = [
+    `${table.schema.database}.${table.schema.name}`,
+    `projection=[${request.projection.join(", ")}]`,
+    `time=${rangeText(request.timeRange, type)}`,
+  ];
   if (request.tagPredicates.length > 0) parts.push(`tags=[${request.tagPredicates.map(predicateText).join(", ")}]`);
   if (request.fieldBounds.length > 0) {
-    parts.push(`prune=[${request.fieldBounds.map(({ column, min, max }) => `${column} in ${min ?? "-inf"}..${max ?? "+inf"}`).join(", ")}]`);
+    parts.push(
+      `prune=[${request.fieldBounds.map(({ column, min, max }) => `${column} in ${min ?? "-inf"}..${max ?? "+inf"}`).join(", ")}]`,
+    );
   }
   parts.push(`order=${request.order}`);
   if (request.newestPerSeries === true) parts.push("newest_per_series=true");
@@ -82,7 +93,8 @@ function rangeText({ start, end }: TimeRange, type: DataType): string {
 function predicateText(predicate: TagPredicate): string {
   if (predicate.kind === "test") return `${predicate.column} passes a test`;
   const shown = predicate.values.slice(0, VALUES_SHOWN).map((value) => (value === undefined ? "NULL" : `'${value}'`));
-  return `${predicate.column} in (${shown.join(", ")}${predicate.values.length > VALUES_SHOWN ? `, … ${predicate.values.length} in all` : ""})`;
+  const more = predicate.values.length > VALUES_SHOWN ? `, … ${predicate.values.length} in all` : "";
+  return `${predicate.column} in (${shown.join(", ")}${more})`;
 }
 
 function keyText(key: GroupKey): string {
@@ -90,7 +102,9 @@ function keyText(key: GroupKey): string {
     case "series":
       return `${expressionText(key.expression)} (once a series)`;
     case "bucket":
-      return key.buckets.kind === "fixed" ? `time bucket of ${key.buckets.width} ${key.buckets.unit}s` : `time bucket of ${key.buckets.months} months`;
+      return key.buckets.kind === "fixed"
+        ? `time bucket of ${key.buckets.width} ${key.buckets.unit}s`
+        : `time bucket of ${key.buckets.months} months`;
     case "row":
       return expressionText(key.expression);
   }
@@ -119,7 +133,7 @@ function metricsText(metrics: NodeMetrics | undefined): string {
 }
 
 /** A typed expression as a person would write it. */
-export function expressionText(expression: TypedExpression): string {
+function expressionText(expression: TypedExpression): string {
   const parts = operandsOf(expression).map(expressionText);
   const [first = "", second = ""] = parts;
   switch (expression.kind) {

@@ -15,17 +15,62 @@ export type CompareOperator = "=" | "<>" | "<" | "<=" | ">" | ">=";
 export type TypedExpression =
   | { readonly kind: "literal"; readonly type: DataType; readonly value: Value }
   | { readonly kind: "column"; readonly type: DataType; readonly index: number; readonly name: string }
-  | { readonly kind: "call"; readonly type: DataType; readonly function: ScalarFunction; readonly functionType: FunctionType; readonly args: readonly TypedExpression[] }
-  | { readonly kind: "arithmetic"; readonly type: DataType; readonly operator: ArithmeticOperator; readonly left: TypedExpression; readonly right: TypedExpression }
-  | { readonly kind: "compare"; readonly type: DataType; readonly operator: CompareOperator; readonly left: TypedExpression; readonly right: TypedExpression }
+  | {
+      readonly kind: "call";
+      readonly type: DataType;
+      readonly function: ScalarFunction;
+      readonly functionType: FunctionType;
+      readonly args: readonly TypedExpression[];
+    }
+  | {
+      readonly kind: "arithmetic";
+      readonly type: DataType;
+      readonly operator: ArithmeticOperator;
+      readonly left: TypedExpression;
+      readonly right: TypedExpression;
+    }
+  | {
+      readonly kind: "compare";
+      readonly type: DataType;
+      readonly operator: CompareOperator;
+      readonly left: TypedExpression;
+      readonly right: TypedExpression;
+    }
   /** Two or more Boolean operands. */
   | { readonly kind: "logic"; readonly type: DataType; readonly operator: "and" | "or"; readonly operands: readonly TypedExpression[] }
   | { readonly kind: "not"; readonly type: DataType; readonly operand: TypedExpression }
-  | { readonly kind: "is"; readonly type: DataType; readonly operand: TypedExpression; readonly test: "null" | "true" | "false" | "unknown"; readonly negated: boolean }
+  | {
+      readonly kind: "is";
+      readonly type: DataType;
+      readonly operand: TypedExpression;
+      readonly test: "null" | "true" | "false" | "unknown";
+      readonly negated: boolean;
+    }
   /** Membership in constants of the operand's type. `hasNull`: the list also holds NULL, so that a miss is NULL. */
-  | { readonly kind: "in-set"; readonly type: DataType; readonly operand: TypedExpression; readonly values: readonly Present[]; readonly keys: ReadonlySet<string>; readonly hasNull: boolean; readonly negated: boolean }
-  | { readonly kind: "like"; readonly type: DataType; readonly operand: TypedExpression; readonly pattern: TypedExpression; readonly escape: string | undefined; readonly insensitive: boolean; readonly negated: boolean }
-  | { readonly kind: "case"; readonly type: DataType; readonly branches: readonly { readonly when: TypedExpression; readonly result: TypedExpression }[]; readonly otherwise: TypedExpression }
+  | {
+      readonly kind: "in-set";
+      readonly type: DataType;
+      readonly operand: TypedExpression;
+      readonly values: readonly Present[];
+      readonly keys: ReadonlySet<string>;
+      readonly hasNull: boolean;
+      readonly negated: boolean;
+    }
+  | {
+      readonly kind: "like";
+      readonly type: DataType;
+      readonly operand: TypedExpression;
+      readonly pattern: TypedExpression;
+      readonly escape: string | undefined;
+      readonly insensitive: boolean;
+      readonly negated: boolean;
+    }
+  | {
+      readonly kind: "case";
+      readonly type: DataType;
+      readonly branches: readonly { readonly when: TypedExpression; readonly result: TypedExpression }[];
+      readonly otherwise: TypedExpression;
+    }
   | { readonly kind: "cast"; readonly type: DataType; readonly operand: TypedExpression; readonly safe: boolean };
 
 /** A constant. */
@@ -68,7 +113,7 @@ export function operandsOf(expression: TypedExpression): readonly TypedExpressio
 }
 
 /** The same expression over other operands, given in the order of `operandsOf`. */
-export function withOperands(expression: TypedExpression, operands: readonly TypedExpression[]): TypedExpression {
+function withOperands(expression: TypedExpression, operands: readonly TypedExpression[]): TypedExpression {
   const at = (i: number): TypedExpression => {
     const operand = operands[i];
     assert(operand !== undefined, `as many operands as before; got ${operands.length}`);
@@ -109,7 +154,12 @@ export function columnsOf(expression: TypedExpression, into: Set<number> = new S
 export function mapColumns(expression: TypedExpression, place: (index: number) => number): TypedExpression {
   if (expression.kind === "column") return { ...expression, index: place(expression.index) };
   const operands = operandsOf(expression);
-  return operands.length === 0 ? expression : withOperands(expression, operands.map((operand) => mapColumns(operand, place)));
+  return operands.length === 0
+    ? expression
+    : withOperands(
+        expression,
+        operands.map((operand) => mapColumns(operand, place)),
+      );
 }
 
 /** Whether the value may change from one evaluation to the next with the same columns. */

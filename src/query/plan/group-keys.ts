@@ -9,7 +9,8 @@ export function groupKeyOf(expression: TypedExpression, schema: TableSchema): Gr
   const { type } = expression;
   const columns = [...columnsOf(expression)];
   const timeIndex = schema.columns.findIndex((column) => column.semantic === "timestamp");
-  if (columns.every((index) => schema.columns[index]?.semantic === "tag") && !isVolatile(expression)) return { kind: "series", type, expression };
+  if (columns.every((index) => schema.columns[index]?.semantic === "tag") && !isVolatile(expression))
+    return { kind: "series", type, expression };
   const buckets = bucketOf(expression, timeIndex);
   return buckets === undefined ? { kind: "row", type, expression } : { kind: "bucket", type, column: timeIndex, buckets };
 }

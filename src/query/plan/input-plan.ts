@@ -56,7 +56,11 @@ export function prunedInput(input: InputPlan, needed: readonly TypedExpression[]
           kind: "scan",
           table: source.table,
           columns,
-          request: requestOf(columns.map((column) => column.name), split, extra),
+          request: requestOf(
+            columns.map((column) => column.name),
+            split,
+            extra,
+          ),
           predicates: input.predicates,
         };
   if (predicate === undefined) return { node: leaf, place };

@@ -42,11 +42,22 @@ export type PlannedRequest = Omit<ScanRequest, "signal">;
 
 /** An operator. */
 export type PlanNode =
-  | { readonly kind: "scan"; readonly table: Table; readonly columns: readonly ColumnHeader[]; readonly request: PlannedRequest; readonly predicates: readonly string[] }
+  | {
+      readonly kind: "scan";
+      readonly table: Table;
+      readonly columns: readonly ColumnHeader[];
+      readonly request: PlannedRequest;
+      readonly predicates: readonly string[];
+    }
   /** Rows that the server computes itself. */
   | { readonly kind: "source"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
   | { readonly kind: "filter"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly predicate: TypedExpression }
-  | { readonly kind: "project"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly expressions: readonly TypedExpression[] }
+  | {
+      readonly kind: "project";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly expressions: readonly TypedExpression[];
+    }
   | {
       readonly kind: "aggregate";
       readonly input: PlanNode;
@@ -58,8 +69,20 @@ export type PlanNode =
       readonly table: Table | undefined;
     }
   /** `keep`: only that many first rows are needed. */
-  | { readonly kind: "sort"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly items: readonly SortItem[]; readonly keep: number | undefined }
-  | { readonly kind: "limit"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly offset: number; readonly count: number | undefined }
+  | {
+      readonly kind: "sort";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly items: readonly SortItem[];
+      readonly keep: number | undefined;
+    }
+  | {
+      readonly kind: "limit";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly offset: number;
+      readonly count: number | undefined;
+    }
   /**
    * Runs `input`, whose rows are ordered by time, newest first, on the newest stretch of the scan's time range, then on older and
    * longer ones, until `wanted` rows came out. Stretches end at borders of `buckets`, so that no group is split.

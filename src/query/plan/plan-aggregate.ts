@@ -10,7 +10,7 @@ import { prunedInput } from "./input-plan.ts";
 import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
-import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, resolveAlias, type SelectBody } from "./plan-select.ts";
+import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, resolveAlias, type SelectBody } from "./select-body.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
 
@@ -27,7 +27,8 @@ export function planAggregate(body: SelectBody): PlanNode {
   const output = orderedOutput(body, above.binder);
   const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
   const grouped = aggregation(body, keys, above.calls);
-  const filtered: PlanNode = having === undefined ? grouped : { kind: "filter", input: grouped, columns: grouped.columns, predicate: having };
+  const filtered: PlanNode =
+    having === undefined ? grouped : { kind: "filter", input: grouped, columns: grouped.columns, predicate: having };
   const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions };
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
   return newestFirst(body, output, grouped, having, projected) ?? finish(projected, output.order, limits, body.items.length);
@@ -87,7 +88,13 @@ function placeCall(call: AggregateCall, place: (expression: TypedExpression) => 
   return { ...call, args: call.args.map(place), orderBy, filter: call.filter === undefined ? undefined : place(call.filter) };
 }
 
-function newestFirst(body: SelectBody, output: OrderedOutput, grouped: Aggregation, having: TypedExpression | undefined, projected: PlanNode): PlanNode | undefined {
+function newestFirst(
+  body: SelectBody,
+  output: OrderedOutput,
+  grouped: Aggregation,
+  having: TypedExpression | undefined,
+  projected: PlanNode,
+): PlanNode | undefined {
   const { input, limits, planner } = body;
   const { table } = input.source;
   const [first] = output.order;

@@ -1,7 +1,7 @@
 /** SELECT without aggregation. */
 import { prunedInput } from "./input-plan.ts";
 import type { GroupKey, PlanNode } from "./node.ts";
-import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./plan-select.ts";
+import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
 import { asksForNewestRows } from "./rules/time-descending-limit.ts";
 
 /** The plan of a SELECT whose rows are rows of its input. */
@@ -27,7 +27,15 @@ function newestFirst(body: SelectBody, output: OrderedOutput, projected: PlanNod
   const wanted = limits.count + limits.offset;
   const { columns } = projected;
   const sort: PlanNode = { kind: "sort", input: projected, columns, items: output.order, keep: wanted };
-  const walk: PlanNode = { kind: "newest-first", input: sort, columns, table, timeRange: input.split.timeRange, buckets: undefined, wanted };
+  const walk: PlanNode = {
+    kind: "newest-first",
+    input: sort,
+    columns,
+    table,
+    timeRange: input.split.timeRange,
+    buckets: undefined,
+    wanted,
+  };
   return dropHelpers(limited(walk, limits), body.items.length);
 }
 
@@ -37,4 +45,3 @@ export function distinct(input: PlanNode): PlanNode {
   const keys = columns.map(({ name, type }, index): GroupKey => ({ kind: "row", type, expression: { kind: "column", type, index, name } }));
   return { kind: "aggregate", input, columns, keys, aggregates: [], table: undefined };
 }
-

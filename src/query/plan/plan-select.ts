@@ -7,36 +7,20 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName } from "../../column/data-type.ts";
+import type { Expression, Select } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
-import type { Expression, OrderItem, Select } from "../sql/ast.ts";
 import { containsAggregate } from "./ast-walk.ts";
-import { type Binder, bind, bindConstant } from "./bind.ts";
-import { expressionKey, type TypedExpression } from "./expression.ts";
+import { bindConstant } from "./bind.ts";
 import { inputPlan } from "./input-plan.ts";
-import type { PlanNode, SortItem } from "./node.ts";
+import type { PlanNode } from "./node.ts";
 import { planAggregate } from "./plan-aggregate.ts";
 import { planError } from "./plan-error.ts";
 import { planRows } from "./plan-rows.ts";
 import type { Planner } from "./planner.ts";
-import { findColumn } from "./scope.ts";
+import type { Scope } from "./scope.ts";
+import type { Limits, OutputItem } from "./select-body.ts";
 import { sourceOf } from "./source.ts";
-import { sortItems } from "./bind-aggregates.ts";
-
-/** One column of the answer, before binding. */
-export interface OutputItem {
-  readonly name: string;
-  readonly expression: Expression;
-  /** The alias as written. */
-  readonly alias: string | undefined;
-}
-
-/** LIMIT and OFFSET as numbers. */
-export interface Limits {
-  readonly offset: number;
-  readonly count: number | undefined;
-}
 
 /** The plan of a SELECT. @throws DbError PlanQuery, TableNotFound, Unsupported */
 export function planSelect(select: Select, planner: Planner): PlanNode {
@@ -51,18 +35,10 @@ export function planSelect(select: Select, planner: Planner): PlanNode {
   return aggregated ? planAggregate(body) : planRows(body);
 }
 
-/** The parts of a SELECT that both forms plan from. */
-export interface SelectBody {
-  readonly select: Select;
-  readonly input: ReturnType<typeof inputPlan>;
-  readonly items: readonly OutputItem[];
-  readonly limits: Limits;
-  readonly planner: Planner;
-}
-
-function outputItems(select: Select, scope: ReturnType<typeof sourceOf>["scope"]): readonly OutputItem[] {
+function outputItems(select: Select, scope: Scope): readonly OutputItem[] {
   return select.items.flatMap((item): readonly OutputItem[] => {
-    if (item.kind === "expression") return [{ name: item.alias ?? printExpression(item.expression), expression: item.expression, alias: item.alias }];
+    if (item.kind === "expression")
+      return [{ name: item.alias ?? printExpression(item.expression), expression: item.expression, alias: item.alias }];
     if (scope.length === 0) throw planError("SELECT * needs a FROM clause");
     const shown = scope.filter((column) => item.table === undefined || column.qualifier === item.table);
     if (shown.length === 0) throw planError(`Invalid qualifier ${item.table ?? "*"}: no table of this query has that name`);
@@ -82,94 +58,12 @@ function limitOf(expression: Expression | undefined, clause: string, planner: Pl
   const { type, value } = bindConstant(expression, planner.environment);
   if (value === undefined) return undefined;
   if (type.kind !== "int") {
-    throw new DbError(StatusCode.EngineExecuteQuery, `Error during planning: Expected ${clause} to be an integer or null, but got ${displayName(type)}`);
+    throw new DbError(
+      StatusCode.EngineExecuteQuery,
+      `Error during planning: Expected ${clause} to be an integer or null, but got ${displayName(type)}`,
+    );
   }
   const count = Number(value);
   if (count < 0) throw planError(`${clause} must be >= 0, '${count}' was provided.`);
   return count;
-}
-
-/** Selected columns and helper columns of ORDER BY, and the ORDER BY over them. */
-export interface OrderedOutput {
-  /** Over the relation below the projection: selected ones first, then helpers. */
-  readonly expressions: readonly TypedExpression[];
-  readonly columns: readonly ColumnHeader[];
-  /** Over the projection. */
-  readonly order: readonly SortItem[];
-}
-
-/**
- * Binds the select list and ORDER BY. An ORDER BY item may be an ordinal, an alias, or an expression over the relation below.
- *
- * @param binder binds over the relation below the projection
- */
-export function orderedOutput(body: SelectBody, binder: Binder): OrderedOutput {
-  const { select, items } = body;
-  const expressions = items.map((item) => bind(item.expression, binder));
-  const columns: ColumnHeader[] = items.map((item, i) => ({ name: item.name, type: expressions[i]?.type ?? { kind: "null" } }));
-  const positions = new Map(expressions.map((expression, i) => [expressionKey(expression), i] as const));
-  const order = sortItems(select.orderBy, (item) => {
-    const index = outputPosition(item, items) ?? helper(item);
-    const type = columns[index]?.type ?? { kind: "null" };
-    return { kind: "column", type, index, name: columns[index]?.name ?? "" };
-  });
-  return { expressions, columns, order };
-
-  function helper(item: OrderItem): number {
-    const bound = bind(item.expression, binder);
-    const known = positions.get(expressionKey(bound));
-    if (known !== undefined) return known;
-    if (select.distinct) {
-      throw planError(`For SELECT DISTINCT, ORDER BY expressions ${printExpression(item.expression)} must appear in select list`);
-    }
-    columns.push({ name: printExpression(item.expression), type: bound.type });
-    positions.set(expressionKey(bound), expressions.length);
-    return expressions.push(bound) - 1;
-  }
-}
-
-function outputPosition(item: OrderItem, items: readonly OutputItem[]): number | undefined {
-  const { expression } = item;
-  if (expression.kind === "number" && /^\d+$/.test(expression.text)) {
-    const ordinal = Number(expression.text);
-    if (ordinal >= 1 && ordinal <= items.length) return ordinal - 1;
-    throw planError(`Order by column out of bounds, specified: ${ordinal}, max: ${items.length}`);
-  }
-  if (expression.kind !== "column" || expression.name.length !== 1) return undefined;
-  const position = items.findIndex((candidate) => candidate.alias === expression.name[0]);
-  return position < 0 ? undefined : position;
-}
-
-/** What a GROUP BY item or a name in HAVING stands for: an ordinal, a column, or the alias of a selected expression. */
-export function resolveAlias(expression: Expression, body: SelectBody, ordinals: boolean): Expression {
-  const { items, input } = body;
-  if (ordinals && expression.kind === "number" && /^\d+$/.test(expression.text)) {
-    const item = items[Number(expression.text) - 1];
-    if (item === undefined) throw planError(`Cannot find column with position ${expression.text} in SELECT clause. Valid columns: 1 to ${items.length}`);
-    return item.expression;
-  }
-  if (expression.kind !== "column" || expression.name.length !== 1 || findColumn(input.source.scope, expression.name) !== undefined) return expression;
-  return items.find((item) => item.alias === expression.name[0])?.expression ?? expression;
-}
-
-/** Adds sort, limit and the removal of helper columns above a projection. */
-export function finish(projected: PlanNode, order: readonly SortItem[], limits: Limits, visible: number): PlanNode {
-  const { columns } = projected;
-  const keep = limits.count === undefined ? undefined : limits.count + limits.offset;
-  const sorted: PlanNode = order.length === 0 ? projected : { kind: "sort", input: projected, columns, items: order, keep };
-  return dropHelpers(limited(sorted, limits), visible);
-}
-
-/** Adds LIMIT and OFFSET. */
-export function limited(input: PlanNode, limits: Limits): PlanNode {
-  if (limits.count === undefined && limits.offset === 0) return input;
-  return { kind: "limit", input, columns: input.columns, ...limits };
-}
-
-/** Leaves only the first `visible` columns. */
-export function dropHelpers(input: PlanNode, visible: number): PlanNode {
-  if (input.columns.length === visible) return input;
-  const columns = input.columns.slice(0, visible);
-  const expressions = columns.map(({ name, type }, index): TypedExpression => ({ kind: "column", type, index, name }));
-  return { kind: "project", input, columns, expressions };
 }

@@ -26,7 +26,10 @@ export function findColumn(scope: Scope, name: ObjectName): ScopeColumn | undefi
 export function unknownColumn(scope: Scope, name: ObjectName): DbError {
   const valid = scope.slice(0, 100).map((entry) => (entry.qualifier === undefined ? entry.name : `${entry.qualifier}.${entry.name}`));
   const listed = valid.length === 0 ? "" : ` Valid fields are ${valid.join(", ")}${scope.length > 100 ? ", …" : ""}.`;
-  const near = nearestName(name.at(-1) ?? "", scope.map((entry) => entry.name));
+  const near = nearestName(
+    name.at(-1) ?? "",
+    scope.map((entry) => entry.name),
+  );
   const hint = near === undefined ? "" : `\nDid you mean '${near}'?`;
   return new DbError(StatusCode.PlanQuery, `Failed to plan SQL: No field named ${name.join(".")}.${listed}${hint}`);
 }

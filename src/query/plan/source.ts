@@ -40,7 +40,7 @@ export function resolveName(name: ObjectName, database: string): ResolvedName {
 }
 
 /** The error of a table that does not exist. */
-export function tableNotFound({ database, table }: ResolvedName): DbError {
+function tableNotFound({ database, table }: ResolvedName): DbError {
   return new DbError(StatusCode.TableNotFound, `Failed to plan SQL: Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 
@@ -52,7 +52,11 @@ export function sourceOf(from: TableReference | undefined, catalog: Catalog, env
   const table = catalog.table(name.database, name.table);
   if (table !== undefined) {
     const columns = table.schema.columns.map((column) => ({ name: column.name, type: scannedType(column) }));
-    const scope = table.schema.columns.map((column, index) => ({ qualifier, name: column.name, expression: columnExpression(column, index) }));
+    const scope = table.schema.columns.map((column, index) => ({
+      qualifier,
+      name: column.name,
+      expression: columnExpression(column, index),
+    }));
     return { scope, columns, table, name: name.table, batches: () => [] };
   }
   const builtIn = builtInTable(name, catalog);

@@ -9,6 +9,7 @@ import { evaluate } from "../exec/interpreter.ts";
 import type { Environment } from "../function/environment.ts";
 import { floorDivide } from "../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { textOf } from "../function/value.ts";
 import { type CompareOperator, columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
 
 /** A WHERE in parts, joined by AND. */
@@ -122,13 +123,14 @@ function valuesOf(expression: TypedExpression): readonly (string | undefined)[] 
     const parts = expression.operands.map(valuesOf);
     return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
   }
-  if (expression.kind === "is") return expression.test === "null" && !expression.negated && expression.operand.kind === "column" ? [undefined] : undefined;
+  if (expression.kind === "is")
+    return expression.test === "null" && !expression.negated && expression.operand.kind === "column" ? [undefined] : undefined;
   if (expression.kind === "in-set") {
-    return expression.operand.kind === "column" && !expression.negated ? expression.values.map(String) : undefined;
+    return expression.operand.kind === "column" && !expression.negated ? expression.values.map(textOf) : undefined;
   }
   const comparison = comparisonOf(expression);
   if (comparison?.operator !== "=" || comparison.subject.kind !== "column") return undefined;
-  return comparison.constant.value === undefined ? [] : [String(comparison.constant.value)];
+  return comparison.constant.value === undefined ? [] : [textOf(comparison.constant.value)];
 }
 
 /** Bounds within which all rows of interest lie, for pruning. Constants beyond ±2^53 are left out, since casts round there. */
@@ -137,9 +139,11 @@ function fieldBoundsOf(expression: TypedExpression, schema: TableSchema): FieldB
   if (comparison === undefined) return undefined;
   const subject = comparison.subject.kind === "cast" ? comparison.subject.operand : comparison.subject;
   const { value } = comparison.constant;
-  if (subject.kind !== "column" || typeof value !== "number" || Math.abs(value) > Number.MAX_SAFE_INTEGER || Number.isNaN(value)) return undefined;
+  if (subject.kind !== "column" || typeof value !== "number" || Math.abs(value) > Number.MAX_SAFE_INTEGER || Number.isNaN(value))
+    return undefined;
   if (subject.type.kind !== "int" && subject.type.kind !== "float") return undefined;
-  if (comparison.subject.kind === "cast" && comparison.subject.type.kind !== "float" && comparison.subject.type.kind !== "int") return undefined;
+  if (comparison.subject.kind === "cast" && comparison.subject.type.kind !== "float" && comparison.subject.type.kind !== "int")
+    return undefined;
   const column = schema.columns[subject.index];
   if (column?.semantic !== "field") return undefined;
   // NaN is above every number, so a lower bound keeps it; storage must not prune NaN away by `max` alone. Floats get no lower bound.

@@ -29,10 +29,16 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   const found = FUNCTIONS[statement.name];
   if (found === undefined) {
     const near = nearestName(statement.name, Object.keys(FUNCTIONS));
-    throw new DbError(StatusCode.InvalidArguments, `Admin function not found: ${statement.name}${near === undefined ? "" : `. Did you mean '${near}'?`}`);
+    throw new DbError(
+      StatusCode.InvalidArguments,
+      `Admin function not found: ${statement.name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
+    );
   }
   if (statement.args.length !== found.args) {
-    throw new DbError(StatusCode.InvalidArguments, `Failed to build admin function args: Expected ${found.args} args, but actual ${statement.args.length}`);
+    throw new DbError(
+      StatusCode.InvalidArguments,
+      `Failed to build admin function args: Expected ${found.args} args, but actual ${statement.args.length}`,
+    );
   }
   const value = await found.run(statement.args.map(textArgument), context);
   const name = `ADMIN ${statement.name}(${statement.args.map(printExpression).join(", ")})`;

@@ -20,16 +20,21 @@ const NOT_STORED: Readonly<Record<string, string>> = { decimal: "DECIMAL", json:
 /** The column that a clause defines. @throws DbError InvalidArguments, Unsupported */
 export function columnDefinition(clause: ColumnClause, semantic: SemanticType, environment: Environment): ColumnDefinition {
   const { name, type } = clause;
-  if (type.kind === "interval") throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: column name \`${name}\` is interval type, which is not supported`);
+  if (type.kind === "interval")
+    throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: column name \`${name}\` is interval type, which is not supported`);
   const missing = NOT_STORED[type.kind];
-  if (missing !== undefined) throw new DbError(StatusCode.Unsupported, `Not supported: column \`${name}\` of type ${displayName(type)}; ${missing} columns are not stored yet`);
+  if (missing !== undefined)
+    throw new DbError(
+      StatusCode.Unsupported,
+      `Not supported: column \`${name}\` of type ${displayName(type)}; ${missing} columns are not stored yet`,
+    );
   if (semantic === "timestamp") checkTimeIndex(clause);
-  if (semantic === "tag" && (type.kind === "binary" || type.kind === "float")) {
-    if (type.kind === "binary") throw columnOptionError(name, "a primary key column cannot be binary");
-  }
+  if (semantic === "tag" && type.kind === "binary") throw columnOptionError(name, "a primary key column cannot be binary");
   const nullable = semantic === "timestamp" ? false : (clause.nullable ?? true);
   const columnDefault = clause.default === undefined ? undefined : defaultOf(clause, clause.default, nullable, environment);
-  const indexes = clause.indexes.map((index) => indexText(clause, index.kind, index.options));
+  const indexes = [...clause.indexes]
+    .sort((a, b) => INDEX_ORDER.indexOf(a.kind) - INDEX_ORDER.indexOf(b.kind))
+    .map((index) => indexText(clause, index.kind, index.options));
   return {
     name,
     type,
@@ -40,6 +45,9 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
     ...(indexes.length === 0 ? {} : { indexes }),
   };
 }
+
+/** The order in which SHOW CREATE prints index clauses. */
+const INDEX_ORDER: readonly string[] = ["fulltext", "skipping", "inverted"];
 
 function checkTimeIndex({ name, type, nullable }: ColumnClause): void {
   if (type.kind !== "timestamp") throw columnOptionError(name, "time index column data type should be timestamp");
@@ -53,7 +61,8 @@ function isNow(expression: Expression): boolean {
 
 function defaultOf(clause: ColumnClause, expression: Expression, nullable: boolean, environment: Environment): ColumnDefault | undefined {
   if (isNow(expression)) {
-    if (clause.type.kind !== "timestamp") throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
+    if (clause.type.kind !== "timestamp")
+      throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
     return { kind: "now" };
   }
   if (expression.kind === "null" && !nullable) throw columnOptionError(clause.name, "a NOT NULL column cannot have NULL as its default");
@@ -67,7 +76,11 @@ const INDEX_DEFAULTS: Readonly<Record<"skipping" | "fulltext", Readonly<Record<s
   fulltext: { analyzer: "English", case_sensitive: "false", backend: "bloom", granularity: "10240", false_positive_rate: "0.01" },
 };
 
-function indexText({ name, type }: ColumnClause, kind: "skipping" | "fulltext" | "inverted", given: Readonly<Record<string, string>>): string {
+function indexText(
+  { name, type }: ColumnClause,
+  kind: "skipping" | "fulltext" | "inverted",
+  given: Readonly<Record<string, string>>,
+): string {
   if (kind === "fulltext" && type.kind !== "string") throw columnOptionError(name, "FULLTEXT index only supports string type");
   if (kind === "inverted") return "INVERTED INDEX";
   const defaults = INDEX_DEFAULTS[kind];
@@ -75,6 +88,8 @@ function indexText({ name, type }: ColumnClause, kind: "skipping" | "fulltext" |
     if (!(key in defaults)) throw columnOptionError(name, `invalid ${kind.toUpperCase()} INDEX option: ${key}`);
   }
   const options: Readonly<Record<string, string>> = { ...defaults, ...given };
-  const printed = Object.keys(options).sort().map((key) => `${key} = '${options[key]}'`);
+  const printed = Object.keys(options)
+    .sort()
+    .map((key) => `${key} = '${options[key]}'`);
   return `${kind.toUpperCase()} INDEX WITH(${printed.join(", ")})`;
 }

@@ -13,7 +13,10 @@ const DATABASE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
 const RESERVED: readonly string[] = [INFORMATION_SCHEMA, "pg_catalog"];
 
 /** Makes a database; the count is 1 when it is new. @throws DbError DatabaseAlreadyExists, InvalidArguments, Unexpected */
-export async function createDatabase(statement: Extract<Statement, { kind: "create-database" }>, context: QueryContext): Promise<StatementResult> {
+export async function createDatabase(
+  statement: Extract<Statement, { kind: "create-database" }>,
+  context: QueryContext,
+): Promise<StatementResult> {
   const { name, ifNotExists } = statement;
   if (RESERVED.includes(name)) throw new DbError(StatusCode.InvalidArguments, `Schema ${name} already exists`);
   if (!DATABASE_NAME.test(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) {
@@ -24,7 +27,10 @@ export async function createDatabase(statement: Extract<Statement, { kind: "crea
 }
 
 /** Drops a database with all its tables. @throws DbError DatabaseNotFound, InvalidArguments */
-export async function dropDatabase(statement: Extract<Statement, { kind: "drop-database" }>, context: QueryContext): Promise<StatementResult> {
+export async function dropDatabase(
+  statement: Extract<Statement, { kind: "drop-database" }>,
+  context: QueryContext,
+): Promise<StatementResult> {
   const { name, ifExists } = statement;
   if (name === context.variables.database) throw new DbError(StatusCode.InvalidArguments, `Schema \`${name}\` is in use`);
   if (RESERVED.includes(name)) throw new DbError(StatusCode.Unsupported, `Schema \`${name}\` is read-only`);

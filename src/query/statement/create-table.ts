@@ -39,7 +39,7 @@ export function checkWritable(database: string): void {
 }
 
 /** The definition that a statement describes. @throws DbError */
-export function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
+function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
   const { database, table } = resolveName(statement.name, environment.database);
   if (!TABLE_NAME.test(table) || Buffer.byteLength(table) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${table}`);
   const engine = statement.engine ?? "mito";
@@ -55,12 +55,14 @@ export function tableDefinition(statement: CreateTable, environment: Environment
 }
 
 function checkColumns({ columns }: CreateTable): void {
-  if (columns.length > TABLE_COLUMNS_MAX) throw invalid(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
+  if (columns.length > TABLE_COLUMNS_MAX)
+    throw invalid(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
   const seen = new Map<string, number>();
   for (const [i, { name }] of columns.entries()) {
     const first = seen.get(name);
     if (first !== undefined) throw invalid(`Invalid SQL, error: column name \`${name}\` is duplicated at index ${first} and ${i}`);
-    if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX) throw invalid(`Invalid column name at index ${i}: it must have 1 to ${NAME_BYTES_MAX} bytes`);
+    if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX)
+      throw invalid(`Invalid column name at index ${i}: it must have 1 to ${NAME_BYTES_MAX} bytes`);
     seen.set(name, i);
   }
 }
@@ -73,17 +75,20 @@ function timeIndexName({ columns, timeIndexes }: CreateTable): string {
   if (all.length > 1) throw syntax(`Invalid time index: expected only one time index constraint but actual ${all.length}`);
   const [name, ...others] = first;
   if (name === undefined || others.length > 0) throw syntax("Invalid time index: it should contain only one column in time index");
-  if (!columns.some((column) => column.name === name)) throw invalid(`Invalid SQL, error: time index column \`${name}\` is not a column of the table`);
+  if (!columns.some((column) => column.name === name))
+    throw invalid(`Invalid SQL, error: time index column \`${name}\` is not a column of the table`);
   return name;
 }
 
 function primaryKeyNames({ columns, primaryKey }: CreateTable, timeIndex: string): readonly string[] {
   const inline = columns.filter((column) => column.primaryKey).map((column) => column.name);
   if (inline.length > 1) throw invalid("Illegal primary keys definition: not allowed to inline multiple primary keys in columns options");
-  if (inline.length > 0 && primaryKey !== undefined) throw invalid("Illegal primary keys definition: found definitions of primary keys in multiple places");
+  if (inline.length > 0 && primaryKey !== undefined)
+    throw invalid("Illegal primary keys definition: found definitions of primary keys in multiple places");
   const names = primaryKey ?? inline;
   for (const [i, name] of names.entries()) {
-    if (!columns.some((column) => column.name === name)) throw invalid(`Invalid SQL, error: primary key column \`${name}\` is not a column of the table`);
+    if (!columns.some((column) => column.name === name))
+      throw invalid(`Invalid SQL, error: primary key column \`${name}\` is not a column of the table`);
     if (name === timeIndex) throw columnOptionError(name, "a column cannot be both a primary key and the time index");
     if (names.indexOf(name) !== i) throw invalid(`Illegal primary keys definition: column \`${name}\` is named twice`);
   }
@@ -96,7 +101,8 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     const { database, table } = resolveName(name, context.variables.database);
     checkWritable(database);
     const missing = context.catalog.table(database, table) === undefined;
-    if (missing && !statement.ifExists) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+    if (missing && !statement.ifExists)
+      throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
     if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);
   }
   return { kind: "affected", rowCount: 0 };

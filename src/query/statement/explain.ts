@@ -39,7 +39,9 @@ async function plain(statement: Explain, query: Select, context: QueryContext, o
 /** Loops are made for the layout of the first batches, so the query runs to show them. */
 async function sourcesOf(query: Select, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
   const sources: string[] = [];
-  const { plan, exec } = prepareSelect(query, context, options, { onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`) });
+  const { plan, exec } = prepareSelect(query, context, options, {
+    onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
+  });
   for await (const batch of run(plan, exec)) if (batch.rowCount > 0 && sources.length > 0) break;
   return sources;
 }
@@ -47,7 +49,10 @@ async function sourcesOf(query: Select, context: QueryContext, options: ExecOpti
 async function analyze(statement: Explain, query: Select, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const metrics = new Map<PlanNode, NodeMetrics>();
   const sources: string[] = [];
-  const { plan, exec } = prepareSelect(query, context, options, { metrics, onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`) });
+  const { plan, exec } = prepareSelect(query, context, options, {
+    metrics,
+    onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
+  });
   let total = 0;
   for await (const batch of run(plan, exec)) total += batch.rowCount;
   const text = statement.format === "json" ? JSON.stringify(jsonMetrics(plan, metrics)) : physicalText(plan, metrics);
@@ -97,4 +102,3 @@ function jsonMetrics(plan: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMetrics>
     children: inputsOf(plan).map((input) => jsonMetrics(input, metrics)),
   };
 }
-

@@ -16,7 +16,9 @@ const UNITS: readonly (readonly [names: string, nanos: bigint, print: readonly [
   ["microseconds microsecond micros usec us µs", 1000n, ["us", "us"]],
   ["nanoseconds nanosecond nanos nsec ns", 1n, ["ns", "ns"]],
 ];
-const BY_NAME: ReadonlyMap<string, bigint> = new Map(UNITS.flatMap(([names, nanos]) => names.split(" ").map((name) => [name, nanos] as const)));
+const BY_NAME: ReadonlyMap<string, bigint> = new Map(
+  UNITS.flatMap(([names, nanos]) => names.split(" ").map((name) => [name, nanos] as const)),
+);
 
 /** Nanoseconds of a duration, or undefined when the text is none. */
 export function parseHumantime(text: string): bigint | undefined {

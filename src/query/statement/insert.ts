@@ -15,7 +15,7 @@ import { valueAt } from "../exec/vector-values.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { rescale } from "../function/time/time-units.ts";
-import { isInterval, type Value } from "../function/value.ts";
+import { isInterval, textOf, type Value } from "../function/value.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { planError } from "../plan/plan-error.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
@@ -41,15 +41,22 @@ interface Target {
 /** Inserts rows; the count is that of rows given. @throws DbError of contract query.md 1.6 */
 export async function insert(statement: Insert, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { database, table } = targetTable(statement, context);
-  const target: Target = { schema: table.schema, named: namedColumns(statement, table.schema), environment: environmentOf(context.clock, context.variables) };
+  const target: Target = {
+    schema: table.schema,
+    named: namedColumns(statement, table.schema),
+    environment: environmentOf(context.clock, context.variables),
+  };
   const { source } = statement;
   if (source.kind === "select") return { kind: "affected", rowCount: await insertSelect(source, target, database, context, options) };
   const builder = new RowBatchBuilder(table.schema.name, rowColumns(table.schema));
   for (const row of source.rows) {
-    if (row.length !== target.named.length) throw invalid(`Invalid SQL, error: column count mismatch, columns: ${target.named.length}, values: ${row.length}`);
+    if (row.length !== target.named.length)
+      throw invalid(`Invalid SQL, error: column count mismatch, columns: ${target.named.length}, values: ${row.length}`);
     const values = target.named.map((column, i) => givenValue(row[i], column, target));
     builder.add(completeRow(values, target));
   }
+  // Rows of an "instant" table expire as they arrive, so they are checked and not written.
+  if (table.schema.options["ttl"] === "instant") return { kind: "affected", rowCount: 0 };
   await write(builder, database, context);
   return { kind: "affected", rowCount: source.rows.length };
 }
@@ -94,7 +101,8 @@ function completeRow(given: readonly Given[], target: Target): readonly Scalar[]
     const known = position < 0 ? undefined : given[position];
     const value = known === undefined || known === "default" ? defaultValue(column, known === "default", target) : known.value;
     if (value === undefined && !column.nullable) {
-      if (column.semantic === "timestamp" && position < 0) throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
+      if (column.semantic === "timestamp" && position < 0)
+        throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
       throw invalid(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
     }
     return column.semantic === "tag" ? tagText(value, column.type) : scalar(value);
@@ -103,7 +111,8 @@ function completeRow(given: readonly Given[], target: Target): readonly Scalar[]
 
 function defaultValue(column: ColumnSchema, asked: boolean, { environment }: Target): Value {
   if (column.default?.kind === "literal") return column.default.value;
-  if (column.default?.kind === "now") return column.type.kind === "timestamp" ? rescale(environment.now, "nanosecond", column.type.unit) : environment.now;
+  if (column.default?.kind === "now")
+    return column.type.kind === "timestamp" ? rescale(environment.now, "nanosecond", column.type.unit) : environment.now;
   if (asked && !column.nullable) throw invalid(`No valid default value can be built automatically, column: ${column.name}`);
   return undefined;
 }
@@ -116,21 +125,28 @@ function scalar(value: Value): Scalar {
 /** A tag's text, from which a cast makes the value again in every time zone. */
 function tagText(value: Value, type: DataType): string | undefined {
   if (value === undefined) return undefined;
-  const text = castValue(value, type, STRING, { timeZone: "UTC" });
-  return type.kind === "timestamp" ? `${String(text)}Z` : String(text);
+  const text = textOf(castValue(value, type, STRING, { timeZone: "UTC" }));
+  return type.kind === "timestamp" ? `${text}Z` : text;
 }
 
 async function write(builder: RowBatchBuilder, database: string, context: QueryContext): Promise<void> {
   if (builder.rowCount > 0) await context.writer.write(database, builder.batch(), { autoCreate: false, tableOptions: {} });
 }
 
-async function insertSelect(select: Select, target: Target, database: string, context: QueryContext, options: ExecOptions): Promise<number> {
+async function insertSelect(
+  select: Select,
+  target: Target,
+  database: string,
+  context: QueryContext,
+  options: ExecOptions,
+): Promise<number> {
   const { plan, exec } = prepareSelect(select, context, options);
   const { named, environment, schema } = target;
   if (plan.columns.length !== named.length) throw planError("Column count doesn't match insert query!");
   for (const [i, column] of named.entries()) {
     const from = plan.columns[i]?.type ?? STRING;
-    if (!canCast(from, column.type)) throw planError(`cannot insert ${displayName(from)} into column ${column.name} of type ${displayName(column.type)}; cast it`);
+    if (!canCast(from, column.type))
+      throw planError(`cannot insert ${displayName(from)} into column ${column.name} of type ${displayName(column.type)}; cast it`);
   }
   let builder = new RowBatchBuilder(schema.name, rowColumns(schema));
   let total = 0;

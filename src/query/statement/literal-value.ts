@@ -6,7 +6,7 @@ import { castValue, canCast } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "../function/time/time-units.ts";
-import type { Value } from "../function/value.ts";
+import { textOf, type Value } from "../function/value.ts";
 import { bind } from "../plan/bind.ts";
 import { fold } from "../plan/fold.ts";
 import type { TypedExpression } from "../plan/expression.ts";
@@ -31,12 +31,13 @@ function asText(expression: Expression): Expression {
 export function literalValue(expression: Expression, column: string, type: DataType, environment: Environment): Value {
   const bound = bind(expression, { scope: [], environment, intercept: (node) => textNode(node, environment) });
   const constant = fold(bound, environment);
-  if (constant.kind !== "literal") throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
+  if (constant.kind !== "literal")
+    throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
   if (constant.value === undefined) return undefined;
-  if (constant.type.kind === "string" && type.kind === "timestamp") return timestampOf(String(constant.value), type, environment);
+  if (constant.type.kind === "string" && type.kind === "timestamp") return timestampOf(textOf(constant.value), type, environment);
   if (type.kind === "string" && constant.type.kind !== "string") {
     if (["int", "float"].includes(constant.type.kind)) {
-      throw cannotParse(`Fail to parse number ${String(constant.value)}, invalid column type: String(StringType { size_type: Utf8 })`);
+      throw cannotParse(`Fail to parse number ${textOf(constant.value)}, invalid column type: String(StringType { size_type: Utf8 })`);
     }
   }
   return converted(constant, column, type, environment);
@@ -47,8 +48,14 @@ function textNode(node: Expression, environment: Environment): TypedExpression |
   return text === node ? undefined : bind(text, { scope: [], environment });
 }
 
-function converted(constant: Extract<TypedExpression, { kind: "literal" }>, column: string, type: DataType, environment: Environment): Value {
-  if (!canCast(constant.type, type)) throw cannotParse(`column ${column} holds ${displayName(type)}, but the value is ${displayName(constant.type)}`);
+function converted(
+  constant: Extract<TypedExpression, { kind: "literal" }>,
+  column: string,
+  type: DataType,
+  environment: Environment,
+): Value {
+  if (!canCast(constant.type, type))
+    throw cannotParse(`column ${column} holds ${displayName(type)}, but the value is ${displayName(constant.type)}`);
   try {
     return castValue(constant.value, constant.type, type, environment);
   } catch (thrown) {
@@ -62,6 +69,7 @@ function timestampOf(text: string, type: Extract<DataType, { kind: "timestamp" }
   const trimmed = text.trim();
   const nanos = parseTimestamp(trimmed, environment.timeZone);
   const value = nanos !== undefined ? rescale(nanos, "nanosecond", type.unit) : /^[+-]?\d+$/.test(trimmed) ? BigInt(trimmed) : undefined;
-  if (value === undefined || value < INT64_MIN || value > INT64_MAX) throw cannotParse(`Failed to parse ${text.slice(0, 80)} to Timestamp value`);
+  if (value === undefined || value < INT64_MIN || value > INT64_MAX)
+    throw cannotParse(`Failed to parse ${text.slice(0, 80)} to Timestamp value`);
   return value;
 }

@@ -46,10 +46,15 @@ export function setVariable(statement: Extract<Statement, { kind: "set-variable"
   const text = textOf(statement.value);
   if (TIME_ZONE_NAMES.includes(name)) {
     const zone = parseTimeZone(text);
-    if (zone === undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid timezone string ${text.slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`);
+    if (zone === undefined)
+      throw new DbError(
+        StatusCode.InvalidArguments,
+        `Invalid timezone string ${text.slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`,
+      );
     context.variables.timeZone = zone;
   } else if (name === "READ_PREFERENCE") {
-    if (text.toLowerCase() !== "leader") throw new DbError(StatusCode.Unsupported, `Invalid read preference expr ${text.slice(0, 80)} in set variable statement`);
+    if (text.toLowerCase() !== "leader")
+      throw new DbError(StatusCode.Unsupported, `Invalid read preference expr ${text.slice(0, 80)} in set variable statement`);
   } else if (!IGNORED.includes(name)) {
     throw new DbError(StatusCode.Unsupported, `Not supported: Unsupported set variable ${statement.name.toUpperCase()}`);
   }

@@ -26,25 +26,33 @@ export function showCreateTable(statement: Extract<Statement, { kind: "show-crea
 }
 
 /** The statement that makes a database. @throws DbError DatabaseNotFound */
-export function showCreateDatabase(statement: Extract<Statement, { kind: "show-create-database" }>, context: QueryContext): StatementResult {
+export function showCreateDatabase(
+  statement: Extract<Statement, { kind: "show-create-database" }>,
+  context: QueryContext,
+): StatementResult {
   const database = context.catalog.database(statement.name);
   if (database === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${statement.name}`);
   return rowsResult(textHeaders("Database", "Create Database"), [[database.name, createDatabaseText(database)]]);
 }
 
 /** Text of CREATE TABLE. */
-export function createTableText(schema: TableSchema): string {
+function createTableText(schema: TableSchema): string {
   const items = schema.columns.map(columnText);
   items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
   if (schema.primaryKey.length > 0) items.push(`PRIMARY KEY (${schema.primaryKey.map(quoted).join(", ")})`);
-  const options = Object.keys(schema.options).sort().map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);
+  const options = Object.keys(schema.options)
+    .sort()
+    .map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
-  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${items.map((item) => `  ${item}`).join(",\n")}\n)\n\nENGINE=${schema.engine}\n${tail}`;
+  const body = items.map((item) => `  ${item}`).join(",\n");
+  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n\nENGINE=${schema.engine}\n${tail}`;
 }
 
 function createDatabaseText({ name, options }: DatabaseInfo): string {
   const head = `CREATE DATABASE IF NOT EXISTS ${name}`;
-  const printed = Object.keys(options).sort().map((key) => `  ${optionKey(key)} = '${escaped(options[key] ?? "")}'`);
+  const printed = Object.keys(options)
+    .sort()
+    .map((key) => `  ${optionKey(key)} = '${escaped(options[key] ?? "")}'`);
   return printed.length === 0 ? head : `${head}\nWITH(\n${printed.join(",\n")}\n)`;
 }
 
@@ -69,7 +77,7 @@ function defaultText(column: ColumnSchema): string | undefined {
 }
 
 /** A default as DESCRIBE shows it. */
-export function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
+function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
   if (column.default === undefined) return undefined;
   if (column.default.kind === "now") return "current_timestamp()";
   const { value } = column.default;
@@ -92,5 +100,12 @@ export function describe(statement: Extract<Statement, { kind: "describe" }>, co
 
 function describeRow(column: ColumnSchema): readonly string[] {
   const key = column.semantic === "field" ? "" : "PRI";
-  return [column.name, displayName(column.type), key, column.nullable ? "YES" : "NO", defaultDisplay(column) ?? "", column.semantic.toUpperCase()];
+  return [
+    column.name,
+    displayName(column.type),
+    key,
+    column.nullable ? "YES" : "NO",
+    defaultDisplay(column) ?? "",
+    column.semantic.toUpperCase(),
+  ];
 }

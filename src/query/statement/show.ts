@@ -17,10 +17,14 @@ import { rowsResult, textHeaders } from "./rows-result.ts";
 export function showDatabases(statement: Extract<Statement, { kind: "show-databases" }>, context: QueryContext): StatementResult {
   const listed = new Map(context.catalog.databases().map((database) => [database.name, database.options] as const));
   if (!listed.has(INFORMATION_SCHEMA)) listed.set(INFORMATION_SCHEMA, {});
-  const rows = [...listed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, options]) => {
-    const printed = Object.keys(options).sort().map((key) => `'${key}'='${options[key]}'\n`);
-    return statement.full ? [name, printed.join("")] : [name];
-  });
+  const rows = [...listed]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, options]) => {
+      const printed = Object.keys(options)
+        .sort()
+        .map((key) => `'${key}'='${options[key]}'\n`);
+      return statement.full ? [name, printed.join("")] : [name];
+    });
   const headers = statement.full ? textHeaders("Database", "Options") : textHeaders("Database");
   return rowsResult(headers, filtered(rows, headers, statement.filter, context));
 }
@@ -39,7 +43,12 @@ export function showTables(statement: Extract<Statement, { kind: "show-tables" }
 }
 
 /** Rows that pass LIKE (on the first column) or WHERE. */
-function filtered(rows: readonly (readonly string[])[], headers: readonly ColumnHeader[], filter: ShowFilter, context: QueryContext): readonly (readonly string[])[] {
+function filtered(
+  rows: readonly (readonly string[])[],
+  headers: readonly ColumnHeader[],
+  filter: ShowFilter,
+  context: QueryContext,
+): readonly (readonly string[])[] {
   if (filter === undefined) return rows;
   if (filter.kind === "like") {
     const test = likeTest(filter.pattern, undefined, false);

@@ -6,7 +6,14 @@ import { formatHumantime, parseHumantime } from "./humantime.ts";
 /** Options as SHOW CREATE prints them. */
 export type Options = Readonly<Record<string, string>>;
 
-const BOOLEAN_KEYS: ReadonlySet<string> = new Set(["append_mode", "skip_wal", "compaction.twcs.fallback_to_local", "compaction.twcs.remote_compaction", "compaction.override", "otlp_metric_compat"]);
+const BOOLEAN_KEYS: ReadonlySet<string> = new Set([
+  "append_mode",
+  "skip_wal",
+  "compaction.twcs.fallback_to_local",
+  "compaction.twcs.remote_compaction",
+  "compaction.override",
+  "otlp_metric_compat",
+]);
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   merge_mode: ["last_row", "last_non_null"],
   sst_format: ["flat", "primary_key"],
@@ -31,7 +38,19 @@ const OTHER_TABLE_KEYS: ReadonlySet<string> = new Set([
   "timeout",
   "wait",
 ]);
-const DATABASE_KEYS: ReadonlySet<string> = new Set(["ttl", "append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type", "compaction.type", "compaction.twcs.time_window", "compaction.twcs.trigger_file_num", "compaction.twcs.max_output_file_size", "compaction.twcs.fallback_to_local"]);
+const DATABASE_KEYS: ReadonlySet<string> = new Set([
+  "ttl",
+  "append_mode",
+  "merge_mode",
+  "skip_wal",
+  "sst_format",
+  "memtable.type",
+  "compaction.type",
+  "compaction.twcs.time_window",
+  "compaction.twcs.trigger_file_num",
+  "compaction.twcs.max_output_file_size",
+  "compaction.twcs.fallback_to_local",
+]);
 /** Whole numbers and the largest each may be. */
 const COUNTS: Readonly<Record<string, number>> = { max_row_group_row_count: 10_485_760, "compaction.twcs.trigger_file_num": 2 ** 53 };
 /** The store that every data directory has. */
@@ -44,8 +63,16 @@ function invalid(message: string): DbError {
 /** Table options checked and normalised. @throws DbError InvalidArguments */
 export function tableOptions(options: Options): Options {
   const normalised = each(options, (key, value) => {
-    const known = key in CHOICES || BOOLEAN_KEYS.has(key) || DURATION_KEYS.has(key) || key in COUNTS || OTHER_TABLE_KEYS.has(key) || key === "ttl" || key === "storage";
-    if (!known && !/^(memtable\.(bulk|partition_tree)\.|greptime\.semantic\.)/.test(key)) throw invalid(`Unrecognized table option key: ${key}`);
+    const known =
+      key in CHOICES ||
+      BOOLEAN_KEYS.has(key) ||
+      DURATION_KEYS.has(key) ||
+      key in COUNTS ||
+      OTHER_TABLE_KEYS.has(key) ||
+      key === "ttl" ||
+      key === "storage";
+    if (!known && !/^(memtable\.(bulk|partition_tree)\.|greptime\.semantic\.)/.test(key))
+      throw invalid(`Unrecognized table option key: ${key}`);
     return normalise(key, value, true);
   });
   if (normalised["append_mode"] === "true" && normalised["merge_mode"] === "last_non_null") {
@@ -57,7 +84,8 @@ export function tableOptions(options: Options): Options {
 /** Database options checked and normalised. @throws DbError InvalidArguments */
 export function databaseOptions(options: Options): Options {
   return each(options, (key, value) => {
-    if (!DATABASE_KEYS.has(key) && key !== "storage" && !key.startsWith("memtable.bulk.")) throw invalid(`Unrecognized database option key: ${key}`);
+    if (!DATABASE_KEYS.has(key) && key !== "storage" && !key.startsWith("memtable.bulk."))
+      throw invalid(`Unrecognized database option key: ${key}`);
     return normalise(key, value, false);
   });
 }
@@ -85,8 +113,10 @@ function normalise(key: string, value: string, isTable: boolean): string | undef
     throw invalid(`Invalid region options, ${key} must be in (0, ${most}], got ${value}`);
   }
   const choices = CHOICES[key];
-  if (choices !== undefined && !choices.includes(value)) throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
-  if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined) throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
+  if (choices !== undefined && !choices.includes(value))
+    throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
+  if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined)
+    throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
   return value;
 }
 
@@ -98,7 +128,11 @@ function ttl(value: string, isTable: boolean): string | undefined {
   if (text.toLowerCase() === "instant" && isTable) return "instant";
   const nanos = parseHumantime(text);
   if (nanos === undefined || (text.toLowerCase() === "instant" && !isTable)) {
-    throw invalid(isTable ? `Invalid set table option, key: ttl, value: ${value}; use a duration such as 7d` : `Invalid set database option, key: ttl, value: ${value}`);
+    throw invalid(
+      isTable
+        ? `Invalid set table option, key: ttl, value: ${value}; use a duration such as 7d`
+        : `Invalid set database option, key: ttl, value: ${value}`,
+    );
   }
   return nanos === 0n ? "forever" : formatHumantime(nanos);
 }

@@ -6,6 +6,7 @@
  * which one multiplication finds out. Calendar buckets count with the calendar, once for each change of bucket.
  */
 import type { TimeVector } from "../../../column/vector.ts";
+import { endOfSpan } from "./span-end.ts";
 import { bucketIndexOf, bucketStartOf, type TimeBuckets } from "../../function/time/buckets.ts";
 
 /** Where the bucket that holds a time lies, as offsets from a vector's base: `[start, end)`. Ends may lie beyond ±2^53. */
@@ -72,4 +73,45 @@ export function bucketStarts(vector: TimeVector, buckets: TimeBuckets, rowCount:
     starts[row] = start;
   }
   return { kind: "time", base, offsets: starts, validity };
+}
+
+/** What `cutBuckets` writes to. */
+export interface BucketCuts {
+  /** Where each stretch begins. */
+  readonly starts: Uint32Array;
+  /** Steps of each stretch's bucket from the one that holds the base. */
+  readonly steps: Float64Array;
+  count: number;
+}
+
+/** Rows tried one by one before galloping: most stretches of short buckets end within them. */
+const LINEAR_ROWS = 8;
+
+/**
+ * Cuts rows `[from, to)`, whose offsets ascend, where the bucket of fixed width changes. The usual next bucket is the neighbour,
+ * so a division is needed only after a gap.
+ */
+export function cutBuckets(offsets: Float64Array, from: number, to: number, width: number, rest: number, cuts: BucketCuts): void {
+  const { starts, steps: stepsOut } = cuts;
+  let count = cuts.count;
+  let steps = 0;
+  let end = Number.NEGATIVE_INFINITY;
+  for (let row = from; row < to; ) {
+    const offset = offsets[row]!;
+    if (offset < end + width) {
+      steps++;
+      end += width;
+    } else {
+      steps = Math.floor((offset + rest) / width);
+      if (steps * width > offset + rest) steps--;
+      end = (steps + 1) * width - rest;
+    }
+    starts[count] = row;
+    stepsOut[count++] = steps;
+    const near = Math.min(to, row + LINEAR_ROWS);
+    row++;
+    while (row < near && offsets[row]! < end) row++;
+    if (row === near && row < to && offsets[row]! < end) row = endOfSpan(offsets, row, to, end);
+  }
+  cuts.count = count;
 }

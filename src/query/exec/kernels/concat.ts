@@ -53,7 +53,8 @@ function numbers(parts: readonly VectorPart[], total: number): Vector {
   const arrays = parts.flatMap(({ vector }) => (vector.kind === "number" ? [vector.values] : []));
   const type = arrays[0]?.constructor;
   const uniform = arrays.every((array) => array.constructor === type);
-  const values: NumberArray = uniform && type !== undefined ? new (type as new (length: number) => NumberArray)(total) : new Float64Array(total);
+  const values: NumberArray =
+    uniform && type !== undefined ? new (type as new (length: number) => NumberArray)(total) : new Float64Array(total);
   let at = 0;
   for (const [i, { rowCount }] of parts.entries()) {
     values.set(arrays[i]!.subarray(0, rowCount), at);

@@ -36,7 +36,11 @@ function pickedValidity(validity: Validity, selection: Uint32Array, count: numbe
 export function gather(vector: Vector, selection: Uint32Array, count: number): Vector {
   switch (vector.kind) {
     case "number":
-      return { kind: "number", values: picked(vector.values, selection, count), validity: pickedValidity(vector.validity, selection, count) };
+      return {
+        kind: "number",
+        values: picked(vector.values, selection, count),
+        validity: pickedValidity(vector.validity, selection, count),
+      };
     case "wide":
       return { kind: "wide", values: picked(vector.values, selection, count), validity: pickedValidity(vector.validity, selection, count) };
     case "time":

@@ -1,7 +1,7 @@
 /** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
-import { compareValues, exactInteger, type Present, type Value, valueKey } from "../value.ts";
+import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value.ts";
 import type { Accumulator, Reserve } from "./accumulator.ts";
 
 /** About what a collected value costs in memory, bytes. */
@@ -95,9 +95,9 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
   let separator = "";
   return {
     add([value, between]) {
-      separator = String(between ?? "");
-      reserve(VALUE_BYTES + String(value).length);
-      parts.push(String(value));
+      separator = textOf(between);
+      reserve(VALUE_BYTES + textOf(value).length);
+      parts.push(textOf(value));
     },
     result: () => (parts.length === 0 ? undefined : parts.join(separator)),
   };

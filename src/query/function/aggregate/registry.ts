@@ -9,7 +9,13 @@ import { average, countRows, covariance, numberToFloat, sumFloats, sumIntegers, 
 type Create = AggregateFunction["create"];
 type Resolve = AggregateFunction["resolve"];
 
-function aggregate(name: string, signature: string, resolve: Resolve, create: Create, kernel?: NonNullable<AggregateFunction["kernel"]>): AggregateFunction {
+function aggregate(
+  name: string,
+  signature: string,
+  resolve: Resolve,
+  create: Create,
+  kernel?: NonNullable<AggregateFunction["kernel"]>,
+): AggregateFunction {
   const keepsNull = ["count", "first", "last"].includes(kernel ?? "") || name === "approx_distinct" || name === "count_hash";
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
@@ -20,12 +26,15 @@ const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].
 const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
 const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null";
 const integer: Resolve = ([type, ...rest]) => (type?.kind === "int" && rest.length === 0 ? { args: [type], result: type } : undefined);
-const boolean: Resolve = ([type, ...rest]) => (type?.kind === "boolean" && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined);
+const boolean: Resolve = ([type, ...rest]) =>
+  type?.kind === "boolean" && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined;
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
   type !== undefined && loose(type) && rest.length === 0 ? { args: [type], result: type.kind === "null" ? FLOAT64 : type } : undefined;
 const portion: Resolve = ([type, wanted, ...rest]) =>
-  type !== undefined && wanted !== undefined && rest.length === 0 && loose(type) && loose(wanted) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined;
+  type !== undefined && wanted !== undefined && rest.length === 0 && loose(type) && loose(wanted)
+    ? { args: [FLOAT64, FLOAT64], result: FLOAT64 }
+    : undefined;
 
 const sum: Create = (type) => (type.result.kind === "int" ? sumIntegers(type) : sumFloats());
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
@@ -41,7 +50,9 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("last_value", "value [ORDER BY …]", same, endpoint(true), "last"),
   aggregate("median", "number", middle, quantile(0.5)),
   aggregate("approx_median", "number", middle, quantile(0.5)),
-  ...["percentile_cont", "quantile_cont", "approx_percentile_cont"].map((name) => aggregate(name, "number, portion", portion, quantile(undefined))),
+  ...["percentile_cont", "quantile_cont", "approx_percentile_cont"].map((name) =>
+    aggregate(name, "number, portion", portion, quantile(undefined)),
+  ),
   ...["stddev", "stddev_samp"].map((name) => aggregate(name, "number", numberToFloat, variance(true, true))),
   ...["stddev_pop", "std"].map((name) => aggregate(name, "number", numberToFloat, variance(false, true))),
   ...["var", "var_samp", "var_sample"].map((name) => aggregate(name, "number", numberToFloat, variance(true, false))),
@@ -51,9 +62,24 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("corr", "number, number", twoFloats, covariance("correlation")),
   aggregate("bool_and", "boolean", boolean, allOrAny(true)),
   aggregate("bool_or", "boolean", boolean, allOrAny(false)),
-  aggregate("bit_and", "integer", integer, bitwise((a, b) => a & b)),
-  aggregate("bit_or", "integer", integer, bitwise((a, b) => a | b)),
-  aggregate("bit_xor", "integer", integer, bitwise((a, b) => a ^ b)),
+  aggregate(
+    "bit_and",
+    "integer",
+    integer,
+    bitwise((a, b) => a & b),
+  ),
+  aggregate(
+    "bit_or",
+    "integer",
+    integer,
+    bitwise((a, b) => a | b),
+  ),
+  aggregate(
+    "bit_xor",
+    "integer",
+    integer,
+    bitwise((a, b) => a ^ b),
+  ),
   aggregate("string_agg", "text, separator", text, joined),
   aggregate("approx_distinct", "value", anyToCount, countDistinct),
   aggregate("count_hash", "value", anyToCount, countDistinct),

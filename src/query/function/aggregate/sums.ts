@@ -31,7 +31,11 @@ export function sumType(args: readonly DataType[]): FunctionType | undefined {
 export function numberToFloat(args: readonly DataType[]): FunctionType | undefined {
   const [type] = args;
   if (args.length !== 1 || type === undefined) return undefined;
-  return isNumeric(type) ? { args: [type], result: FLOAT64 } : type.kind === "null" || type.kind === "string" ? { args: [FLOAT64], result: FLOAT64 } : undefined;
+  return isNumeric(type)
+    ? { args: [type], result: FLOAT64 }
+    : type.kind === "null" || type.kind === "string"
+      ? { args: [FLOAT64], result: FLOAT64 }
+      : undefined;
 }
 
 /** An exact sum of integers: a double while it is provably exact, a bigint beyond. */
@@ -91,7 +95,10 @@ export function sumFloats(): Accumulator {
 export function average({ args: [type] }: FunctionType): Accumulator {
   if (type?.kind === "int") {
     const sum = new ExactSum();
-    return { add: ([value]) => sum.add(value as number | bigint), result: () => (sum.count === 0 ? undefined : Number(sum.total) / sum.count) };
+    return {
+      add: ([value]) => sum.add(value as number | bigint),
+      result: () => (sum.count === 0 ? undefined : Number(sum.total) / sum.count),
+    };
   }
   let [sum, count] = [0, 0];
   return {
@@ -141,7 +148,8 @@ export function covariance(kind: "population" | "sample" | "correlation"): () =>
         squaresY += dy * (y - meanY);
       },
       result() {
-        if (kind === "correlation") return count < 2 || squaresX === 0 || squaresY === 0 ? undefined : both / Math.sqrt(squaresX * squaresY);
+        if (kind === "correlation")
+          return count < 2 || squaresX === 0 || squaresY === 0 ? undefined : both / Math.sqrt(squaresX * squaresY);
         const divisor = kind === "sample" ? count - 1 : count;
         return divisor < 1 ? undefined : both / divisor;
       },

@@ -11,7 +11,7 @@ export function addIntervals(a: IntervalValue, b: IntervalValue, sign: 1 | -1): 
 }
 
 /** A day number moved by months; the day of the month is cut to the length of the new month (Jan 31 + 1 month = Feb 28). */
-export function addMonthsToDays(days: number, months: number): number {
+function addMonthsToDays(days: number, months: number): number {
   if (months === 0) return days;
   const { year, month, day } = civilFromDays(days);
   const total = year * 12 + (month - 1) + months;

@@ -25,7 +25,9 @@ const UNITS: readonly (readonly [string, UnitSize])[] = [
   ["microsecond microseconds us µs", { nanos: 1000n }],
   ["nanosecond nanoseconds ns", { nanos: 1n }],
 ];
-const BY_NAME: ReadonlyMap<string, UnitSize> = new Map(UNITS.flatMap(([names, size]) => names.split(" ").map((name) => [name, size] as const)));
+const BY_NAME: ReadonlyMap<string, UnitSize> = new Map(
+  UNITS.flatMap(([names, size]) => names.split(" ").map((name) => [name, size] as const)),
+);
 const ISO = /^(-)?P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)W)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+(?:\.\d+)?)S)?)?$/i;
 
 /** The interval of a text, or undefined when it is none. */

@@ -6,8 +6,10 @@ import { daysFromCivil, daysInMonth } from "./civil.ts";
 import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 
 const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})$/;
-const TIMESTAMP =
-  /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})(?:[Tt ]\s*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?\s*(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?)?$/;
+const DAY_TEXT = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
+const CLOCK_TEXT = String.raw`(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?`;
+const ZONE_TEXT = String.raw`(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?`;
+const TIMESTAMP = new RegExp(String.raw`^${DAY_TEXT}(?:[Tt ]\s*${CLOCK_TEXT}\s*${ZONE_TEXT})?$`);
 
 /** Days since 1970-01-01 of `YYYY-MM-DD`, or undefined when the text is no date of the calendar. */
 export function parseDate(text: string): number | undefined {

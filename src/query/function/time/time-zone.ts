@@ -31,7 +31,7 @@ export function parseTimeZone(text: string): string | undefined {
 }
 
 /** Seconds that a zone is ahead of UTC at a moment. @param zone a canonical name from `parseTimeZone` */
-export function offsetSecondsAt(zone: string, utcSeconds: number): number {
+function offsetSecondsAt(zone: string, utcSeconds: number): number {
   if (zone === "UTC") return 0;
   const fixed = FIXED.exec(zone);
   if (fixed !== null) return (fixed[1] === "-" ? -60 : 60) * (Number(fixed[2]) * 60 + Number(fixed[3]));
@@ -42,7 +42,7 @@ export function offsetSecondsAt(zone: string, utcSeconds: number): number {
   return local - utcSeconds;
 }
 
-/** The moment at which a zone's clock shows `localSeconds`. In a gap the clock's later reading, in an overlap the earlier moment, counts. */
+/** The moment at which a zone's clock shows `localSeconds`: in an overlap the earlier one, in a gap the one after the change. */
 export function utcSecondsOf(zone: string, localSeconds: number): number {
   const before = offsetSecondsAt(zone, localSeconds - 86_400);
   const early = localSeconds - before;

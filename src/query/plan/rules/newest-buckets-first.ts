@@ -11,7 +11,11 @@ import type { TypedExpression } from "../expression.ts";
 import type { GroupKey, SortItem } from "../node.ts";
 
 /** The buckets to walk down, or undefined when the rule does not hold. `items` are over the columns of the aggregation. */
-export function newestBuckets(keys: readonly GroupKey[], having: TypedExpression | undefined, first: SortItem | undefined): TimeBuckets | undefined {
+export function newestBuckets(
+  keys: readonly GroupKey[],
+  having: TypedExpression | undefined,
+  first: SortItem | undefined,
+): TimeBuckets | undefined {
   const [key] = keys;
   if (keys.length !== 1 || key?.kind !== "bucket" || having !== undefined || first === undefined) return undefined;
   const isKey = first.expression.kind === "column" && first.expression.index === 0;

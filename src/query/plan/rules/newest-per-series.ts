@@ -11,7 +11,12 @@ import type { TypedExpression } from "../expression.ts";
 import type { AggregateCall, GroupKey } from "../node.ts";
 
 /** Whether the rule holds. Expressions are over all columns of the schema. */
-export function asksForNewestPerSeries(keys: readonly GroupKey[], aggregates: readonly AggregateCall[], residual: readonly TypedExpression[], schema: TableSchema): boolean {
+export function asksForNewestPerSeries(
+  keys: readonly GroupKey[],
+  aggregates: readonly AggregateCall[],
+  residual: readonly TypedExpression[],
+  schema: TableSchema,
+): boolean {
   if (residual.length > 0 || aggregates.length === 0 || !keys.every((key) => key.kind === "series")) return false;
   const time = timeIndexOf(schema).name;
   return aggregates.every((call) => isNewest(call, time));
@@ -22,5 +27,7 @@ function isNewest(call: AggregateCall, time: string): boolean {
   const isTime = (expression: TypedExpression | undefined): boolean => expression?.kind === "column" && expression.name === time;
   if (call.function.name === "max") return isTime(call.args[0]);
   const [order] = call.orderBy;
-  return call.function.name === "last_value" && call.orderBy.length === 1 && order !== undefined && !order.descending && isTime(order.expression);
+  return (
+    call.function.name === "last_value" && call.orderBy.length === 1 && order !== undefined && !order.descending && isTime(order.expression)
+  );
 }

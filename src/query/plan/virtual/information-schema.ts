@@ -4,7 +4,7 @@ import { type DataType, displayName, INT64, sqlName, STRING, TIMESTAMP_SECOND, U
 import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
-import { type BuiltInTable, batchOf } from "./built-in-table.ts";
+import { type BuiltInTable, batchOf } from "./computed-rows.ts";
 
 /** Name of the database. */
 export const INFORMATION_SCHEMA = "information_schema";
@@ -68,7 +68,9 @@ function* tableRows(catalog: Catalog): Iterable<Row> {
       auto_increment: 0,
       table_collation: "utf8_bin",
       checksum: 0,
-      create_options: Object.entries(schema.options).map(([key, value]) => `${key}=${value}`).join(" "),
+      create_options: Object.entries(schema.options)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(" "),
       table_comment: schema.options["comment"],
       temporary: "N",
     };
@@ -116,20 +118,29 @@ function numericLimits(type: DataType): Row {
 
 function defaultText(column: ColumnSchema): string | undefined {
   if (column.default === undefined) return undefined;
-  return column.default.kind === "now" ? "current_timestamp()" : column.default.value === undefined ? undefined : String(column.default.value);
+  return column.default.kind === "now"
+    ? "current_timestamp()"
+    : column.default.value === undefined
+      ? undefined
+      : String(column.default.value);
 }
 
 const TABLES: ReadonlyMap<string, Definition> = new Map([
   [
     "schemata",
-    { columns: columnsFrom("catalog_name schema_name default_character_set_name default_collation_name sql_path options"), rows: schemataRows },
+    {
+      columns: columnsFrom("catalog_name schema_name default_character_set_name default_collation_name sql_path options"),
+      rows: schemataRows,
+    },
   ],
   [
     "tables",
     {
       columns: columnsFrom(
-        "table_catalog table_schema table_name table_type table_id:u32 data_length:u64 max_data_length:u64 index_length:u64 max_index_length:u64 " +
-          "avg_row_length:u64 engine version:u64 row_format table_rows:u64 data_free:u64 auto_increment:u64 create_time:ts0 update_time:ts0 " +
+        "table_catalog table_schema table_name table_type table_id:u32 data_length:u64 max_data_length:u64 index_length:u64 " +
+          "max_index_length:u64 " +
+          "avg_row_length:u64 engine version:u64 row_format table_rows:u64 data_free:u64 auto_increment:u64 create_time:ts0 " +
+          "update_time:ts0 " +
           "check_time:ts0 table_collation checksum:u64 create_options table_comment temporary",
       ),
       rows: tableRows,
@@ -141,7 +152,8 @@ const TABLES: ReadonlyMap<string, Definition> = new Map([
       columns: columnsFrom(
         "table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64 character_octet_length:i64 " +
           "numeric_precision:i64 numeric_scale:i64 datetime_precision:i64 character_set_name collation_name column_key extra privileges " +
-          "generation_expression greptime_data_type data_type semantic_type column_default is_nullable column_type column_comment srs_id:i64",
+          "generation_expression greptime_data_type data_type semantic_type column_default is_nullable column_type " +
+          "column_comment srs_id:i64",
       ),
       rows: columnRows,
     },
@@ -159,7 +171,10 @@ export function informationTable(name: string, catalog: Catalog): BuiltInTable |
   if (definition === undefined) return undefined;
   const { columns, rows } = definition;
   const batches = function* (): Iterable<ReturnType<typeof batchOf>> {
-    yield batchOf(columns, [...rows(catalog)].map((row) => columns.map((column) => row[column.name])));
+    yield batchOf(
+      columns,
+      [...rows(catalog)].map((row) => columns.map((column) => row[column.name])),
+    );
   };
   return { columns, batches };
 }

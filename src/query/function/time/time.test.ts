@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { binBuckets, bucketIndexOf, bucketStartOf, truncBuckets } from "./buckets.ts";
+import { civilFromDays, daysFromCivil } from "./civil.ts";
+import { formatDuration, formatInterval, formatTimestamp } from "./format-time.ts";
+import { addInterval } from "./interval.ts";
+import { parseInterval } from "./parse-interval.ts";
+import { parseDate, parseTimestamp } from "./parse-time.ts";
+import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
+
+const SECOND = 1_000_000_000n;
+
+test("days and dates turn into each other like the runtime's calendar", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -10_000_000, max: 10_000_000 }), (days) => {
+      const { year, month, day } = civilFromDays(days);
+      const wanted = new Date(days * 86_400_000);
+      expect([year, month, day]).toEqual([wanted.getUTCFullYear(), wanted.getUTCMonth() + 1, wanted.getUTCDate()]);
+      expect(daysFromCivil(year, month, day)).toBe(days);
+    }),
+    { seed: 1 },
+  );
+});
+
+describe("timestamps as text", () => {
+  function check(text: string, zone: string, want: bigint | undefined): void {
+    expect([text, zone, parseTimestamp(text, zone)]).toEqual([text, zone, want]);
+  }
+
+  test("are read in their own zone or the session's", () => {
+    check("1970-01-01T00:00:01Z", "+08:00", SECOND);
+    check("1970-01-01 08:00:00", "+08:00", 0n);
+    check("1970-01-01 08:00:00", "Asia/Shanghai", 0n);
+    check("1970-01-01T00:00:00-07:30", "UTC", 27_000n * SECOND);
+    check("  1970-01-02 ", "UTC", 86_400n * SECOND);
+    check("1970-01-01 00:00:00.123456789", "UTC", 123_456_789n);
+    check("2024-02-29 12:30", "UTC", 1_709_209_800n * SECOND);
+  });
+
+  test("are refused when they are none", () => {
+    for (const text of [
+      "",
+      "blabla",
+      "2024-13-01",
+      "2023-02-29",
+      "2024-01-01 25:00:00",
+      "2024-01-01T00:00:00+99:00",
+      "12:00:00",
+      "2024-01-01x",
+    ])
+      check(text, "UTC", undefined);
+    expect(parseDate("2024-02-30")).toBeUndefined();
+  });
+
+  test("print with as many digits as needed", () => {
+    expect(formatTimestamp(1n, "millisecond")).toBe("1970-01-01T00:00:00.001");
+    expect(formatTimestamp(-1n, "nanosecond")).toBe("1969-12-31T23:59:59.999999999");
+    expect(formatTimestamp(1_704_067_200n, "second")).toBe("2024-01-01T00:00:00");
+    expect(formatDuration(1500n, "millisecond")).toBe("PT1.5S");
+  });
+});
+
+test("zones have one name each, and unknown ones none", () => {
+  expect(["utc", "+8:00", "-07:00", "asia/shanghai", "+25:00", "Mars/Olympus", ""].map(parseTimeZone)).toEqual([
+    "UTC",
+    "+08:00",
+    "-07:00",
+    "Asia/Shanghai",
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("clock changes map to one moment", () => {
+  const zone = "Europe/Berlin";
+  const local = (text: string): number => Number((parseTimestamp(text, "UTC") ?? 0n) / SECOND);
+  expect(utcSecondsOf(zone, local("2024-07-01 12:00:00"))).toBe(local("2024-07-01 10:00:00"));
+  expect(utcSecondsOf(zone, local("2024-10-27 02:30:00"))).toBe(local("2024-10-27 00:30:00"));
+  expect(utcSecondsOf(zone, local("2024-03-31 02:30:00"))).toBe(local("2024-03-31 01:30:00"));
+});
+
+describe("intervals", () => {
+  test("are read in several spellings", () => {
+    const check = (text: string, want: readonly [number, number, bigint] | undefined): void => {
+      const got = parseInterval(text);
+      expect([text, got && [got.months, got.days, got.nanos]]).toEqual([text, want as never]);
+    };
+    check("1 year 2 months 3 days 4 hours", [14, 3, 14_400n * SECOND]);
+    check("5s", [0, 0, 5n * SECOND]);
+    check("1h30m", [0, 0, 5400n * SECOND]);
+    check("P3Y3M700DT133H17M36.789S", [39, 700, 133n * 3600n * SECOND + 17n * 60n * SECOND + 36_789_000_000n]);
+    check("-1 day", [0, -1, 0n]);
+    check("1 parsec", undefined);
+    check("", undefined);
+  });
+
+  test("print part by part", () => {
+    expect(formatInterval({ months: 14, days: 3, nanos: 14_706_000_100_000n })).toBe("14 mons 3 days 4 hours 5 mins 6.000100000 secs");
+  });
+
+  test("of months keep to the end of the month", () => {
+    const jan31 = parseTimestamp("2024-01-31 10:00:00", "UTC") ?? 0n;
+    expect(formatTimestamp(addInterval(jan31, "nanosecond", { months: 1, days: 0, nanos: 0n }, 1), "nanosecond")).toBe(
+      "2024-02-29T10:00:00",
+    );
+    expect(formatTimestamp(addInterval(jan31, "nanosecond", { months: 2, days: 1, nanos: 0n }, -1), "nanosecond")).toBe(
+      "2023-11-29T10:00:00",
+    );
+  });
+});
+
+describe("buckets", () => {
+  test("begin where the calendar says", () => {
+    const check = (precision: string, want: string): void => {
+      const time = parseTimestamp("2024-08-14 13:47:05.123", "UTC") ?? 0n;
+      const buckets = truncBuckets(precision, "nanosecond");
+      expect([precision, buckets && formatTimestamp(bucketStartOf(buckets, bucketIndexOf(buckets, time)), "nanosecond")]).toEqual([
+        precision,
+        want,
+      ]);
+    };
+    check("year", "2024-01-01T00:00:00");
+    check("quarter", "2024-07-01T00:00:00");
+    check("month", "2024-08-01T00:00:00");
+    check("week", "2024-08-12T00:00:00");
+    check("day", "2024-08-14T00:00:00");
+    check("minute", "2024-08-14T13:47:00");
+    check("millisecond", "2024-08-14T13:47:05.123");
+    expect(truncBuckets("fortnight", "second")).toBeUndefined();
+  });
+
+  test("hold their times, before the origin too", () => {
+    const strides = fc.record({
+      months: fc.constantFrom(0, 0, 1, 3, 12),
+      days: fc.constantFrom(0, 0, 1),
+      nanos: fc.bigInt({ min: 0n, max: 7200n * SECOND }),
+    });
+    fc.assert(
+      fc.property(
+        strides,
+        fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }),
+        fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }),
+        (stride, time, origin) => {
+          const buckets = binBuckets(stride, "nanosecond", origin);
+          if (buckets === undefined) return;
+          const index = bucketIndexOf(buckets, time);
+          expect(bucketStartOf(buckets, index) <= time && time < bucketStartOf(buckets, index + 1n)).toBe(true);
+        },
+      ),
+      { seed: 2 },
+    );
+  });
+
+  test("refuse strides that mean nothing", () => {
+    expect(binBuckets({ months: 0, days: 0, nanos: 0n }, "second", 0n)).toBeUndefined();
+    expect(binBuckets({ months: 1, days: 1, nanos: 0n }, "second", 0n)).toBeUndefined();
+    expect(binBuckets({ months: 0, days: 0, nanos: 1n }, "second", 0n)).toBeUndefined();
+  });
+});

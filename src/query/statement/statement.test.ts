@@ -1,0 +1,246 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { parseSql } from "../sql/parse.ts";
+import { isReadOnly } from "../execute.ts";
+import { FIXTURE_NOW, QueryFixture } from "../../../test/support/query-fixture.ts";
+
+const FULLTEXT = "analyzer = 'English', backend = 'bloom', case_sensitive = 'false', false_positive_rate = '0.01', granularity = '10240'";
+
+let fixture: QueryFixture;
+beforeEach(() => {
+  fixture = new QueryFixture();
+});
+
+async function fails(sql: string, code: number, message: string): Promise<void> {
+  const failure = await fixture.sql(sql).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
+}
+
+async function check(sql: string, rows: readonly (readonly unknown[])[]): Promise<void> {
+  expect([sql, (await fixture.sql(sql)).rows]).toEqual([sql, rows as never]);
+}
+
+describe("CREATE TABLE", () => {
+  test("prints back what it made", async () => {
+    await fixture.sql(`CREATE TABLE "T" (host STRING INVERTED INDEX, msg STRING COMMENT 'it''s' FULLTEXT INDEX, n INT DEFAULT -3,
+      s STRING NOT NULL DEFAULT 'a''b', ts TIMESTAMP(6) DEFAULT now(), TIME INDEX (ts), PRIMARY KEY (host))
+      WITH (ttl = '7d', append_mode = true, "compaction.type" = 'twcs')`);
+    await check('SHOW CREATE TABLE "T"', [
+      [
+        "T",
+        `CREATE TABLE IF NOT EXISTS "T" (
+  "host" STRING NULL INVERTED INDEX,
+  "msg" STRING NULL COMMENT 'it''s' FULLTEXT INDEX WITH(${FULLTEXT}),
+  "n" INT NULL DEFAULT -3,
+  "s" STRING NOT NULL DEFAULT 'a''b',
+  "ts" TIMESTAMP(6) NOT NULL DEFAULT current_timestamp(),
+  TIME INDEX ("ts"),
+  PRIMARY KEY ("host")
+)
+
+ENGINE=mito
+WITH(
+  append_mode = 'true',
+  'compaction.type' = 'twcs',
+  ttl = '7days'
+)`,
+      ],
+    ]);
+    await check('DESC TABLE "T"', [
+      ["host", "String", "PRI", "YES", "", "TAG"],
+      ["msg", "String", "", "YES", "", "FIELD"],
+      ["n", "Int32", "", "YES", "-3", "FIELD"],
+      ["s", "String", "", "NO", "a'b", "FIELD"],
+      ["ts", "TimestampMicrosecond", "PRI", "NO", "current_timestamp()", "TIMESTAMP"],
+    ]);
+  });
+
+  test("leaves empty lines where there are no options", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)");
+    await check("SHOW CREATE TABLE t", [
+      ["t", 'CREATE TABLE IF NOT EXISTS "t" (\n  "ts" TIMESTAMP(3) NOT NULL,\n  TIME INDEX ("ts")\n)\n\nENGINE=mito\n'],
+    ]);
+  });
+
+  test("refuses what no table can be", async () => {
+    await fails("CREATE TABLE t (a INT)", 2000, "Missing time index constraint");
+    await fails("CREATE TABLE t (a TIMESTAMP TIME INDEX, b TIMESTAMP TIME INDEX)", 2000, "only one time index constraint but actual 2");
+    await fails("CREATE TABLE t (a TIMESTAMP, b TIMESTAMP, TIME INDEX (a, b))", 2000, "it should contain only one column in time index");
+    await fails("CREATE TABLE t (a INT TIME INDEX)", 1004, "column name: a, error: time index column data type should be timestamp");
+    await fails("CREATE TABLE t (a TIMESTAMP NULL TIME INDEX)", 1004, "time index column can't be null");
+    await fails("CREATE TABLE t (a INT, a INT, ts TIMESTAMP TIME INDEX)", 1004, "column name `a` is duplicated at index 0 and 1");
+    await fails("CREATE TABLE t (a INT PRIMARY KEY, b INT PRIMARY KEY, ts TIMESTAMP TIME INDEX)", 1004, "not allowed to inline multiple");
+    await fails("CREATE TABLE t (a INT PRIMARY KEY, ts TIMESTAMP TIME INDEX, PRIMARY KEY (a))", 1004, "in multiple places");
+    await fails("CREATE TABLE t (ts TIMESTAMP TIME INDEX PRIMARY KEY)", 1004, "both a primary key and the time index");
+    await fails("CREATE TABLE t (a INT NOT NULL DEFAULT NULL, ts TIMESTAMP TIME INDEX)", 1004, "NOT NULL column cannot have NULL");
+    await fails("CREATE TABLE t (a INTERVAL, ts TIMESTAMP TIME INDEX)", 1004, "column name `a` is interval type");
+    await fails("CREATE TABLE t (a JSON, ts TIMESTAMP TIME INDEX)", 1001, "JSON columns are not stored yet");
+    await fails("CREATE TABLE t (a INT FULLTEXT INDEX, ts TIMESTAMP TIME INDEX)", 1004, "FULLTEXT index only supports string type");
+    await fails("CREATE TABLE `N.~` (ts TIMESTAMP TIME INDEX)", 1004, "Invalid table name: N.~");
+  });
+
+  test("refuses bad options", async () => {
+    const make = (options: string): string => `CREATE TABLE t (ts TIMESTAMP TIME INDEX) WITH (${options})`;
+    await fails(make("foo = 1"), 1004, "Unrecognized table option key: foo");
+    await fails(make("storage = 'S3'"), 1004, "Object store not found: S3");
+    await fails(make("ttl = '7 parsecs'"), 1004, "key: ttl, value: 7 parsecs");
+    await fails(make("append_mode = 'true', merge_mode = 'last_non_null'"), 1004, "only last_row merge_mode is allowed");
+  });
+
+  test("of a table that exists needs IF NOT EXISTS", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)");
+    await fails("CREATE TABLE t (ts TIMESTAMP TIME INDEX)", 4000, "Table already exists: `greptime.public.t`");
+    expect((await fixture.sql("CREATE TABLE IF NOT EXISTS t (ts TIMESTAMP TIME INDEX)")).affected).toBe(0);
+    await fails("DROP TABLE nope", 4001, "Table not found: greptime.public.nope");
+    expect((await fixture.sql("DROP TABLE IF EXISTS nope, t")).affected).toBe(0);
+  });
+});
+
+describe("databases", () => {
+  test("are listed, shown and used", async () => {
+    expect((await fixture.sql("CREATE DATABASE mydb WITH (ttl = '1h')")).affected).toBe(1);
+    await check(
+      "SHOW DATABASES LIKE '%y%'",
+      [["greptime_private"], ["mydb"]].filter(([name]) => name?.includes("y")),
+    );
+    await check("SHOW FULL DATABASES WHERE Database = 'mydb'", [["mydb", "'ttl'='1h'\n"]]);
+    await check("SHOW CREATE DATABASE mydb", [["mydb", "CREATE DATABASE IF NOT EXISTS mydb\nWITH(\n  ttl = '1h'\n)"]]);
+    await fixture.sql("USE mydb");
+    await check("SELECT database()", [["mydb"]]);
+    await fails("DROP DATABASE mydb", 1004, "Schema `mydb` is in use");
+  });
+
+  test("refuses bad names and options", async () => {
+    await fails("CREATE DATABASE information_schema", 1004, "Schema information_schema already exists");
+    await fails("CREATE DATABASE `a b`", 1002, "Invalid database name: a b");
+    await fails("CREATE DATABASE d WITH (ttl = 'instant')", 1004, "Invalid set database option, key: ttl, value: instant");
+    await fails("USE nope", 4004, "Database not found: nope");
+    await fails("CREATE TABLE information_schema.t (ts TIMESTAMP TIME INDEX)", 1001, "Schema `information_schema` is read-only");
+  });
+});
+
+describe("INSERT", () => {
+  beforeEach(async () => {
+    await fixture.sql(
+      `CREATE TABLE t (host STRING, id INT, v INT DEFAULT 7, s STRING, b BOOLEAN, d DATE,
+        ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (host, id))`,
+    );
+  });
+
+  test("converts literals to the columns", async () => {
+    expect(
+      (
+        await fixture.sql(
+          `INSERT INTO t VALUES ("h", 1, 2, X'6162', 1, '2024-01-02', '1970-01-01 00:00:01'), (NULL, -5, DEFAULT, NULL, 'true', NULL, 5)`,
+        )
+      ).affected,
+    ).toBe(2);
+    await check("SELECT * FROM t ORDER BY ts", [
+      [undefined, -5, 7, undefined, true, undefined, 5n],
+      ["h", 1, 2, "ab", true, 19724, 1000n],
+    ]);
+  });
+
+  test("fills what is left out", async () => {
+    await fixture.sql("INSERT INTO t (ts, host) VALUES (now(), 'a')");
+    await check("SELECT host, id, v, ts FROM t", [["a", undefined, 7, FIXTURE_NOW / 1_000_000n]]);
+  });
+
+  test("reads times in the zone of the session", async () => {
+    await fixture.sql(
+      "SET time_zone = 'Asia/Shanghai'; INSERT INTO t (ts) VALUES ('1970-01-01 08:00:01'), ('1970-01-01T00:00:02Z'), ('3000')",
+    );
+    await check("SELECT ts FROM t ORDER BY ts", [[1000n], [2000n], [3000n]]);
+  });
+
+  test("takes rows of a query", async () => {
+    await fixture.sql("INSERT INTO t (host, id, v, ts) SELECT 'n', number, number * 2, number FROM numbers WHERE number < 4");
+    await check("SELECT host, id, v, ts FROM t WHERE id >= 2 ORDER BY id", [
+      ["n", 2, 4, 2n],
+      ["n", 3, 6, 3n],
+    ]);
+  });
+
+  test("refuses what does not fit", async () => {
+    await fails("INSERT INTO t (host, ts) VALUES ('a')", 1004, "column count mismatch, columns: 2, values: 1");
+    await fails("INSERT INTO t (nope) VALUES (1)", 4002, "Column nope not exists in table t");
+    await fails("INSERT INTO t (host) VALUES ('a')", 1004, "missing required time index column ts");
+    await fails("INSERT INTO t (ts) VALUES (NULL)", 1004, "column ts is not null but input has null");
+    await fails("INSERT INTO t (ts) VALUES (DEFAULT)", 1004, "No valid default value can be built automatically, column: ts");
+    await fails("INSERT INTO t (ts) VALUES ('blabla')", 2000, "Failed to parse blabla to Timestamp value");
+    await fails("INSERT INTO t (ts, s) VALUES (1, 3)", 2000, "Fail to parse number 3, invalid column type");
+    await fails("INSERT INTO t (ts, v) VALUES (1, 3000000000)", 2000, "Can't cast value 3000000000 to type Int32");
+    await fails("INSERT INTO t (ts, v) SELECT 1", 3000, "Column count doesn't match insert query!");
+    await fails("INSERT INTO nope VALUES (1)", 4001, "Table not found: greptime.public.nope");
+  });
+
+  test("takes times far apart in one statement", async () => {
+    await fixture.sql("CREATE TABLE far (v INT, ts TIMESTAMP(9) TIME INDEX)");
+    await fixture.sql("INSERT INTO far VALUES (1, '1970-01-01'), (2, '2200-01-01'), (3, '1700-01-01')");
+    await check("SELECT v FROM far ORDER BY ts", [[3], [1], [2]]);
+    await check("SELECT max(ts) > min(ts) FROM far", [[true]]);
+  });
+});
+
+describe("the rest", () => {
+  test("SHOW TABLES", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)");
+    const { columns, rows } = await fixture.sql("SHOW FULL TABLES");
+    expect([columns, rows]).toEqual([
+      ["Tables_in_public", "Table_type"],
+      [
+        ["numbers", "LOCAL TEMPORARY"],
+        ["t", "BASE TABLE"],
+      ],
+    ]);
+    await check("SHOW TABLES LIKE 'n%'", [["numbers"]]);
+    await fails("SHOW TABLES FROM nope", 4004, "Database not found: nope");
+    await fails("SHOW CREATE TABLE numbers", 1001, "Show create table only for base table. greptime.public.numbers is TEMPORARY");
+  });
+
+  test("SET and SHOW VARIABLES", async () => {
+    await fixture.sql("SET time_zone = '+8:00'");
+    const { columns, rows } = await fixture.sql("SHOW VARIABLES time_zone");
+    expect([columns, rows]).toEqual([["TIME_ZONE"], [["+08:00"]]]);
+    await fails("SET time_zone = 'Mars/Olympus'", 1004, "Invalid timezone string Mars/Olympus");
+    await fails("SET nope = 1", 1001, "Unsupported set variable NOPE");
+  });
+
+  test("ADMIN flush_table", async () => {
+    const { columns, rows } = await fixture.sql("ADMIN flush_table('t')");
+    expect([columns, rows, fixture.flushed]).toEqual([["ADMIN flush_table('t')"], [[0]], ["public.t"]]);
+    await fails("ADMIN flush_table()", 1004, "Expected 1 args, but actual 0");
+    await fails("ADMIN flush_tabel('t')", 1004, "Did you mean 'flush_table'?");
+  });
+
+  test("information_schema tells of tables and columns", async () => {
+    await fixture.sql("CREATE TABLE t (host STRING PRIMARY KEY, v INT, ts TIMESTAMP TIME INDEX)");
+    await check("SELECT table_schema, table_type, engine FROM information_schema.tables WHERE table_name = 't'", [
+      ["public", "BASE TABLE", "mito"],
+    ]);
+    await check(
+      "SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_name = 't' ORDER BY ordinal_position",
+      [
+        ["host", "string", "TAG"],
+        ["v", "int", "FIELD"],
+        ["ts", "timestamp(3)", "TIMESTAMP"],
+      ],
+    );
+  });
+
+  test("reading is told from writing", () => {
+    const check = (sql: string, want: boolean): void => expect([sql, parseSql(sql).map(isReadOnly)]).toEqual([sql, [want]]);
+    check("SELECT 1", true);
+    check("SHOW TABLES", true);
+    check("DESC t", true);
+    check("EXPLAIN SELECT 1", true);
+    check("EXPLAIN ANALYZE SELECT 1", true);
+    check("USE d", false);
+    check("SET time_zone = 'UTC'", false);
+    check("ADMIN flush_table('t')", false);
+    check("INSERT INTO t VALUES (1)", false);
+    check("DROP TABLE t", false);
+  });
+});

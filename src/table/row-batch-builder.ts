@@ -1,0 +1,107 @@
+/**
+ * Builds a `WriteBatch` from rows of scalars: for INSERT and tests. Decoders of protocols fill columns themselves.
+ *
+ * Rows whose times lie more than 2^53 units from the first of their `TableWrite` begin another one, since the times of one are offsets
+ * from one base.
+ */
+import { assert } from "../base/assert.ts";
+import { fnv1a } from "../base/hash.ts";
+import { CHUNK_TIME_SPAN_MAX } from "../base/limits.ts";
+import type { TimeUnit } from "../column/data-type.ts";
+import type { Scalar } from "../column/vector.ts";
+import { vectorOf } from "../column/vector-builder.ts";
+import type { ColumnDefinition } from "./schema.ts";
+import { SeriesDictionary } from "./series-dictionary.ts";
+import type { FieldWrite, TableWrite, WriteBatch } from "./write-batch.ts";
+
+/** A column that rows give a value for, in the order of the values. */
+export type RowColumn = Pick<ColumnDefinition, "name" | "type" | "semantic">;
+
+const encoder = new TextEncoder();
+
+/** Collects rows of one table. */
+export class RowBatchBuilder {
+  private readonly table: string;
+  private readonly columns: readonly RowColumn[];
+  private readonly timePosition: number;
+  private readonly timeUnit: TimeUnit;
+  private readonly dictionary = new SeriesDictionary();
+  private readonly writes: TableWrite[] = [];
+  private keys: number[] = [];
+  private times: bigint[] = [];
+  private fields: Scalar[][] = [];
+  private rows = 0;
+
+  /** @param columns exactly one is the time index */
+  constructor(table: string, columns: readonly RowColumn[]) {
+    this.table = table;
+    this.columns = columns;
+    this.timePosition = columns.findIndex((column) => column.semantic === "timestamp");
+    const type = columns[this.timePosition]?.type;
+    assert(type?.kind === "timestamp", `one column of ${table} is its time index`);
+    this.timeUnit = type.unit;
+    this.fields = columns.map(() => []);
+  }
+
+  /** Rows added. */
+  get rowCount(): number {
+    return this.rows;
+  }
+
+  /** Adds a row: one value a column. Tags are text; NULL and '' mean that the series has no such tag. The time is never NULL. */
+  add(values: readonly Scalar[]): void {
+    const time = values[this.timePosition];
+    assert(typeof time === "bigint", `a time of the time index; got ${String(time)}`);
+    const first = this.times[0];
+    if (first !== undefined && Math.abs(Number(time - first)) >= CHUNK_TIME_SPAN_MAX) this.cut();
+    this.times.push(time);
+    this.keys.push(this.keyOf(values));
+    for (const [i, { semantic }] of this.columns.entries()) if (semantic === "field") this.fields[i]?.push(values[i]);
+    this.rows++;
+  }
+
+  /** The batch. The builder is used up. */
+  batch(): WriteBatch {
+    this.cut();
+    return { dictionary: this.dictionary, tables: this.writes };
+  }
+
+  private keyOf(values: readonly Scalar[]): number {
+    const names: string[] = [];
+    const texts: string[] = [];
+    let raw = "";
+    for (const [i, { name, semantic }] of this.columns.entries()) {
+      if (semantic !== "tag") continue;
+      const value = values[i];
+      assert(value === undefined || typeof value === "string", `the text of tag ${name}; got ${typeof value}`);
+      raw += `${value?.length ?? 0}:${value ?? ""}`;
+      if (value === undefined || value === "") continue;
+      names.push(name);
+      texts.push(value);
+    }
+    const bytes = encoder.encode(raw);
+    const hash = fnv1a(bytes, 0, bytes.length);
+    const known = this.dictionary.find(bytes, 0, bytes.length, hash);
+    return known >= 0 ? known : this.dictionary.add(bytes, 0, bytes.length, hash, { table: this.table, names, values: texts });
+  }
+
+  private cut(): void {
+    if (this.times.length === 0) return;
+    const times = vectorOf({ kind: "timestamp", unit: this.timeUnit }, this.times);
+    assert(times.kind === "time", "timestamps make a time vector");
+    const fields = this.columns.flatMap(({ name, type, semantic }, i): FieldWrite[] =>
+      semantic === "field" ? [{ name, type, vector: vectorOf(type, this.fields[i] ?? []) }] : [],
+    );
+    this.writes.push({
+      table: this.table,
+      rowCount: this.times.length,
+      keys: Uint32Array.from(this.keys),
+      timeUnit: this.timeUnit,
+      times,
+      fields,
+    });
+    this.keys = [];
+    this.times = [];
+    this.fields = this.columns.map(() => []);
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * The server as a process of its own, as its users run it: started from the source tree on a free port, with a folder of its own under
+ * the system's temporary one. Nothing is left behind: `end` kills the process and removes the folder, and a guard process kills the
+ * server when the one that runs the tests dies first.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "../..");
+/** Longest wait for a line of the log or for the end of a process. A server that takes longer hangs. */
+const WAIT_MS_MAX = 30_000;
+/** Characters of the log that a failure shows. */
+const TAIL_CHARACTERS = 2000;
+/** Settings of whoever runs the tests must not reach the server. */
+const SETTING_PREFIX = /^(?:VARVE|GREPTIMEDB_STANDALONE)__/;
+
+/** How a process ended. */
+export interface Ending {
+  /** Null when a signal ended it. */
+  readonly status: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A line of the server's log. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+/** A process that was started and may have ended since. */
+export interface VarveProcess {
+  readonly pid: number;
+  /** All of stderr so far. */
+  stderr(): string;
+  /** The first log line with this message, waited for. @throws Error when the process ends without it, or takes too long */
+  logged(message: string): Promise<LogLine>;
+  signal(name: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
+  /** Waits for the end. @throws Error when it takes too long; the process is killed then */
+  ended(): Promise<Ending>;
+}
+
+/** Runs `bun run src/main.ts` with these arguments. */
+export function launchVarve(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ""): VarveProcess {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
+  const child = Bun.spawn([process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
+    cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
+    env: { ...inherited, ...env },
+    stdin: new Blob([stdin]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const guard = Bun.spawn(["sh", "-c", `read _; kill -9 ${child.pid}`], { stdin: "pipe", stdout: "ignore", stderr: "ignore" });
+  const lines = new LogLines();
+  const stdout = child.stdout.text();
+  const reading = lines.read(child.stderr);
+  const ended = (async (): Promise<Ending> => {
+    await child.exited;
+    guard.kill("SIGKILL");
+    await guard.exited;
+    await reading;
+    return {
+      status: child.exitCode,
+      signal: child.signalCode === null ? null : String(child.signalCode),
+      stdout: await stdout,
+      stderr: lines.text,
+    };
+  })();
+  return {
+    pid: child.pid,
+    stderr: () => lines.text,
+    logged: (message) => within(lines.find(message), `the log line "${message}"`, lines),
+    signal: (name) => child.kill(name),
+    ended: async () => {
+      try {
+        return await within(ended, "the end of the process", lines);
+      } catch (error) {
+        child.kill("SIGKILL");
+        throw error;
+      }
+    },
+  };
+}
+
+/** Runs a command that ends by itself. */
+export async function runVarve(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ""): Promise<Ending> {
+  return await launchVarve(args, env, stdin).ended();
+}
+
+/** Makes a folder under the system's temporary one. Whoever asks removes it. */
+export async function temporaryFolder(): Promise<string> {
+  return await mkdtemp(join(tmpdir(), "varve-test-"));
+}
+
+/** What a test server is started with. */
+export interface ServerOptions {
+  /** Besides the address, the data directory and the configuration file. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text of the configuration file. */
+  readonly config?: string;
+}
+
+/** A data directory and the server that runs on it, which can be stopped, killed and started again. */
+export class TestServer {
+  /** Holds `data/` and `varve.toml`; tests may put files there. */
+  readonly folder: string;
+  private process: VarveProcess | undefined;
+  private address = "";
+  private options: ServerOptions;
+  private earlierLogs = "";
+
+  private constructor(folder: string, options: ServerOptions) {
+    this.folder = folder;
+    this.options = options;
+  }
+
+  /** Starts a server on a fresh folder, or on `folder`, and waits until it is ready. @throws Error with its log when it does not start */
+  static async start(options: ServerOptions = {}, folder?: string): Promise<TestServer> {
+    const server = new TestServer(folder ?? (await temporaryFolder()), options);
+    try {
+      await server.launch();
+    } catch (error) {
+      await server.end();
+      throw error;
+    }
+    return server;
+  }
+
+  /** `http://127.0.0.1:port`; another one after each restart. */
+  get url(): string {
+    return this.address;
+  }
+
+  get dataHome(): string {
+    return join(this.folder, "data");
+  }
+
+  /** The process that runs now. */
+  get running(): VarveProcess {
+    if (this.process === undefined) throw new Error("the server was ended");
+    return this.process;
+  }
+
+  /** Everything that the servers on this folder logged. */
+  log(): string {
+    return this.earlierLogs + (this.process?.stderr() ?? "");
+  }
+
+  /** Asks the server to end and waits for it. */
+  async stop(name: "SIGINT" | "SIGTERM" = "SIGTERM"): Promise<Ending> {
+    this.running.signal(name);
+    return await this.running.ended();
+  }
+
+  /** Ends the server without warning. */
+  async kill(): Promise<void> {
+    this.running.signal("SIGKILL");
+    await this.running.ended();
+  }
+
+  /** Starts a server on the same folder; the last one has to have ended. */
+  async restart(options: ServerOptions = this.options): Promise<void> {
+    this.options = options;
+    this.earlierLogs = this.log();
+    await this.launch();
+  }
+
+  /** Kills what runs and removes the folder. */
+  async end(): Promise<void> {
+    this.process?.signal("SIGKILL"); // no effect on one that ended
+    await this.process?.ended();
+    this.process = undefined;
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The flags of a server on this folder. */
+  async flags(): Promise<readonly string[]> {
+    const config = join(this.folder, "varve.toml");
+    await writeFile(config, this.options.config ?? "");
+    return ["--http-addr", "127.0.0.1:0", "--data-home", this.dataHome, "--config-file", config, ...(this.options.flags ?? [])];
+  }
+
+  private async launch(): Promise<void> {
+    this.process = launchVarve(await this.flags(), this.options.env);
+    const { address } = await this.process.logged("ready");
+    this.address = String(address);
+    const ready = await fetch(`${this.address}/ready`);
+    if (!ready.ok) throw new Error(`/ready of a ready server answered ${ready.status}: ${await ready.text()}`);
+  }
+}
+
+/** The lines of a stream as they come in. */
+class LogLines {
+  text = "";
+  private isOver = false;
+  private scanned = 0;
+  private readonly lines: LogLine[] = [];
+  private readonly waiting: Set<() => void> = new Set();
+
+  async read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      this.text += decoder.decode(chunk, { stream: true });
+      this.scan();
+      this.wake();
+    }
+    this.isOver = true;
+    this.wake();
+  }
+
+  async find(message: string): Promise<LogLine> {
+    for (;;) {
+      const line = this.lines.find(({ msg }) => msg === message);
+      if (line !== undefined) return line;
+      if (this.isOver) throw new Error(`the process ended without the log line "${message}":\n${this.tail()}`);
+      await new Promise<void>((wake) => this.waiting.add(wake));
+    }
+  }
+
+  tail(): string {
+    return this.text.slice(-TAIL_CHARACTERS);
+  }
+
+  /** Takes whole lines; those that are no JSON are the last words of a process that does not start. */
+  private scan(): void {
+    for (;;) {
+      const feed = this.text.indexOf("\n", this.scanned);
+      if (feed < 0) return;
+      const line = this.text.slice(this.scanned, feed);
+      this.scanned = feed + 1;
+      if (line.startsWith('{"level"')) this.lines.push(JSON.parse(line) as LogLine);
+    }
+  }
+
+  private wake(): void {
+    for (const wake of this.waiting) wake();
+    this.waiting.clear();
+  }
+}
+
+async function within<T>(promise: Promise<T>, what: string, lines: LogLines): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no sign of ${what} after ${WAIT_MS_MAX} ms:\n${lines.tail()}`)), WAIT_MS_MAX);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
