@@ -1,0 +1,54 @@
+/** What the kernel counts for another process: memory, processor time, bytes written. Source: proc(5). */
+import { readFileSync } from "node:fs";
+
+/** Clock ticks a second in `/proc/PID/stat`; 100 on every Linux that matters (`getconf CLK_TCK`). */
+const TICKS_PER_SECOND = 100;
+
+/** A reading of one process, all its threads included. */
+export interface ProcessReading {
+  /** User and system time so far, that of ended threads included. */
+  readonly cpuSeconds: number;
+  /** Resident memory now, in bytes. Pages of mapped files count. */
+  readonly rssBytes: number;
+  /** The largest resident memory so far, in bytes. */
+  readonly rssBytesPeak: number;
+  /** Bytes that the process caused to be written to the disk. */
+  readonly diskBytesWritten: number;
+}
+
+/** Reads the counters of a process. @throws Error (ENOENT) when there is no such process. */
+export function readProcess(pid: number): ProcessReading {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const afterName = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // The name may hold spaces; field 3 follows it.
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const io = readFileSync(`/proc/${pid}/io`, "utf8");
+  return {
+    cpuSeconds: (Number(afterName[11]) + Number(afterName[12])) / TICKS_PER_SECOND, // Fields 14 utime and 15 stime.
+    rssBytes: field(status, /^VmRSS:\s+(\d+) kB/m) * 1024,
+    rssBytesPeak: field(status, /^VmHWM:\s+(\d+) kB/m) * 1024,
+    diskBytesWritten: field(io, /^write_bytes: (\d+)/m),
+  };
+}
+
+/**
+ * Waits until a process rests: below 5 % of a core for one second. Gives up after `secondsMax`, since some servers never rest.
+ * Returns the seconds waited.
+ */
+export async function waitUntilIdle(pid: number, secondsMax = 60): Promise<number> {
+  const started = performance.now();
+  const seconds = (): number => (performance.now() - started) / 1000;
+  let before = readProcess(pid).cpuSeconds;
+  while (seconds() < secondsMax) {
+    await Bun.sleep(1000);
+    const now = readProcess(pid).cpuSeconds;
+    if (now - before <= 0.05) break;
+    before = now;
+  }
+  return seconds();
+}
+
+function field(text: string, pattern: RegExp): number {
+  const found = pattern.exec(text)?.[1];
+  if (found === undefined) throw new Error(`cannot read the process: ${pattern.source} is not in ${text.slice(0, 80)}`);
+  return Number(found);
+}

@@ -1,0 +1,156 @@
+/** The result tables, as Markdown: what a person reads on the terminal and what is kept in `bench/results/`. */
+import type { IngestResult } from "./ingest-bench.ts";
+import type { Machine } from "./machine.ts";
+import type { QueryResult } from "./query-bench.ts";
+import type { StartResult } from "./start-bench.ts";
+import { median, spread } from "./statistics.ts";
+
+const MIB = 2 ** 20;
+
+/** The head of a result file: when, what, and on which machine. */
+export function headText(machine: Machine, what: string): string {
+  const memory = `${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB`;
+  return `# Varve ${machine.version}: ${what}
+
+${machine.date} UTC, commit ${machine.commit}, Bun ${machine.bun}, ${machine.cores} cores (${machine.processor.trim()}), ${memory}, \
+Linux ${machine.kernel}, fdatasync of 4 KiB ${machine.syncMs.toFixed(2)} ms.
+`;
+}
+
+/**
+ * The ingest table: one line a server and shape, medians over runs. Ratios are taken inside each run, against `baseline`'s figure
+ * of that run in the first shape, and their median is shown.
+ */
+export function ingestText(results: readonly IngestResult[], baseline: string): string {
+  const firstShape = shapeText(results[0]);
+  const baseOf = (run: number): number | undefined => {
+    const base = results.find((result) => result.name === baseline && result.run === run && shapeText(result) === firstShape);
+    return base === undefined ? undefined : rowsPerSecond(base);
+  };
+  const keys = [...new Set(results.map((result) => `${result.name}|${shapeText(result)}`))];
+  const lines = keys.map((key) => {
+    const group = results.filter((result) => `${result.name}|${shapeText(result)}` === key);
+    const of = (value: (result: IngestResult) => number): number => median(group.map(value));
+    const rates = group.map(rowsPerSecond);
+    const ratios = group.flatMap((result) => {
+      const base = baseOf(result.run);
+      return base === undefined ? [] : [rowsPerSecond(result) / base];
+    });
+    const isSink = of((result) => result.diskBytesWritten) === 0 && group[0]!.durability === "nothing kept";
+    const disk = (value: (result: IngestResult) => number, digits: number): string =>
+      isSink ? "–" : of((result) => value(result) / result.load.rows).toFixed(digits);
+    return [
+      group[0]!.name,
+      group[0]!.durability,
+      shapeText(group[0]),
+      thousands(median(rates)),
+      `${group.length} run${group.length === 1 ? "" : "s"}${group.length === 1 ? "" : `, ±${(spread(rates) * 100).toFixed(0)} %`}`,
+      of((result) => result.load.bytes / result.load.seconds / 1e6).toFixed(0),
+      ratios.length === 0 ? "–" : median(ratios).toFixed(2),
+      of((result) => result.load.ackMsP50).toFixed(1),
+      of((result) => result.load.ackMsP99).toFixed(1),
+      of((result) => result.queryableSeconds - result.load.seconds).toFixed(1),
+      of((result) => result.cpuSecondsAtAck).toFixed(1),
+      of((result) => result.cpuSecondsAtRest).toFixed(1),
+      (of((result) => result.rssBytesPeak) / MIB).toFixed(0),
+      disk((result) => result.diskBytes, 2),
+      disk((result) => result.logBytes, 2),
+      disk((result) => result.diskBytesWritten, 1),
+      of((result) => result.load.cpuSeconds).toFixed(1),
+    ];
+  });
+  const head = [
+    "server",
+    "acknowledged once in",
+    "batch",
+    "rows/s",
+    "runs",
+    "MB/s",
+    `× ${baseline}`,
+    "ack p50 ms",
+    "p99 ms",
+    "queryable after s",
+    "CPU s at ack",
+    "at rest",
+    "peak RSS MiB",
+    "B/row on disk",
+    "of it log",
+    "B/row written",
+    "client CPU s",
+  ];
+  const { rows, bytes } = results[0]!.load;
+  return `## Ingest
+
+${thousands(rows)} rows, ${(bytes / 1e6).toFixed(0)} MB of line protocol, ${(bytes / rows).toFixed(0)} B a row. Client on the same \
+machine. "At rest": flushed and merged. Every server was asked for its number of rows at the end, and had them all.
+
+${table(head, lines)}`;
+}
+
+/** The query table. */
+export function queriesText(results: readonly QueryResult[]): string {
+  const lines = results.map((result) => [
+    result.type,
+    thousands(result.rows),
+    ms(result.firstMsP50),
+    ms(result.warmMsP50),
+    ms(result.warmMsP95),
+    result.duckdb === undefined ? "–" : ms(result.duckdb.warmMsP50),
+    result.duckdb === undefined ? "–" : ms(result.duckdb.warmMsP95),
+    result.duckdb === undefined ? "–" : (result.duckdb.warmMsP50 / result.warmMsP50).toFixed(1),
+  ]);
+  const head = ["type", "rows", "first p50 ms", "p50 ms", "p95 ms", "DuckDB p50 ms", "p95 ms", "× faster"];
+  return `## Queries
+
+Over HTTP, one client, whole results fetched. DuckDB reads Varve's own Parquet files in process. The results of both were compared.
+
+${table(head, lines)}`;
+}
+
+/** The table of starts and small writes. */
+export function startText(result: StartResult): string {
+  const gibibytes = result.logBytes / 2 ** 30;
+  const replaySeconds = (result.replayReadyMs - result.emptyReadyMs) / 1000;
+  const lines = [
+    ["ready on an empty store", `${result.emptyReadyMs.toFixed(0)} ms`],
+    ["idle RSS", `${(result.idleRssBytes / MIB).toFixed(0)} MiB`],
+    ["10-row write, idle server, p50", `${result.smallWriteMsP50.toFixed(2)} ms`],
+    ["10-row write, idle server, p99", `${result.smallWriteMsP99.toFixed(2)} ms`],
+    ["log of the rows", `${thousands(result.rows)} rows, ${(result.logBytes / MIB).toFixed(0)} MiB`],
+    ["log a row", `${(result.logBytes / result.rows).toFixed(1)} B`],
+    ["ready after SIGKILL (replay)", `${result.replayReadyMs.toFixed(0)} ms`],
+    ["replay a GiB of log, the empty start apart", `${(replaySeconds / gibibytes).toFixed(1)} s`],
+    ["replay rate", `${thousands(result.rows / replaySeconds)} rows/s`],
+    ["peak RSS of the replay", `${(result.replayRssBytesPeak / MIB).toFixed(0)} MiB`],
+    ["flush of all rows", `${result.flushSeconds.toFixed(1)} s`],
+    ["clean stop", `${result.stopMs.toFixed(0)} ms`],
+    ["ready on a cleanly closed store", `${result.cleanReadyMs.toFixed(0)} ms`],
+  ];
+  return `## Start, replay, rest\n\n${table(["what", "figure"], lines)}`;
+}
+
+/** A Markdown table whose columns line up. Numbers stand right. */
+export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(3, title.length, ...lines.map((line) => line[column]!.length)));
+  const isNumber = head.map((_, column) => column > 0 && lines.every((line) => /^[\d–±.]/.test(line[column]!)));
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, i) => (isNumber[i] === true ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join(" | ")} |`;
+  const rule = `|${widths.map((width, i) => (isNumber[i] === true ? `${"-".repeat(width + 1)}:` : "-".repeat(width + 2))).join("|")}|`;
+  return `${[row(head), rule, ...lines.map(row)].join("\n")}\n`;
+}
+
+function rowsPerSecond(result: IngestResult): number {
+  return result.load.rows / result.load.seconds;
+}
+
+function shapeText(result: IngestResult | undefined): string {
+  return result === undefined ? "" : `${thousands(result.shape.rowsPerBatch)} × ${result.shape.connections}`;
+}
+
+function thousands(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+function ms(value: number): string {
+  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+}

@@ -1,0 +1,102 @@
+/** What a benchmark writes to: Varve, the sink, a peer. All take line protocol over HTTP. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { TABLE } from "./dataset.ts";
+import { freePort } from "./free-port.ts";
+import { type ServerProcess, startServer, startVarve, varveDataHome } from "./server-process.ts";
+import { sqlNumber, sqlTable } from "./sql-client.ts";
+
+/** A server that can be measured. */
+export interface Target {
+  readonly name: string;
+  /** Where a row is when its request is acknowledged, in a few words for the table. */
+  readonly durability: string;
+  /** Starts it on a fresh directory. */
+  start(directory: string): Promise<RunningTarget>;
+}
+
+/** A started server. */
+export interface RunningTarget {
+  readonly server: ServerProcess;
+  readonly baseUrl: string;
+  readonly writeUrl: string;
+  /** Everything the server stores. */
+  readonly dataDirectory: string;
+  /** Rows that a query can see now. */
+  countRows(): Promise<number>;
+  /** Asks the server to write what it holds in memory, where it can be asked. */
+  flush(): Promise<void>;
+}
+
+/** How Varve syncs its log: the values of `wal.sync`. */
+export const DURABILITIES = ["always", "interval", "never"] as const;
+
+/** One value of `wal.sync`. */
+export type Durability = (typeof DURABILITIES)[number];
+
+const DURABILITY_TEXT: Readonly<Record<Durability, string>> = {
+  always: "disk (fdatasync, groups)",
+  interval: "page cache, synced every second",
+  never: "page cache",
+};
+
+/** Varve with a durability mode and further settings (`section.key` to TOML text). */
+export function varveTarget(durability: Durability, extra: ReadonlyMap<string, string> = new Map()): Target {
+  const settings: Record<string, Record<string, string>> = { logging: { level: '"warn"' } };
+  for (const [path, value] of [["wal.sync", `"${durability}"`] as const, ...extra]) {
+    const dot = path.lastIndexOf(".");
+    const section = path.slice(0, dot);
+    settings[section] = { ...settings[section], [path.slice(dot + 1)]: value };
+  }
+  return {
+    name: durability === "always" ? "Varve" : `Varve, wal.sync=${durability}`,
+    durability: DURABILITY_TEXT[durability],
+    start: async (directory) => {
+      const port = freePort();
+      await mkdir(directory, { recursive: true });
+      return runningVarve(await startVarve({ directory, port, settings }), directory, port);
+    },
+  };
+}
+
+/** The view of a Varve process that the benchmarks use. */
+export function runningVarve(server: ServerProcess, directory: string, port: number): RunningTarget {
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return {
+    server,
+    baseUrl,
+    writeUrl: `${baseUrl}/v1/influxdb/write?db=public`,
+    dataDirectory: varveDataHome(directory),
+    countRows: async () => await sqlNumber(baseUrl, `SELECT count(*) FROM ${TABLE}`),
+    flush: async () => {
+      await sqlTable(baseUrl, `ADMIN flush_table('${TABLE}')`);
+    },
+  };
+}
+
+/** The bare HTTP server that every ratio is against; `lineBytes` is the mean size of a row. */
+export function sinkTarget(lineBytes: number): Target {
+  return {
+    name: "bare Bun.serve sink",
+    durability: "nothing kept",
+    start: async (directory) => {
+      const port = freePort();
+      await mkdir(directory, { recursive: true });
+      const baseUrl = `http://127.0.0.1:${port}`;
+      const server = await startServer({
+        name: "sink",
+        command: [process.execPath, Bun.fileURLToPath(new URL("./sink.ts", import.meta.url)), String(port)],
+        readyUrl: `${baseUrl}/bytes`,
+        logPath: join(directory, "sink.log"),
+      });
+      return {
+        server,
+        baseUrl,
+        writeUrl: `${baseUrl}/write`,
+        dataDirectory: directory,
+        countRows: async () => Math.round(Number(await (await fetch(`${baseUrl}/bytes`)).text()) / lineBytes),
+        flush: async () => undefined,
+      };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** The whole benchmark runs, small: real processes, real requests, results compared with DuckDB. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { findBenchmarks } from "./micro/run.ts";
+
+const TEST_MS_MAX = 120_000;
+
+async function bench(...args: string[]): Promise<{ readonly status: number; readonly output: string; readonly errors: string }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "main.ts"), ...args], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { status: await child.exited, output, errors };
+}
+
+test(
+  "measures ingest and all queries of a small data set, with the right results",
+  async () => {
+    const { status, output, errors } = await bench("--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toContain("20,000 rows");
+    expect(output.match(/^\| Varve/gm)).toHaveLength(2);
+    expect(output.match(/^\| bare Bun\.serve sink/gm)).toHaveLength(2);
+    expect(output).toMatch(/^\| lastpoint .*\| +100 \|/m);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "measures starts and replay, and finds every row again",
+  async () => {
+    const { status, output, errors } = await bench("replay", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toContain("ready after SIGKILL");
+  },
+  TEST_MS_MAX,
+);
+
+test("explains itself, and refuses what it does not know", async () => {
+  const help = await bench("--help");
+  expect(help.status).toBe(0);
+  expect(help.output).toContain("bun bench --smoke");
+  const wrong = await bench("--rwos", "5");
+  expect(wrong.status).toBe(2);
+  expect(wrong.errors).toContain("bun bench --help");
+});
+
+test("finds benchmarks by parts of their path", () => {
+  const all = findBenchmarks([]);
+  expect(all.length).toBeGreaterThan(0);
+  expect(findBenchmarks(["decode", "influx"])).toEqual(["src/ingest/influx/decode.bench.ts"]);
+  expect(findBenchmarks(["no such thing"])).toEqual([]);
+});

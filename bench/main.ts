@@ -1,0 +1,129 @@
+/** `bun bench`: the benchmarks. See `--help`; each part is described in `bench/README.md`. */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
+import { type Generated, generateFile } from "./macro/generator.ts";
+import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
+import { describeMachine } from "./macro/machine.ts";
+import { findPeers } from "./macro/peers.ts";
+import { type Progress, terminalProgress } from "./macro/progress.ts";
+import { queriesFor } from "./macro/queries.ts";
+import { runQueries } from "./macro/query-bench.ts";
+import { headText, ingestText, queriesText, startText } from "./macro/report.ts";
+import { killAllServers } from "./macro/server-process.ts";
+import { runStarts } from "./macro/start-bench.ts";
+import { sinkTarget, type Target, varveTarget } from "./macro/target.ts";
+import { runMicro } from "./micro/run.ts";
+import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
+
+const SMALL_SHAPE: Shape = { rowsPerBatch: 1000, connections: 16 };
+const RESULTS = join(import.meta.dir, "results");
+const EXIT_USAGE = 2;
+
+/** Runs one command line and returns the exit status. */
+async function main(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args, process.env);
+  if (options === undefined) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (options.command === "micro") return await runMicro(options.filters, options.out);
+  const progress = terminalProgress();
+  const workDirectory = resolve(options.workDirectory ?? (await mkdtemp(join(tmpdir(), "varve-bench-"))));
+  await mkdir(workDirectory, { recursive: true });
+  try {
+    const what = options.command === "all" ? "ingest and queries" : options.command;
+    const head = headText(await describeMachine(workDirectory), what);
+    await publish([head, ...(await measure(options, workDirectory, progress))].join("\n"), options);
+    return 0;
+  } finally {
+    killAllServers();
+    if (options.keepsWorkDirectory) process.stderr.write(`kept ${workDirectory}\n`);
+    else await rm(workDirectory, { recursive: true });
+  }
+}
+
+/** Runs the chosen parts and returns the pieces of the result. */
+async function measure(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
+  const input = await makeInput(options, workDirectory, progress);
+  const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections: options.connections };
+  if (options.command === "replay") {
+    return [startText(await runStarts(input, shape, options.durabilities[0] ?? "always", workDirectory, progress))];
+  }
+  const varve = options.durabilities.map((durability) => varveTarget(durability, options.settings));
+  const isVarve = (target: Target): boolean => target === varve[0];
+  const withIngest = options.command !== "queries";
+  const { cases, notes } = withIngest
+    ? ingestCases(options, varve, shape, input)
+    : { cases: varve.slice(0, 1).map((target) => ({ target, shape, runs: 1 })), notes: [] };
+  const runs = withIngest ? Math.max(options.runs, options.peers.length > 0 ? options.peerRuns : 0) : 1;
+  const keep = (target: Target): boolean => options.command !== "ingest" && isVarve(target);
+  const { results, keptDirectory } = await runIngest({
+    cases,
+    input,
+    workDirectory,
+    runs,
+    progress,
+    keep,
+    keepsDirectories: options.keepsWorkDirectory,
+  });
+  const pieces = withIngest ? [ingestText(results, "Varve"), ...notes] : [];
+  if (keptDirectory === undefined || varve[0] === undefined) return pieces;
+  const kept = await varve[0].start(keptDirectory);
+  const queries = queriesFor(options.dataset, options.queriesPerType);
+  pieces.push(queriesText(await runQueries(kept, queries, options.repeats, options.withDuckdb, progress)));
+  await kept.server.stop();
+  return pieces;
+}
+
+function ingestCases(
+  options: Options,
+  varve: readonly Target[],
+  shape: Shape,
+  input: Generated,
+): { readonly cases: readonly IngestCase[]; readonly notes: readonly string[] } {
+  const hours = (stepCount(options.dataset) * STEP_SECONDS) / 3600;
+  const peers = findPeers(options.peers, options.questdbJar, timeRange(options.dataset).end, hours);
+  const shapes = options.withSmallBatches ? [shape, SMALL_SHAPE] : [shape];
+  const own = [sinkTarget(input.bytes / input.rows), ...varve];
+  return {
+    cases: [
+      ...shapes.flatMap((each) => own.map((target) => ({ target, shape: each, runs: options.runs }))),
+      ...peers.found.map((target) => ({ target, shape, runs: options.peerRuns })),
+    ],
+    notes: peers.missing.map((sentence) => `${sentence}.\n`),
+  };
+}
+
+async function makeInput(options: Options, workDirectory: string, progress: Progress): Promise<Generated> {
+  const path = options.input ?? join(workDirectory, "input.lp");
+  const there = Bun.file(path);
+  if (await there.exists()) return { path, rows: options.dataset.rows, bytes: there.size };
+  progress(`${options.dataset.rows} rows of ${options.dataset.hosts} hosts to ${path}`);
+  return generateFile(options.dataset, path);
+}
+
+async function publish(text: string, options: Options): Promise<void> {
+  process.stdout.write(text);
+  if (options.out === "none") return;
+  const name = `${new Date().toISOString().slice(0, 10)}-${options.command}.md`;
+  const path = options.out ?? join(RESULTS, name);
+  await Bun.write(path, text);
+  process.stderr.write(`written to ${path}\n`);
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    killAllServers(); // The work directory stays: what is in it may say why somebody lost patience.
+    process.exit(signal === "SIGINT" ? 130 : 143);
+  });
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\nTry: bun bench --help\n`);
+  process.exitCode = EXIT_USAGE;
+}

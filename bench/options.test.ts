@@ -1,0 +1,70 @@
+/** The command line says what it understood, or what is wrong with it. */
+import { describe, expect, test } from "bun:test";
+import { parseOptions, UsageError } from "./options.ts";
+
+function refuses(args: readonly string[], want: RegExp): void {
+  expect(() => parseOptions(args, {})).toThrow(UsageError);
+  expect(() => parseOptions(args, {})).toThrow(want);
+}
+
+describe("accepts", () => {
+  test("nothing: the full run", () => {
+    const options = parseOptions([], { QUESTDB_JAR: "q.jar" });
+    expect(options?.command).toBe("all");
+    expect(options?.dataset.rows).toBe(8_640_000);
+    expect(options?.peers).toHaveLength(4);
+    expect(options?.questdbJar).toBe("q.jar");
+    expect(options?.out).toBeUndefined();
+  });
+
+  test("a smoke run: small, without peers and without a file", () => {
+    const options = parseOptions(["--smoke"], {});
+    expect(options?.dataset.rows).toBe(20_000);
+    expect(options?.peers).toEqual([]);
+    expect(options?.out).toBe("none");
+  });
+
+  test("lists, numbers and settings", () => {
+    const args = [
+      "ingest",
+      "--rows",
+      "1_000",
+      "--durability",
+      "always,never",
+      "--peers",
+      "victoria",
+      "--set",
+      'storage.memtable_size="64MiB"',
+    ];
+    const options = parseOptions(args, {});
+    expect(options?.command).toBe("ingest");
+    expect(options?.dataset.rows).toBe(1000);
+    expect(options?.durabilities).toEqual(["always", "never"]);
+    expect(options?.peers).toEqual(["victoria"]);
+    expect(options?.settings.get("storage.memtable_size")).toBe('"64MiB"');
+  });
+
+  test("words after micro", () => {
+    expect(parseOptions(["micro", "wal"], {})?.filters).toEqual(["wal"]);
+  });
+
+  test("a question", () => {
+    expect(parseOptions(["-h"], {})).toBeUndefined();
+  });
+});
+
+describe("refuses", () => {
+  test("unknown commands, options and names", () => {
+    refuses(["injest"], /unknown command injest/);
+    refuses(["ingest", "now"], /unexpected argument now/);
+    refuses(["--rwos", "5"], /--rwos/);
+    refuses(["--peers", "oracle"], /--peers oracle: want some of influxdb/);
+    refuses(["--durability", "sometimes"], /want some of always/);
+  });
+
+  test("numbers that are none, and settings without a key", () => {
+    refuses(["--rows", "many"], /--rows many: want a whole number/);
+    refuses(["--rows", "0"], /at least 1/);
+    refuses(["--set", "wal=1"], /want section.key=value/);
+  });
+});

@@ -1,0 +1,185 @@
+/** The command line of the benchmark. */
+import { parseArgs } from "node:util";
+import { type Dataset, FULL, SMOKE } from "./macro/dataset.ts";
+import { PEERS, type PeerName } from "./macro/peers.ts";
+import { DURABILITIES, type Durability } from "./macro/target.ts";
+
+/** What `--help` prints. */
+export const HELP = `Measures Varve: ingest, queries, starts, and the loops inside.
+
+Examples:
+  bun bench                                    ingest of 8,640,000 rows, every peer found, then the 15 queries beside DuckDB
+  bun bench --smoke                            the same with 20,000 rows and no peers: a few seconds
+  bun bench ingest --peers none --runs 5       ingest alone, five times
+  bun bench ingest --batch 1000 --connections 16 --durability always,never
+  bun bench queries --rows 2000000             queries on a smaller store
+  bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
+  bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
+
+Usage:
+  bun bench [all | ingest | queries | replay | micro] [options]
+
+Options:
+  --rows N           rows to write (8640000)
+  --hosts N          hosts they come from (4000)
+  --seed N           seed of the data and the queries (4242)
+  --batch N          rows a request (10000)
+  --connections N    connections of the load generator (4)
+  --no-small         leave out the second shape, 1,000 rows x 16 connections
+  --durability LIST  wal.sync of Varve: always, interval, never (always)
+  --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
+  --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
+  --runs N           runs of Varve and the sink (3)
+  --peer-runs N      runs of the peers (1)
+  --queries N        queries of each type (10)
+  --repeats N        warm rounds over them, fewer for slow types (3)
+  --no-duckdb        do not run the queries in DuckDB
+  --set KEY=TOML     a setting of Varve, e.g. --set 'storage.memtable_size="64MiB"'; may be repeated
+  --input FILE       use this line-protocol file; it must hold what --rows, --hosts and --seed say. Made when absent, then kept
+  --work-dir DIR     where servers keep their data; emptied afterwards (a new directory under the system's temporary one)
+  --keep             keep the work directory
+  --out FILE         result file (bench/results/DATE-WHAT.md; none with --smoke), or "none"
+  --smoke            20,000 rows of 100 hosts, one run, no peers, two queries of each type
+  -h, --help         this text
+`;
+
+/** What the first argument chooses. */
+export const COMMANDS = ["all", "ingest", "queries", "replay", "micro"] as const;
+
+/** One of them. */
+export type Command = (typeof COMMANDS)[number];
+
+/** The parsed command line. */
+export interface Options {
+  readonly command: Command;
+  /** Words after the command: parts of paths for `micro`. */
+  readonly filters: readonly string[];
+  readonly dataset: Dataset;
+  readonly rowsPerBatch: number;
+  readonly connections: number;
+  readonly withSmallBatches: boolean;
+  readonly durabilities: readonly Durability[];
+  readonly peers: readonly PeerName[];
+  readonly questdbJar: string;
+  readonly runs: number;
+  readonly peerRuns: number;
+  readonly queriesPerType: number;
+  readonly repeats: number;
+  readonly withDuckdb: boolean;
+  /** Settings of Varve, `section.key` to TOML text. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly input: string | undefined;
+  readonly workDirectory: string | undefined;
+  readonly keepsWorkDirectory: boolean;
+  /** `undefined`: the default place; `"none"`: nowhere. */
+  readonly out: string | undefined;
+  readonly isSmoke: boolean;
+}
+
+/** A command line that cannot be understood: the text says what to change. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+const VALUE = { type: "string" } as const;
+const SWITCH = { type: "boolean", default: false } as const;
+
+/** Parses a command line. `undefined` when help was asked for. @throws UsageError */
+export function parseOptions(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Options | undefined {
+  const { values, positionals } = parse(args);
+  if (values.help) return undefined;
+  const command = COMMANDS.find((name) => name === (positionals[0] ?? "all"));
+  if (command === undefined) throw new UsageError(`unknown command ${positionals[0]}: want one of ${COMMANDS.join(", ")}`);
+  if (command !== "micro" && positionals.length > 1) throw new UsageError(`unexpected argument ${positionals[1]}`);
+  const isSmoke = values.smoke;
+  const base = isSmoke ? SMOKE : FULL;
+  return {
+    command,
+    filters: positionals.slice(1),
+    dataset: {
+      ...base,
+      rows: whole("rows", values.rows, base.rows),
+      hosts: whole("hosts", values.hosts, base.hosts),
+      seed: whole("seed", values.seed, base.seed),
+    },
+    rowsPerBatch: whole("batch", values.batch, 10_000),
+    connections: whole("connections", values.connections, 4),
+    withSmallBatches: !values["no-small"],
+    durabilities: list("durability", values.durability ?? "always", DURABILITIES),
+    peers: peersOf(values.peers ?? (isSmoke ? "none" : "all")),
+    questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
+    runs: whole("runs", values.runs, isSmoke ? 1 : 3),
+    peerRuns: whole("peer-runs", values["peer-runs"], 1),
+    queriesPerType: whole("queries", values.queries, isSmoke ? 2 : 10),
+    repeats: whole("repeats", values.repeats, isSmoke ? 1 : 3),
+    withDuckdb: !values["no-duckdb"],
+    settings: new Map((values.set ?? []).map(setting)),
+    input: values.input,
+    workDirectory: values["work-dir"],
+    keepsWorkDirectory: values.keep,
+    out: values.out ?? (isSmoke ? "none" : undefined),
+    isSmoke,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        rows: VALUE,
+        hosts: VALUE,
+        seed: VALUE,
+        batch: VALUE,
+        connections: VALUE,
+        "no-small": SWITCH,
+        durability: VALUE,
+        peers: VALUE,
+        "questdb-jar": VALUE,
+        runs: VALUE,
+        "peer-runs": VALUE,
+        queries: VALUE,
+        repeats: VALUE,
+        "no-duckdb": SWITCH,
+        set: { type: "string", multiple: true },
+        input: VALUE,
+        "work-dir": VALUE,
+        keep: SWITCH,
+        out: VALUE,
+        smoke: SWITCH,
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function whole(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text.replaceAll("_", ""));
+  if (!Number.isSafeInteger(value) || value < 1) throw new UsageError(`--${name} ${text}: want a whole number of at least 1`);
+  return value;
+}
+
+function list<T extends string>(name: string, text: string, known: readonly T[]): readonly T[] {
+  return text.split(",").map((word) => {
+    const found = known.find((candidate) => candidate === word.trim());
+    if (found === undefined) throw new UsageError(`--${name} ${word}: want some of ${known.join(", ")}`);
+    return found;
+  });
+}
+
+function peersOf(text: string): readonly PeerName[] {
+  if (text === "all") return PEERS;
+  return text === "none" ? [] : list("peers", text, PEERS);
+}
+
+function setting(text: string): readonly [string, string] {
+  const found = /^([a-z_]+(?:\.[a-z_]+)+)=(.+)$/.exec(text);
+  if (found?.[1] === undefined || found[2] === undefined) {
+    throw new UsageError(`--set ${text}: want section.key=value, the value as in a TOML file`);
+  }
+  return [found[1], found[2]];
+}

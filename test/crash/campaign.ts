@@ -1,0 +1,170 @@
+/**
+ * A crash campaign: one data directory, many SIGKILLs, and after each restart the question whether every promise was kept.
+ *
+ * ```text
+ *   start ─► writers send ─► SIGKILL at a random moment ─► (sometimes: start, SIGKILL during recovery) ─► start ─► check ─► writers …
+ * ```
+ *
+ * Promises: every acknowledged row is there, with its values; no row is there twice; no row was never sent; a request that was not
+ * answered is there whole or not at all, and stays as it was found. A kill of the process leaves the page cache alone, so that this
+ * tests order and atomicity, not the disk: what `fdatasync` promises is tested by the log's own tests.
+ */
+import { mkdir } from "node:fs/promises";
+import { freePort } from "../../bench/macro/free-port.ts";
+import { type Random, seededRandom } from "../../bench/macro/random.ts";
+import { type LaunchedServer, launchVarve, type ServerProcess } from "../../bench/macro/server-process.ts";
+import { SqlError, sqlTable, TABLE_NOT_FOUND } from "../../bench/macro/sql-client.ts";
+import { type Batch, TABLE_COUNT, tableName } from "./batch.ts";
+import { checkStore } from "./check.ts";
+import { WriterModel } from "./model.ts";
+import { writeUntilKilled } from "./writer.ts";
+
+/** How to run a campaign. */
+export interface CampaignOptions {
+  readonly directory: string;
+  readonly seed: number;
+  readonly kills: number;
+  readonly writers: number;
+  /** Longest time from a restart to the next kill. */
+  readonly roundMsMax: number;
+  /** `small`: memtables and log segments so small that kills hit flushes; `large`: everything stays in the log; `mixed`: by chance. */
+  readonly memtables: "small" | "large" | "mixed";
+  /** Every row is compared after each so many kills, and at the end. */
+  readonly fullCheckEvery: number;
+  /** Is told of every round. */
+  readonly progress: (text: string) => void;
+}
+
+/** What a campaign did. */
+export interface CampaignReport {
+  readonly kills: number;
+  readonly killsInRecovery: number;
+  readonly acknowledgedBatches: number;
+  readonly unansweredApplied: number;
+  readonly unansweredAbsent: number;
+  readonly rows: number;
+  readonly rowsCompared: number;
+  /** Milliseconds from start to ready, one a restart. */
+  readonly readyMs: readonly number[];
+  /** Empty when every promise was kept; the campaign stops at the first check that finds one broken. */
+  readonly violations: readonly string[];
+}
+
+const ROUND_MS_MIN = 10;
+const RECOVERY_KILL_SHARE = 0.2;
+const RECOVERY_KILL_MS_MAX = 250;
+const SMALL_SHARE = 0.6;
+const RETRY_SHARE = 0.5;
+const FLUSH_PAUSE_MS_MAX = 150;
+const WRITER_SEED_STEP = 7919;
+
+const SMALL = { storage: { memtable_size: '"1MiB"' }, wal: { segment_size: '"1MiB"' } };
+const LARGE = {};
+
+/** The state of a running campaign. */
+interface Campaign {
+  readonly options: CampaignOptions;
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly random: Random;
+  readonly models: readonly WriterModel[];
+  readonly writerRandoms: readonly Random[];
+  readonly retries: (Batch | undefined)[];
+}
+
+/** Runs a campaign. @throws Error when a server does not start again or refuses a request */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+  await mkdir(options.directory, { recursive: true });
+  const port = freePort();
+  const numbers = Array.from({ length: options.writers }, (_, writer) => writer);
+  const campaign: Campaign = {
+    options,
+    port,
+    baseUrl: `http://127.0.0.1:${port}`,
+    random: seededRandom(options.seed),
+    models: numbers.map((writer) => new WriterModel(writer)),
+    writerRandoms: numbers.map((writer) => seededRandom(options.seed + WRITER_SEED_STEP * (writer + 1))),
+    retries: numbers.map(() => undefined),
+  };
+  const totals = { killsInRecovery: 0, acknowledgedBatches: 0, unansweredApplied: 0, unansweredAbsent: 0, rowsCompared: 0 };
+  const readyMs: number[] = [];
+  let violations: readonly string[] = [];
+  let server = await start(campaign);
+  let kills = 0;
+  while (kills < options.kills && violations.length === 0) {
+    totals.acknowledgedBatches += await writeAndKill(campaign, server);
+    kills++;
+    if (campaign.random.next() < RECOVERY_KILL_SHARE) {
+      await killInRecovery(campaign);
+      totals.killsInRecovery++;
+    }
+    server = await start(campaign);
+    readyMs.push(server.readyMs);
+    const isFull = kills % options.fullCheckEvery === 0 || kills === options.kills;
+    const unanswered = campaign.models.map((model) => model.unanswered);
+    const checkStarted = performance.now();
+    const check = await checkStore(campaign.baseUrl, campaign.models, isFull);
+    violations = check.violations;
+    totals.rowsCompared += check.rowsCompared;
+    totals.unansweredApplied += check.unansweredApplied;
+    totals.unansweredAbsent += check.unansweredAbsent;
+    for (const [writer, batch] of unanswered.entries()) campaign.retries[writer] = campaign.random.next() < RETRY_SHARE ? batch : undefined;
+    options.progress(
+      `kill ${kills}: ready after ${server.readyMs.toFixed(0)} ms; ${check.rowsCompared} rows compared one by one, ` +
+        `check took ${(performance.now() - checkStarted).toFixed(0)} ms`,
+    );
+  }
+  await server.stop();
+  const rows = campaign.models.reduce((sum, model) => [...model.origins.values()].reduce((seats, origin) => seats + origin.seats, sum), 0);
+  return { kills, ...totals, rows, readyMs, violations };
+}
+
+async function launch(campaign: Campaign): Promise<LaunchedServer> {
+  const { memtables, directory } = campaign.options;
+  const isSmall = memtables === "small" || (memtables === "mixed" && campaign.random.next() < SMALL_SHARE);
+  return await launchVarve({ directory, port: campaign.port, settings: isSmall ? SMALL : LARGE });
+}
+
+async function start(campaign: Campaign): Promise<ServerProcess> {
+  return await (await launch(campaign)).ready();
+}
+
+/** Lets all writers write, kills the server, and returns the number of acknowledged batches. */
+async function writeAndKill(campaign: Campaign, server: ServerProcess): Promise<number> {
+  const { options, models, writerRandoms, retries, baseUrl, random } = campaign;
+  const url = `${baseUrl}/v1/influxdb/write?db=public`;
+  const writers = models.map(async (model, i) => await writeUntilKilled(url, model, writerRandoms[i]!, retries[i]));
+  const flushes = flushUntilKilled(campaign, server);
+  await Bun.sleep(ROUND_MS_MIN + random.next() * (options.roundMsMax - ROUND_MS_MIN));
+  if (!server.isRunning()) throw new Error(`the server ended by itself; its log is in ${options.directory}`);
+  await server.kill();
+  const ends = await Promise.all(writers);
+  const refusal = ends.find((end) => end.refusal !== undefined)?.refusal ?? (await flushes);
+  if (refusal !== undefined) throw new Error(`the server refused what it should do: ${refusal}`);
+  return ends.reduce((sum, end) => sum + end.acknowledged, 0);
+}
+
+/** Asks for flushes at random moments, so that kills hit them too. Returns the answer that should not have been, if any. */
+async function flushUntilKilled(campaign: Campaign, server: ServerProcess): Promise<string | undefined> {
+  const random = seededRandom(campaign.options.seed ^ server.pid);
+  for (;;) {
+    await Bun.sleep(random.next() * FLUSH_PAUSE_MS_MAX);
+    if (!server.isRunning()) return undefined;
+    const flush = `ADMIN flush_table('${tableName(random.below(TABLE_COUNT))}')`;
+    const problem = await sqlTable(campaign.baseUrl, flush).then(() => undefined, flushProblem);
+    if (problem !== undefined) return problem;
+  }
+}
+
+/** A killed server breaks the connection, and a table that nobody wrote yet cannot be flushed. Nothing else is fine. */
+function flushProblem(error: unknown): string | undefined {
+  if (!(error instanceof SqlError)) return undefined;
+  return error.message.includes(TABLE_NOT_FOUND) ? undefined : error.message;
+}
+
+/** Starts the server and kills it before it is ready, or soon after. */
+async function killInRecovery(campaign: Campaign): Promise<void> {
+  const launched = await launch(campaign);
+  await Bun.sleep(campaign.random.next() * RECOVERY_KILL_MS_MAX);
+  await launched.kill();
+}

@@ -1,0 +1,38 @@
+/** A few kills of a real server. The long form is `bun run test:crash`. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killAllServers } from "../../bench/macro/server-process.ts";
+import { runCampaign } from "./campaign.ts";
+
+const TEST_MS_MAX = 60_000;
+const SEED = 20_240_229;
+
+const folder = await mkdtemp(join(tmpdir(), "varve-crash-test-"));
+
+afterAll(async () => {
+  killAllServers();
+  await rm(folder, { recursive: true });
+});
+
+test(
+  "keeps every acknowledged row, once, over five kills in a row",
+  async () => {
+    const report = await runCampaign({
+      directory: folder,
+      seed: SEED,
+      kills: 5,
+      writers: 3,
+      roundMsMax: 300,
+      memtables: "mixed",
+      fullCheckEvery: 5,
+      progress: () => undefined,
+    });
+    expect(report.violations).toEqual([]);
+    expect(report.kills).toBe(5);
+    expect(report.acknowledgedBatches).toBeGreaterThan(0);
+    expect(report.rowsCompared).toBeGreaterThan(0);
+  },
+  TEST_MS_MAX,
+);

@@ -1,0 +1,90 @@
+/** `bun run test:crash`: a crash campaign from the command line. See `--help`. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { killAllServers } from "../../bench/macro/server-process.ts";
+import { median, percentile } from "../../bench/macro/statistics.ts";
+import { type CampaignOptions, runCampaign } from "./campaign.ts";
+
+const HELP = `Kills a Varve again and again while it is written to, and checks after each restart that it kept its promises.
+
+Examples:
+  bun run test:crash                          100 kills on one data directory
+  bun run test:crash --times 1000 --seed 7    longer, with the choices of seed 7
+  bun run test:crash --memtables small        every kill near a flush
+
+Options:
+  --times N         kills (100)
+  --seed N          seed of all choices (random); moments depend on the machine, so that a seed repeats choices, not timing
+  --writers N       connections that write (4)
+  --round-ms N      longest time between a restart and a kill (400)
+  --memtables HOW   small, large or mixed (mixed)
+  --full-every N    compare every row after each N kills, and at the end (25)
+  --directory DIR   data directory (a new one; removed when all is well)
+  -h, --help        this text
+`;
+
+const MEMTABLES = ["small", "large", "mixed"] as const;
+const EXIT_USAGE = 2;
+
+/** Runs the command line and returns the exit status: 0 all promises kept, 1 one was broken. */
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      times: { type: "string", default: "100" },
+      seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]) },
+      writers: { type: "string", default: "4" },
+      "round-ms": { type: "string", default: "400" },
+      memtables: { type: "string", default: "mixed" },
+      "full-every": { type: "string", default: "25" },
+      directory: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const memtables = MEMTABLES.find((mode) => mode === values.memtables);
+  const numbers = [values.times, values.seed, values.writers, values["round-ms"], values["full-every"]].map(Number);
+  if (memtables === undefined || numbers.some((value) => !Number.isSafeInteger(value) || value < 0)) {
+    process.stderr.write("cannot read the options: numbers are whole, memtables are small, large or mixed\n");
+    return EXIT_USAGE;
+  }
+  const [kills, seed, writers, roundMsMax, fullCheckEvery] = numbers as [number, number, number, number, number];
+  const directory = resolve(values.directory ?? (await mkdtemp(join(tmpdir(), "varve-crash-"))));
+  process.stdout.write(`seed ${seed}, data in ${directory}\n`);
+  const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+  const options: CampaignOptions = { directory, seed, kills, writers, roundMsMax, memtables, fullCheckEvery, progress };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      killAllServers();
+      process.exit(1);
+    });
+  }
+  const isGood = await campaign(options).finally(killAllServers);
+  if (isGood && values.directory === undefined) await rm(directory, { recursive: true });
+  return isGood ? 0 : 1;
+}
+
+async function campaign(options: CampaignOptions): Promise<boolean> {
+  const where = `seed ${options.seed}; data and server.log stay in ${options.directory}\n`;
+  const report = await runCampaign(options).catch((error: unknown) => {
+    process.stdout.write(where);
+    throw error;
+  });
+  const ready = `ready after ${median(report.readyMs).toFixed(0)} ms (median), ${percentile(report.readyMs, 1).toFixed(0)} ms (longest)`;
+  process.stdout.write(
+    `${report.kills} kills and ${report.killsInRecovery} more during recovery; ${report.acknowledgedBatches} batches acknowledged, ` +
+      `${report.unansweredApplied} unanswered ones found whole, ${report.unansweredAbsent} absent; ${report.rows} rows, ` +
+      `${report.rowsCompared} comparisons; ${ready}\n`,
+  );
+  for (const violation of report.violations) process.stdout.write(`BROKEN: ${violation}\n`);
+  const { length } = report.violations;
+  process.stdout.write(length === 0 ? "every promise was kept\n" : where);
+  return length === 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));
