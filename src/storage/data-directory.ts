@@ -8,10 +8,11 @@
  *   <home>/data/       data files
  */
 import { Database } from "bun:sqlite";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
+import { makeFolder } from "./file-store/make-folder.ts";
 
 /** Paths in a data directory. */
 export interface DataDirectory {
@@ -29,7 +30,7 @@ export interface DataDirectory {
  */
 export function lockDataDirectory(home: string): DataDirectory {
   try {
-    mkdirSync(home, { recursive: true });
+    makeFolder(home);
   } catch (cause) {
     throw new DbError(StatusCode.StorageUnavailable, `cannot make data directory ${home}: ${reasonOf(cause)}`, { cause });
   }

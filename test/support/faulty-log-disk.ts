@@ -24,6 +24,13 @@ export class FaultyLogDisk implements LogDisk {
   /** Whether `losePower` was not called yet. */
   isPowered = true;
 
+  /** Bytes of open files that a power loss would take. */
+  get unsyncedBytes(): number {
+    let bytes = 0;
+    for (const file of this.files.values()) bytes += Math.max(0, file.written - file.synced);
+    return bytes;
+  }
+
   /** The next call of this name fails, once `after` of them have passed; a failing write takes `bytesTaken` bytes first. */
   fail(call: LogDiskCall, why: string, bytesTaken = 0, after = 0): void {
     this.failures.set(call, { error: new Error(why), bytesTaken, after });

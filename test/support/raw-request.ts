@@ -12,6 +12,8 @@ export interface RawRequest {
   close(): void;
   /** Head and body of the answer: waits until the server has sent a whole one or has closed. @throws Error after 15 s without either */
   answer(): Promise<string>;
+  /** Waits for the first bytes of an answer. @throws Error after 15 s without any */
+  begun(): Promise<string>;
   /** Resolves with what came back once the connection is closed by the server. @throws Error after 15 s */
   closed(): Promise<string>;
 }
@@ -56,6 +58,7 @@ export async function openRequest(base: string, line: string, headers: Readonly<
     write: (bytes) => void socket.write(bytes), // the socket keeps what it cannot send yet
     close: () => void socket.destroy(),
     answer: () => until(() => isClosed || isWhole(received), "answer"),
+    begun: () => until(() => isClosed || received !== "", "beginning of an answer"),
     closed: () => until(() => isClosed, "end of the connection"),
   };
 }

@@ -44,7 +44,7 @@ export function memoryFileStore(files: Map<string, Uint8Array> = new Map()): Fil
       return [...files.keys()].filter((name) => name.startsWith(`${folder}/`));
     },
     async deleteFolder(folder) {
-      for (const name of [...files.keys()]) if (name.startsWith(`${folder}/`)) files.delete(name);
+      for (const name of files.keys()) if (name.startsWith(`${folder}/`)) files.delete(name);
     },
   };
 }

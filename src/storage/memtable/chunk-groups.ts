@@ -1,5 +1,5 @@
-import type { Chunk } from "./chunk.ts";
-import { chunkMaxTime, chunkMinTime } from "./chunk.ts";
+import { floorTo } from "../sst/time-window.ts";
+import { type Chunk, chunkMaxTime, chunkMinTime } from "./chunk.ts";
 
 /** A chunk that spans more groups than this is looked at row by row: its times may be far apart with nothing between them. */
 const DENSE_GROUPS_MAX = 64n;
@@ -26,9 +26,4 @@ export function addGroupStarts(chunk: Chunk, length: number, starts: Set<bigint>
     indexes.add(whole + Math.floor((base + (time - whole * length)) / length)); // Each part is exact; base + time need not be.
   }
   for (const index of indexes) starts.add(first + BigInt(index) * step);
-}
-
-function floorTo(time: bigint, step: bigint): bigint {
-  const rest = time % step;
-  return rest < 0n ? time - rest - step : time - rest;
 }

@@ -3,7 +3,7 @@
  * memory. The same bytes are the payload of the log record (FORMAT.md) and what flush and scan workers read, so a row is copied once
  * between the decoder and the file.
  *
- * Sketch for a TSBS row (10 integers 0..100): 2 B series + 1 B time step + 10 x 1 B = 13 B a row in memory and in the log, of 347 B of text.
+ * Sketch for a TSBS row (10 integers 0..100): 2 B series + 1 B time step + 10 x 1 B = 13 B in memory and in the log, of 347 B of text.
  */
 import type { NumberArray } from "../../column/vector.ts";
 

@@ -15,9 +15,11 @@ export function memoryMetaStore(): MetaStore {
         .sort(compareText)
         .map((key) => ({ key, value: JSON.parse(entries.get(key) as string) as MetaValue })),
     commit(changes) {
-      for (const { key, value } of changes) {
-        if (value === undefined) entries.delete(key);
-        else entries.set(key, JSON.stringify(value));
+      // All texts first: a value that has none must not leave half a commit.
+      const texts = changes.map(({ key, value }) => ({ key, text: value === undefined ? undefined : JSON.stringify(value) }));
+      for (const { key, text } of texts) {
+        if (text === undefined) entries.delete(key);
+        else entries.set(key, text);
       }
     },
     settled: () => Promise.resolve(),

@@ -7,16 +7,19 @@
  * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { TableSchema } from "../../table/schema.ts";
+import { vectorOf } from "../../column/vector-builder.ts";
+import type { Scalar } from "../../column/vector.ts";
+import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { SlabPool } from "../memtable/arena.ts";
-import type { Chunk } from "../memtable/chunk.ts";
+import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
-import type { DataFile, FlushJob } from "../sst/flush.ts";
+import { type DataFile, type FlushJob, tableFolder } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
+import { defaultValueOf } from "./default-value.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
@@ -45,6 +48,10 @@ export class Region {
   private active: Memtable;
   private frozen: Memtable[] = [];
   private files: SstFile[] = [];
+  /** Fields that rows older than them take a default for. */
+  private defaulted: readonly ColumnSchema[] = [];
+  private readers = 0;
+  private isDropped = false;
 
   constructor(
     schema: TableSchema,
@@ -58,12 +65,12 @@ export class Region {
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
     this.registry = new SeriesRegistry(schema.name);
-    this.setSchema(schema);
     this.active = new Memtable(parts.pool);
+    this.setSchema(schema);
     this.files = files.map((file) => new SstFile(file, parts.store));
   }
 
-  /** Takes a new version of the schema. */
+  /** Takes a new version of the schema. Rows in memory get the defaults of its new fields; those in files get them when they are read. */
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
     const tags = schema.primaryKey.map((name) => {
@@ -71,11 +78,21 @@ export class Region {
       return { id: column?.id ?? 0, name };
     });
     this.registry.setColumns(tags);
+    this.defaulted = schema.columns.filter((column) => column.semantic === "field" && column.default !== undefined);
+    if (this.defaulted.length === 0) return;
+    for (const { chunks } of [...this.frozen, this.active]) {
+      for (const [i, chunk] of chunks.entries()) chunks[i] = this.withDefaults(chunk);
+    }
   }
 
   /** Memory of the memtable being written. */
   get activeBytes(): number {
-    return this.active.isUnused ? 0 : this.active.bytes;
+    return this.active.bytes;
+  }
+
+  /** Whether a memtable waits for its flush, or for the next try after a failed one. */
+  get hasFrozen(): boolean {
+    return this.frozen.length > 0;
   }
 
   /** Memory of all memtables. */
@@ -87,7 +104,8 @@ export class Region {
 
   /** When the oldest row that is only in memory was written, monotonic milliseconds; undefined when there is none. */
   get oldestWriteMillis(): number | undefined {
-    return this.active.isUnused ? undefined : this.active.firstWriteMillis;
+    const oldest = this.frozen[0] ?? this.active;
+    return oldest.bytes === 0 ? undefined : oldest.firstWriteMillis;
   }
 
   get rowCount(): number {
@@ -117,17 +135,20 @@ export class Region {
     const memtable = this.active;
     memtable.reserve(this.clock.monotonicMillis());
     try {
-      return prepared(memtable, buildChunk(source, memtable.arena));
+      return this.prepared(memtable, buildChunk(source, memtable.arena));
     } catch (error) {
       memtable.abandon();
       throw error;
     }
   }
 
-  /** Takes a chunk that was read back from the log; `place` puts it on the memtable's memory. */
-  restore(place: (memtable: Memtable) => Chunk): void {
-    this.active.reserve(this.clock.monotonicMillis());
-    this.active.publish(place(this.active));
+  /** Takes a chunk that was read back from the log; `place` puts it on the memtable's memory, or gives nothing if it cannot be used. */
+  restore(place: (memtable: Memtable) => Chunk | undefined): void {
+    const { active } = this;
+    active.reserve(this.clock.monotonicMillis());
+    const chunk = place(active);
+    if (chunk === undefined) active.abandon();
+    else active.publish(this.withDefaults(chunk));
   }
 
   /**
@@ -136,7 +157,7 @@ export class Region {
    */
   freeze(): Memtable | undefined {
     const memtable = this.active;
-    if (memtable.isUnused) return undefined;
+    if (memtable.bytes === 0) return undefined; // One that only failed writes used holds memory without rows: it goes the same way.
     this.active = new Memtable(this.pool);
     this.frozen.push(memtable);
     return memtable;
@@ -169,8 +190,13 @@ export class Region {
   finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
     this.frozen = this.frozen.filter((other) => other !== memtable);
     for (const file of files) this.files.push(new SstFile(file, this.store));
-    this.flushedSequence = Math.max(this.flushedSequence, sequence);
+    this.markFlushed(sequence);
     memtable.release();
+  }
+
+  /** Says that no row up to `sequence` is only in memory. */
+  markFlushed(sequence: number): void {
+    this.flushedSequence = Math.max(this.flushedSequence, sequence);
   }
 
   /** Takes everything a reader needs and keeps it in use. */
@@ -179,17 +205,20 @@ export class Region {
     const files = [...this.files];
     for (const memtable of memtables) memtable.retain();
     for (const file of files) file.retain();
+    this.readers++;
     return {
       chunks: this.memoryChunks(),
       files,
-      async release() {
+      release: async () => {
         for (const memtable of memtables) memtable.release();
         for (const file of files) await file.release();
+        this.readers--;
+        await this.deleteFolderIfUnused();
       },
     };
   }
 
-  /** Ends the use of all memory and closes all files; with `deleteFiles` they are deleted once no reader is left. */
+  /** Ends the use of all memory and closes all files; with `deleteFiles` they and their folder are deleted once no reader is left. */
   async close(deleteFiles: boolean): Promise<void> {
     const files = this.files;
     this.files = [];
@@ -200,13 +229,35 @@ export class Region {
     this.frozen = [];
     this.active = new Memtable(this.pool);
     for (const file of files) await (deleteFiles ? file.drop() : file.release());
+    this.isDropped = deleteFiles;
+    await this.deleteFolderIfUnused();
   }
-}
 
-function prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
-  return {
-    chunk,
-    publish: () => memtable.publish(chunk),
-    abandon: () => memtable.abandon(),
-  };
+  private async deleteFolderIfUnused(): Promise<void> {
+    if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
+  }
+
+  private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
+    return {
+      chunk,
+      publish: () => memtable.publish(this.withDefaults(chunk)),
+      abandon: () => memtable.abandon(),
+    };
+  }
+
+  /**
+   * The chunk with values for fields that are younger than it. A write that leaves out a field with a default has its value already, so
+   * only rows from before the field was added are without.
+   */
+  private withDefaults(chunk: Chunk): Chunk {
+    const added: ChunkColumn[] = [];
+    for (const column of this.defaulted) {
+      if (chunk.columns.some(({ columnId }) => columnId === column.id)) continue;
+      const value = defaultValueOf(column, this.clock);
+      if (value === undefined) continue;
+      const vector = vectorOf(column.type, new Array<Scalar>(chunk.rowCount).fill(value));
+      if (vector.kind !== "dictionary") added.push({ columnId: column.id, data: vector });
+    }
+    return added.length === 0 ? chunk : { ...chunk, columns: [...chunk.columns, ...added] };
+  }
 }

@@ -25,7 +25,13 @@ export function planMerge(group: Uint32Array, times: Float64Array, age: Uint32Ar
   const count = group.length;
   const order = new Uint32Array(count);
   for (let i = 0; i < count; i++) order[i] = i;
-  order.sort((a, b) => (group[a] as number) - (group[b] as number) || (times[a] as number) - (times[b] as number) || (age[a] as number) - (age[b] as number) || a - b);
+  order.sort(
+    (a, b) =>
+      (group[a] as number) - (group[b] as number) ||
+      (times[a] as number) - (times[b] as number) ||
+      (age[a] as number) - (age[b] as number) ||
+      a - b,
+  );
   const starts = new Uint32Array(count + 1);
   let rowCount = 0;
   for (let i = 0; i < count; i++) {

@@ -6,6 +6,7 @@
  *
  * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
  */
+import { throwIfCancelled } from "../../base/cancel.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
@@ -48,21 +49,22 @@ export interface ResolvedScan {
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
 export async function* scanRows(scan: ResolvedScan): AsyncGenerator<ScanBatch> {
   const { request, metrics } = scan;
-  request.signal?.throwIfAborted();
+  throwIfCancelled(request.signal);
   const opened = await openFiles(scan);
   const wanted = wantedSeries(request.tagPredicates, scan.registry);
   const groups = groupsOf(scan, opened, request.timeRange);
   const seen = request.newestPerSeries === true ? new Uint8Array(scan.registry.count) : undefined;
   if (seen !== undefined) groups.reverse();
   let returned = 0;
-  const batches = request.order === "series-time" ? orderedBatches(scan, opened, groups, wanted, seen) : plainBatches(scan, opened, groups, wanted, seen);
+  const batches =
+    request.order === "series-time" ? orderedBatches(scan, opened, groups, wanted, seen) : plainBatches(scan, opened, groups, wanted, seen);
   for await (const batch of batches) {
     if (batch.rowCount === 0) continue;
     returned += batch.rowCount;
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
     yield batch;
     if (request.limit !== undefined && returned >= request.limit) return;
-    request.signal?.throwIfAborted();
+    throwIfCancelled(request.signal);
   }
 }
 

@@ -18,7 +18,7 @@ import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
 import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
-import { filesPerGroupMax, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
+import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 
 /** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
 export interface FlushJob {
@@ -28,7 +28,7 @@ export interface FlushJob {
   /** Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. */
   readonly seriesNumbers: Uint32Array;
   readonly tags: SeriesTags;
-  /** Ids for the new files, one after another: `fileCountMax` of them. */
+  /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
 }
 
@@ -78,7 +78,7 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
 export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[]): number {
   let rowCount = 0;
   for (const chunk of chunks) rowCount += chunk.rowCount;
-  return Math.min(rowCount, groupStarts(chunks, unitOf(schema)).length * filesPerGroupMax());
+  return Math.min(rowCount, groupStarts(chunks, unitOf(schema)).length * FILES_PER_GROUP_MAX);
 }
 
 function unitOf(schema: TableSchema): TimeUnit {
@@ -87,37 +87,11 @@ function unitOf(schema: TableSchema): TimeUnit {
   return type.unit;
 }
 
-/** Most files that a flush of these chunks makes: as many ids must be reserved for it. */
-export function fileCountMax(chunks: readonly Chunk[], schema: TableSchema): number {
-  return groupStarts(chunks, unitOf(schema)).length * WINDOWS_PER_GROUP_MAX;
-}
-
-/** Starts of the 64-day groups that have rows, or nearly so, oldest first. */
+/** Starts of the 64-day groups that the chunks touch, oldest first. */
 function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
   const starts = new Set<bigint>();
-  const step = BigInt(groupLength(unit));
-  for (const chunk of chunks) {
-    const first = groupStartOf(chunkMinTime(chunk), unit);
-    const last = groupStartOf(chunkMaxTime(chunk), unit);
-    if ((last - first) / step <= SPARSE_GROUPS) for (let start = first; start <= last; start += step) starts.add(start);
-    else addGroupsOfRows(chunk, unit, starts);
-  }
+  for (const chunk of chunks) addGroupStarts(chunk, groupLength(unit), starts);
   return [...starts].sort((a, b) => (a < b ? -1 : 1));
-}
-
-/** A chunk that spans more groups than this is looked at row by row: two rows can be a billion groups apart. */
-const SPARSE_GROUPS = 8n;
-
-function addGroupsOfRows(chunk: Chunk, unit: TimeUnit, starts: Set<bigint>): void {
-  const { times, rowCount, timeBase } = chunk;
-  const scale = BigInt(chunk.timeScale);
-  let known = -1;
-  for (let i = 0; i < rowCount; i++) {
-    const step = times[i] as number;
-    if (step === known) continue;
-    known = step;
-    starts.add(groupStartOf(timeBase + BigInt(step) * scale, unit));
-  }
 }
 
 function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
@@ -210,7 +184,11 @@ async function writeFile(
       ...inputs[c]?.extra,
     }));
     const writer = new ParquetWriter(columns, target);
-    writer.append(sorted.rowCount, inputs.map(({ make }) => make()), index.ends);
+    writer.append(
+      sorted.rowCount,
+      inputs.map(({ make }) => make()),
+      index.ends,
+    );
     writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
     const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
     const written = writer.finish({

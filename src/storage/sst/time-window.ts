@@ -13,8 +13,6 @@ const WINDOW_DAYS: readonly number[] = [1, 8, 64];
 const GROUP_DAYS = 64;
 /** Most files that one flush makes of narrow windows before it takes wider ones. */
 const WINDOWS_PER_FLUSH_MAX = 32;
-/** Most windows that the rows of one group are cut into: a span of 32 windows touches 33. */
-export const WINDOWS_PER_GROUP_MAX: number = WINDOWS_PER_FLUSH_MAX + 1;
 
 assert(GROUP_DAYS <= WINDOWS_PER_FLUSH_MAX * 8, "windows of 8 days are never too many for a group");
 assert(GROUP_DAYS * SECONDS_PER_DAY * 1e9 < Number.MAX_SAFE_INTEGER, "offsets within a group are exact doubles");
@@ -38,10 +36,8 @@ export function windowLengthFor(min: bigint, max: bigint, unit: TimeUnit): numbe
   return groupLength(unit);
 }
 
-/** Most windows that a flush cuts one group into: one more than the limit, since the first and the last may be cut themselves. */
-export function filesPerGroupMax(): number {
-  return WINDOWS_PER_FLUSH_MAX + 1;
-}
+/** Most files that a flush makes of one group: a window more than the limit, since rows need not begin at the start of one. */
+export const FILES_PER_GROUP_MAX: number = WINDOWS_PER_FLUSH_MAX + 1;
 
 /** The largest multiple of `step` that is not above `time`, also for negative times. */
 export function floorTo(time: bigint, step: bigint): bigint {

@@ -6,7 +6,10 @@
  * segment), so it asks `beginRecord` for the segment and calls `append` before anything else can.
  */
 
-/** Promise that a write survives: always = synced before `append` resolves; interval = at most `syncIntervalMs` later; never = up to the system. */
+/**
+ * Promise that a write survives a power loss: always = synced before `append` resolves; interval = at most `syncIntervalMs` later; never =
+ * up to the system.
+ */
 export type WalSync = "always" | "interval" | "never";
 
 /** What to do with bytes in the middle of the log that fail their checksum. */

@@ -18,7 +18,7 @@ function integers(min: bigint, max: bigint): fc.Arbitrary<Scalar> {
 }
 
 /** A column of each kind of vector and width, with arbitrary values of it. */
-export const FIELD_KINDS: readonly (readonly [DataType, fc.Arbitrary<Scalar>])[] = [
+const FIELD_KINDS: readonly (readonly [DataType, fc.Arbitrary<Scalar>])[] = [
   [int(8, true), integers(-128n, 127n)],
   [int(32, false), integers(0n, 2n ** 32n - 1n)],
   [int(64, true), integers(-(2n ** 63n), 2n ** 63n - 1n)],

@@ -49,7 +49,7 @@ export function chunkOf(sequence: number, request: Request, fields: readonly Fie
 }
 
 /** The values that a row of the request has in the table: columns that the request leaves out are NULL. */
-export function rowsOf(request: Request, fields: readonly FieldColumn[]): Row[] {
+function rowsOf(request: Request, fields: readonly FieldColumn[]): Row[] {
   return request.rows.map((row) => ({
     ...row,
     values: fields.map((field, index) => (request.columnIds.includes(field.id) ? row.values[index] : undefined)),

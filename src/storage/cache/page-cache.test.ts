@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import type { Vector } from "../../column/vector.ts";
+import { PageCache } from "./page-cache.ts";
+
+/** A page of `bytes` bytes. */
+function page(bytes: number): Vector {
+  return { kind: "number", values: new Int8Array(bytes), validity: undefined };
+}
+
+function keysOf(cache: PageCache, keys: readonly number[]): number[] {
+  // Looking a page up makes it the newest, so the order of `keys` is the order of use from here on.
+  return keys.filter((key) => cache.get(key) !== undefined);
+}
+
+describe("a page cache", () => {
+  test("drops the page that was not used for longest", () => {
+    const cache = new PageCache(30);
+    for (const key of [1, 2, 3]) cache.put(key, page(10));
+    cache.get(1);
+    cache.put(4, page(10));
+    expect(keysOf(cache, [1, 2, 3, 4])).toEqual([1, 3, 4]);
+    cache.put(5, page(20));
+    expect(keysOf(cache, [1, 2, 3, 4, 5])).toEqual([4, 5]);
+    expect(cache.bytes).toBe(30);
+  });
+
+  test("gives back the very page", () => {
+    const cache = new PageCache(100);
+    const vector = page(10);
+    cache.put(1, vector);
+    expect(cache.get(1)).toBe(vector);
+    expect(cache.get(2)).toBeUndefined();
+  });
+
+  test("replaces a page and counts it once", () => {
+    const cache = new PageCache(100);
+    cache.put(1, page(10));
+    cache.put(1, page(40));
+    expect([cache.bytes, cache.get(1)]).toEqual([40, page(40)]);
+  });
+
+  test("keeps no page beyond its limit, and drops none for it", () => {
+    const cache = new PageCache(30);
+    cache.put(1, page(30));
+    cache.put(2, page(31));
+    expect(keysOf(cache, [1, 2])).toEqual([1]);
+    cache.put(3, page(30));
+    expect([keysOf(cache, [1, 3]), cache.bytes]).toEqual([[3], 30]);
+    const nothing = new PageCache(0);
+    nothing.put(1, page(1));
+    expect(nothing.bytes).toBe(0);
+  });
+
+  test("counts the bytes of every kind of page", () => {
+    const validity = new Uint8Array(4);
+    const kinds: readonly (readonly [Vector, number])[] = [
+      [{ kind: "number", values: new Float64Array(4), validity }, 36],
+      [{ kind: "wide", values: new BigInt64Array(4), validity: undefined }, 32],
+      [{ kind: "time", base: 0n, offsets: new Float64Array(4), validity }, 36],
+      [{ kind: "bytes", offsets: new Uint32Array(5), bytes: new Uint8Array(7), validity }, 31],
+      [{ kind: "dictionary", codes: new Uint32Array(4), dictionary: [undefined] }, 16],
+    ];
+    for (const [vector, bytes] of kinds) {
+      const cache = new PageCache(100);
+      cache.put(1, vector);
+      expect(cache.bytes).toBe(bytes);
+    }
+  });
+
+  test("gives no key out twice", () => {
+    const cache = new PageCache(0);
+    expect([cache.takeKeys(10), cache.takeKeys(0), cache.takeKeys(5), cache.takeKeys(1)]).toEqual([0, 10, 10, 15]);
+  });
+});

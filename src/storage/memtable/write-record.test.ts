@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
+import { chunkOf } from "../../../test/support/storage/rows.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { SeriesRegistry } from "../series/series-registry.ts";
+import { Arena, SlabPool } from "./arena.ts";
+import type { Chunk } from "./chunk.ts";
+import { placeChunk } from "./chunk-codec.ts";
+import { type DecodedEntry, decodeWriteRecord, encodeWriteRecord, type RecordEntry } from "./write-record.ts";
+
+const pool = new SlabPool(0);
+
+function registryOf(columnIds: readonly number[], tuples: readonly (readonly (string | undefined)[])[]): SeriesRegistry {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns(columnIds.map((id) => ({ id, name: `tag${id}` })));
+  for (const tuple of tuples) registry.register(tuple);
+  return registry;
+}
+
+function chunkFor(series: number, rowCount = 3): Chunk {
+  const rows = Array.from({ length: rowCount }, (_, i) => ({ series, time: BigInt(i), values: [i] }));
+  return chunkOf(5, { rows, columnIds: [FIELDS[0]!.id] }, FIELDS, new Arena(pool));
+}
+
+function bytesOf(entries: readonly RecordEntry[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(encodeWriteRecord(entries)));
+}
+
+function chunkFrom(entry: DecodedEntry): Chunk {
+  return placeChunk(entry.header, entry.bytes, new Arena(pool));
+}
+
+const tuples = [
+  ["a", "x"],
+  [undefined, "x"],
+  ["", undefined],
+  ["a", "\u{1f600}é\ufeff"],
+  [undefined, undefined],
+] as const;
+const registry = registryOf([3, 1], tuples);
+
+describe("a write record", () => {
+  test("gives back tables, tag columns, definitions and chunks", () => {
+    const entries: RecordEntry[] = [
+      { tableId: 7, registry, newSeries: [0, 1, 2, 3, 4], chunk: chunkFor(2) },
+      { tableId: 2 ** 32 - 1, registry: registryOf([], [[]]), newSeries: [0], chunk: chunkFor(0) },
+      { tableId: 7, registry, newSeries: [], chunk: chunkFor(70_000, 1) },
+    ];
+    const decoded = decodeWriteRecord(5, bytesOf(entries));
+    expect(decoded.map(({ tableId, columnIds }) => [tableId, columnIds])).toEqual([
+      [7, [3, 1]],
+      [2 ** 32 - 1, []],
+      [7, [3, 1]],
+    ]);
+    expect(decoded.map(({ definitions }) => definitions)).toEqual([
+      tuples.map((values, series) => ({ series, values: [...values] })),
+      [{ series: 0, values: [] }],
+      [],
+    ]);
+    expect(decoded.map(chunkFrom)).toEqual(entries.map(({ chunk }) => chunk));
+  });
+
+  test("may hold no chunk at all", () => expect(decodeWriteRecord(1, bytesOf([]))).toEqual([]));
+
+  test("shares the chunks' memory with the log instead of copying it", () => {
+    const chunk = chunkFor(1);
+    const parts = encodeWriteRecord([{ tableId: 1, registry, newSeries: [1], chunk }]);
+    expect(parts[1]).toBe(chunk.payload);
+  });
+
+  test("comes back whatever the rows are", () => {
+    fc.assert(
+      fc.property(fc.array(requestOf(5, fc.bigInt({ min: 0n, max: 1_000_000n })), { maxLength: 4 }), (requests) => {
+        const arena = new Arena(pool);
+        const chunks = requests.map((request) => chunkOf(9, request, FIELDS, arena));
+        const entries = chunks.map((chunk, i) => ({ tableId: i, registry, newSeries: [...new Set(chunk.series)], chunk }));
+        const decoded = decodeWriteRecord(9, bytesOf(entries));
+        expect(decoded.map(chunkFrom)).toEqual(chunks);
+        expect(decoded.map(({ definitions }) => definitions.map(({ series }) => series))).toEqual(
+          entries.map(({ newSeries }) => newSeries),
+        );
+      }),
+      { seed: 7, numRuns: 60 },
+    );
+  });
+});
+
+describe("a broken write record", () => {
+  const bytes = bytesOf([{ tableId: 7, registry, newSeries: [0, 3], chunk: chunkFor(3) }]);
+  const headEnd = new DataView(bytes.buffer).getUint32(4, true) + 8;
+
+  test("of another version is refused by name", () => {
+    const other = bytes.slice();
+    new DataView(other.buffer).setUint32(0, 2, true);
+    const decode = (): unknown => decodeWriteRecord(12, other);
+    expect(decode).toThrow(DbError);
+    expect(decode).toThrow("cannot replay log record 12: it has format version 2, which this server does not know");
+  });
+
+  test("is refused when it is cut, at every byte", () => {
+    for (let length = 0; length < bytes.length; length++) {
+      expect(() => decodeWriteRecord(1, bytes.subarray(0, length)), `${length} bytes`).toThrow();
+    }
+    try {
+      decodeWriteRecord(12, bytes.subarray(0, headEnd - 1));
+    } catch (error) {
+      expect((error as DbError).code).toBe(StatusCode.StorageUnavailable);
+      expect((error as DbError).message).toMatch(/^cannot replay log record 12: its head is broken: need \d+ bytes at byte \d+$/);
+    }
+  });
+
+  test("is refused when it is longer than it says, or its head is", () => {
+    expect(() => decodeWriteRecord(1, new Uint8Array(Buffer.concat([bytes, new Uint8Array(8)])))).toThrow(/record of \d+ B; got \d+/);
+    for (const change of [-1, 1, 8]) {
+      const other = bytes.slice();
+      new DataView(other.buffer).setUint32(4, headEnd - 8 + change, true);
+      expect(() => decodeWriteRecord(1, other)).toThrow();
+    }
+  });
+
+  test("ends with a clear error or some rows, with any byte of its head changed", () => {
+    for (let offset = 0; offset < headEnd; offset++) {
+      for (const value of [0, 1, 0x7f, 0x80, 0xff]) {
+        const other = bytes.slice();
+        other[offset] = value;
+        try {
+          decodeWriteRecord(1, other).forEach(chunkFrom);
+        } catch (error) {
+          const name = error instanceof Error ? error.name : typeof error;
+          expect(["DbError", "AssertionError"], `offset ${offset}, value ${value}: ${String(error)}`).toContain(name);
+        }
+      }
+    }
+  });
+});

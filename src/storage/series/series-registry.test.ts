@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { SeriesRegistry } from "./series-registry.ts";
+
+type Tuple = readonly (string | undefined)[];
+
+function registryOf(...names: readonly string[]): SeriesRegistry {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns(names.map((name, id) => ({ id, name })));
+  return registry;
+}
+
+function tagsOf(registry: SeriesRegistry, series: number): Tuple {
+  return Array.from({ length: registry.columnCount }, (_, c) => registry.dictionaryAt(c)[registry.codesAt(c)[series]!]);
+}
+
+describe("a series registry", () => {
+  test("numbers distinct tuples densely, and the same tuple always the same", () => {
+    const registry = registryOf("host", "region");
+    const tuples: readonly Tuple[] = [
+      ["a", "x"],
+      ["a", undefined],
+      [undefined, "a"],
+      ["", ""],
+      [undefined, undefined],
+      ["x", "a"],
+    ];
+    expect(tuples.map((tuple) => registry.register(tuple))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect([...tuples].reverse().map((tuple) => registry.register(tuple))).toEqual([5, 4, 3, 2, 1, 0]);
+    expect(registry.count).toBe(6);
+    tuples.forEach((tuple, series) => expect(tagsOf(registry, series)).toEqual(tuple));
+  });
+
+  test("takes missing values as NULL", () => {
+    const registry = registryOf("a", "b", "c");
+    expect(registry.register(["x"])).toBe(registry.register(["x", undefined, undefined]));
+  });
+
+  test("has one series when there are no tags", () => {
+    const registry = registryOf();
+    expect([registry.register([]), registry.register([]), registry.count]).toEqual([0, 0, 1]);
+  });
+
+  test("finds columns by id and name", () => {
+    const registry = new SeriesRegistry("t");
+    registry.setColumns([
+      { id: 7, name: "host" },
+      { id: 3, name: "region" },
+    ]);
+    registry.register(["a", "x"]);
+    expect([registry.positionOf(3), registry.positionOf(4), registry.positionOfName("host"), registry.positionOfName("x")]).toEqual([
+      1, -1, 0, -1,
+    ]);
+    expect(registry.columnIds()).toEqual([7, 3]);
+    expect(registry.codesOf("region")[0]).toBe(1);
+    expect(registry.dictionaryOf("host")).toEqual([undefined, "a"]);
+    expect(() => registry.codesAt(2)).toThrow("a tag column of 2; got position 2");
+    expect(() => registry.dictionaryOf("x")).toThrow("got position -1");
+  });
+
+  test("keeps its series when a column is added: they are NULL in it", () => {
+    const registry = registryOf("a");
+    const before = Array.from({ length: 100 }, (_, i) => registry.register([`v${i}`]));
+    registry.setColumns([
+      { id: 0, name: "a" },
+      { id: 1, name: "b" },
+    ]);
+    expect(Array.from({ length: 100 }, (_, i) => registry.register([`v${i}`, undefined]))).toEqual(before);
+    expect(registry.register(["v5", "new"])).toBe(100);
+    expect(tagsOf(registry, 5)).toEqual(["v5", undefined]);
+  });
+
+  test("takes a column's new name", () => {
+    const registry = registryOf("a");
+    registry.setColumns([{ id: 0, name: "renamed" }]);
+    expect([registry.columnCount, registry.positionOfName("renamed")]).toEqual([1, 0]);
+  });
+
+  test("registers codes as it registers values", () => {
+    const registry = registryOf("a", "b");
+    const series = registry.register(["x", "y"]);
+    expect(registry.registerCodes(Uint32Array.of(registry.encode(0, "x"), registry.encode(1, "y"), 99))).toBe(series);
+    expect(registry.registerCodes(Uint32Array.of(0, 0))).toBe(1);
+  });
+
+  test("takes strings that only lone surrogates tell apart as one, as files and the log do", () => {
+    const registry = registryOf("a");
+    expect(registry.register(["x\ud800"])).toBe(registry.register(["x\udfff"]));
+    expect(registry.register(["x\ud800"])).toBe(registry.register(["x\ufffd"]));
+    expect(registry.register(["\u{1f600}"])).toBe(1);
+  });
+
+  test("tells apart whatever is different, over many growths", () => {
+    const value = fc.option(fc.string({ unit: "grapheme", maxLength: 2 }), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(value, value, value), { maxLength: 300 }), (tuples) => {
+        const registry = registryOf("a", "b", "c");
+        const known = new Map<string, number>();
+        for (const tuple of tuples) {
+          const key = JSON.stringify(tuple.map((v) => v ?? null));
+          const series = registry.register(tuple);
+          expect(series).toBe(known.get(key) ?? known.size);
+          known.set(key, series);
+        }
+        expect(registry.count).toBe(known.size);
+      }),
+      { seed: 8, numRuns: 40 },
+    );
+  });
+
+  test("holds a hundred thousand series", () => {
+    const registry = registryOf("host", "core");
+    for (let i = 0; i < 100_000; i++) registry.register([`host_${i >> 4}`, String(i & 15)]);
+    expect(registry.count).toBe(100_000);
+    expect(registry.register(["host_6249", "15"])).toBe(99_999);
+    expect(registry.dictionaryAt(1)).toHaveLength(17);
+  });
+});

@@ -1,0 +1,197 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errorOf } from "../../../test/support/failure-of.ts";
+import { DbError } from "../../base/error.ts";
+import { crc32 } from "../../base/hash.ts";
+import { encodeRecordHeader, encodeSegmentHeader, RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./record-header.ts";
+import { type DamageVerdict, judgeDamage, replaySegment } from "./replay.ts";
+import type { WalRecovery } from "./wal.ts";
+
+const ID = 3;
+const folder = mkdtempSync(join(tmpdir(), "varve-replay-"));
+const path = join(folder, "0000000003.log");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function recordOf(sequence: number, text: string, segment = ID): Uint8Array {
+  const payload = new TextEncoder().encode(text);
+  const header = encodeRecordHeader({ segment, sequence, payloadBytes: payload.length, payloadCrc: crc32(payload) });
+  return concat(header, payload);
+}
+
+function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+const head = encodeSegmentHeader(ID);
+const a = recordOf(1, "first");
+const b = recordOf(2, "VLR1 second, which holds the mark");
+const c = recordOf(3, "third");
+
+interface Want {
+  readonly sequences: readonly number[];
+  readonly torn?: number;
+  readonly lost?: number;
+}
+
+async function replay(
+  bytes: Uint8Array,
+  newest: boolean,
+  recovery: WalRecovery,
+): Promise<{ sequences: number[]; torn: number; lost: number }> {
+  writeFileSync(path, bytes);
+  const sequences: number[] = [];
+  const found = await replaySegment(path, ID, newest, recovery, ({ sequence }) => void sequences.push(sequence));
+  expect(found.intactBytes).toBe(bytes.length - found.tornTailBytes);
+  expect(readFileSync(path)).toEqual(Buffer.from(bytes.subarray(0, found.intactBytes)));
+  return { sequences, torn: found.tornTailBytes, lost: found.lostBytes };
+}
+
+/** The newest segment, strict. */
+async function check(bytes: Uint8Array, want: Want): Promise<void> {
+  expect(await replay(bytes, true, "strict")).toEqual({ torn: 0, lost: 0, ...want, sequences: [...want.sequences] });
+}
+
+/** Strict refuses and names the offset; skip_corrupt loses `lost` bytes. */
+async function checkDamage(bytes: Uint8Array, newest: boolean, offset: number, want: Want): Promise<void> {
+  const refused = replay(bytes, newest, "strict");
+  expect(await errorOf(refused)).toBeInstanceOf(DbError);
+  expect((await errorOf(refused)).message).toContain(`damaged bytes at offset ${offset}`);
+  expect(readFileSync(path)).toEqual(Buffer.from(bytes)); // A refusal changes nothing.
+  expect(await replay(bytes, newest, "skip_corrupt")).toEqual({ torn: 0, lost: 0, ...want, sequences: [...want.sequences] });
+}
+
+function flipped(bytes: Uint8Array, offset: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[offset]! ^= 0x10;
+  return copy;
+}
+
+test("the decision table in full", () => {
+  const table: readonly (readonly [laterRecord: boolean, newest: boolean, recovery: WalRecovery, want: DamageVerdict])[] = [
+    [false, true, "strict", "torn-tail"],
+    [false, true, "skip_corrupt", "torn-tail"],
+    [true, true, "strict", "refuse"],
+    [true, true, "skip_corrupt", "skip"],
+    [false, false, "strict", "refuse"],
+    [false, false, "skip_corrupt", "skip"],
+    [true, false, "strict", "refuse"],
+    [true, false, "skip_corrupt", "skip"],
+  ];
+  for (const [laterRecord, newest, recovery, want] of table) expect(judgeDamage(laterRecord, newest, recovery)).toBe(want);
+});
+
+describe("a segment without damage", () => {
+  test("gives its records", () => check(concat(head, a, b, c), { sequences: [1, 2, 3] }));
+  test("may have none", () => check(head, { sequences: [] }));
+  test("may be an empty file", () => check(new Uint8Array(0), { sequences: [] }));
+  test("may be an empty file beneath newer ones", async () => {
+    expect(await replay(new Uint8Array(0), false, "strict")).toEqual({ sequences: [], torn: 0, lost: 0 });
+  });
+});
+
+describe("the end of the newest segment", () => {
+  test("is cut off when the last record is torn, at every byte", async () => {
+    const whole = concat(head, a, b, c);
+    const start = head.length + a.length + b.length;
+    for (let length = start + 1; length < whole.length; length++) {
+      await check(whole.subarray(0, length), { sequences: [1, 2], torn: length - start });
+    }
+  });
+
+  test("is cut off when any byte of the last record is wrong", async () => {
+    const whole = concat(head, a, c);
+    const start = head.length + a.length;
+    for (let offset = start; offset < whole.length; offset++) {
+      await check(flipped(whole, offset), { sequences: [1], torn: whole.length - start });
+    }
+  });
+
+  test("is cut off when zeros follow", () => check(concat(head, a, new Uint8Array(4096)), { sequences: [1], torn: 4096 }));
+  test("is cut off when a torn record and zeros follow", () => {
+    return check(concat(head, a, b.subarray(0, 40), new Uint8Array(100)), { sequences: [1], torn: 140 });
+  });
+  test("is cut off when garbage follows", () => {
+    const garbage = Uint8Array.from({ length: 500 }, (_, i) => (i % 9 === 0 ? 0x56 : (i * 7) & 255));
+    return check(concat(head, a, b, garbage), { sequences: [1, 2], torn: 500 });
+  });
+  test("is cut off when records of another segment follow, as in a reused file", () => {
+    return check(concat(head, a, recordOf(9, "stale", 2)), { sequences: [1], torn: RECORD_HEADER_BYTES + 5 });
+  });
+  test("is cut off at the first of several torn records", () => {
+    return check(concat(head, a, flipped(b, 40), flipped(c, 33)), { sequences: [1], torn: b.length + c.length });
+  });
+  test("is the whole file when the header is short, at every byte", async () => {
+    for (let length = 1; length < SEGMENT_HEADER_BYTES; length++) await check(head.subarray(0, length), { sequences: [], torn: length });
+  });
+  test("is the whole file when the header is wrong and no record follows", () => check(flipped(head, 5), { sequences: [], torn: 16 }));
+
+  test("is cut once: the next start finds nothing to cut", async () => {
+    await check(concat(head, a, b.subarray(0, 20)), { sequences: [1], torn: 20 });
+    await check(readFileSync(path), { sequences: [1] });
+  });
+});
+
+describe("damage in the middle", () => {
+  const middle = SEGMENT_HEADER_BYTES + a.length;
+
+  test("of a payload is refused or skipped", async () => {
+    const damaged = concat(head, a, flipped(b, RECORD_HEADER_BYTES + 3), c);
+    await checkDamage(damaged, true, middle, { sequences: [1, 3], lost: b.length });
+    await checkDamage(damaged, false, middle, { sequences: [1, 3], lost: b.length });
+  });
+
+  test("of any byte of a header is refused or skipped", async () => {
+    for (let offset = 0; offset < RECORD_HEADER_BYTES; offset++) {
+      await checkDamage(concat(head, a, flipped(b, offset), c), true, middle, { sequences: [1, 3], lost: b.length });
+    }
+  });
+
+  test("of two records in a row is reported as one loss", () => {
+    return checkDamage(concat(head, flipped(a, 0), flipped(b, 0), c), true, 16, { sequences: [3], lost: a.length + b.length });
+  });
+
+  test("of two records apart is added up", () => {
+    const d = recordOf(4, "fourth");
+    return checkDamage(concat(head, flipped(a, 0), b, flipped(c, 0), d), true, 16, { sequences: [2, 4], lost: a.length + c.length });
+  });
+
+  test("that removed bytes is skipped", () => {
+    return checkDamage(concat(head, a, b.subarray(10), c), true, middle, { sequences: [1, 3], lost: b.length - 10 });
+  });
+
+  test("before a torn tail is skipped, and the tail cut", async () => {
+    const bytes = concat(head, flipped(a, 0), b, c.subarray(0, 10));
+    expect((await errorOf(replay(bytes, true, "strict"))).message).toContain("damaged bytes at offset 16");
+    expect(await replay(bytes, true, "skip_corrupt")).toEqual({ sequences: [2], lost: a.length, torn: 10 });
+  });
+
+  test("is what a torn tail is beneath a newer segment", async () => {
+    await checkDamage(concat(head, a, b.subarray(0, 20)), false, middle, { sequences: [1], lost: 20 });
+    await checkDamage(concat(head, a, new Uint8Array(64)), false, middle, { sequences: [1], lost: 64 });
+    await checkDamage(head.subarray(0, 7), false, 0, { sequences: [], lost: 7 });
+  });
+
+  test("of the segment header is refused or skipped while records follow", () => {
+    return checkDamage(concat(flipped(head, 9), a, b), true, 0, { sequences: [1, 2], lost: 16 });
+  });
+});
+
+test("a segment of another version is refused by name and left alone", async () => {
+  const other = head.slice();
+  new DataView(other.buffer).setUint32(4, 2, true);
+  new DataView(other.buffer).setUint32(12, crc32(other.subarray(0, 12)), true);
+  for (const recovery of ["strict", "skip_corrupt"] as const) {
+    const refused = replay(concat(other, a), true, recovery);
+    expect(await errorOf(refused)).toBeInstanceOf(DbError);
+    expect((await errorOf(refused)).message).toContain(`cannot read log segment ${path}: it has format version 2`);
+    expect(readFileSync(path).length).toBe(head.length + a.length);
+  }
+});
+
+test("a segment that cannot be read is named", async () => {
+  const missing = replaySegment(join(folder, "0000000004.log"), 4, true, "skip_corrupt", () => undefined);
+  expect(await errorOf(missing)).toBeInstanceOf(DbError);
+  expect((await errorOf(missing)).message).toContain("cannot read log segment");
+});

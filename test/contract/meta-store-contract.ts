@@ -1,0 +1,158 @@
+/**
+ * What every meta store must do, whatever it is made of.
+ */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { MetaStore, MetaValue } from "../../src/storage/meta-store/meta-store.ts";
+
+/** One empty store. */
+export interface MetaStoreFixture {
+  readonly store: MetaStore;
+  /** Ends the store without a word, as a crash does, and opens it anew. */
+  readonly reopen: () => MetaStore;
+  dispose(): void;
+}
+
+/** Runs the contract. `skips` names tests that cannot hold for an implementation, each with the reason. */
+export function metaStoreContract(name: string, make: () => MetaStoreFixture, skips: Readonly<Record<string, string>> = {}): void {
+  const fixtures: MetaStoreFixture[] = [];
+  const open = (): MetaStoreFixture => {
+    const fixture = make();
+    fixtures.push(fixture);
+    return fixture;
+  };
+  const it = (title: string, body: () => Promise<void> | void): void => {
+    const reason = skips[title];
+    if (reason === undefined) test(title, body);
+    else test.skip(`${title} (${reason})`, body);
+  };
+  describe(`${name} as a meta store`, () => {
+    afterEach(() => {
+      for (const fixture of fixtures.splice(0)) fixture.dispose();
+    });
+    valuesComeBack(it, open);
+    keysAreOrdered(it, open);
+    commitsAreWhole(it, open);
+  });
+}
+
+type It = (title: string, body: () => Promise<void> | void) => void;
+type Open = () => MetaStoreFixture;
+
+function put(store: MetaStore, entries: Readonly<Record<string, MetaValue | undefined>>): void {
+  store.commit(Object.entries(entries).map(([key, value]) => ({ key, value })));
+}
+
+function keysOf(store: MetaStore, prefix: string): string[] {
+  return store.list(prefix).map(({ key }) => key);
+}
+
+function valuesComeBack(it: It, open: Open): void {
+  const values: readonly MetaValue[] = [
+    null,
+    true,
+    0,
+    -1.5,
+    Number.MAX_SAFE_INTEGER,
+    "",
+    "é \u{1f600} \0 end",
+    [],
+    [1, [2, "3", null]],
+    {},
+    { a: { b: [true] }, "": 1, __proto__: null },
+  ];
+  it("gives every kind of value back, also after it is opened anew", () => {
+    const { store, reopen } = open();
+    values.forEach((value, i) => put(store, { [`k/${i}`]: value }));
+    values.forEach((value, i) => expect(store.get(`k/${i}`)).toEqual(value));
+    const again = reopen();
+    values.forEach((value, i) => expect(again.get(`k/${i}`)).toEqual(value));
+  });
+
+  it("knows nothing of a key that was never set, and tells null from it", () => {
+    const { store } = open();
+    put(store, { a: null });
+    expect([store.get("a"), store.get("b"), store.get("")]).toEqual([null, undefined, undefined]);
+  });
+
+  it("replaces and deletes", () => {
+    const { store, reopen } = open();
+    put(store, { a: 1, b: 2 });
+    put(store, { a: 3, b: undefined, c: undefined });
+    expect([store.get("a"), store.get("b")]).toEqual([3, undefined]);
+    expect(keysOf(reopen(), "")).toEqual(["a"]);
+  });
+
+  it("keeps its own copy of a value", () => {
+    const { store } = open();
+    const value = { list: [1, 2] };
+    put(store, { a: value });
+    value.list.push(3);
+    expect(store.get("a")).toEqual({ list: [1, 2] });
+    const read = store.get("a") as { list: number[] };
+    read.list.push(4);
+    expect(store.get("a")).toEqual({ list: [1, 2] });
+  });
+}
+
+function keysAreOrdered(it: It, open: Open): void {
+  it("lists what begins with a prefix, and nothing else", () => {
+    const { store } = open();
+    const keys = ["a", "a/", "a/1", "a/10", "a/2", "a0", "b", "A/1", "a/\u{ffff}", "a/\u{10ffff}", "a/\u{10ffff}\u{10ffff}x"];
+    for (const key of keys) put(store, { [key]: key });
+    expect(keysOf(store, "a/")).toEqual(["a/", "a/1", "a/10", "a/2", "a/\u{ffff}", "a/\u{10ffff}", "a/\u{10ffff}\u{10ffff}x"]);
+    expect(keysOf(store, "a/1")).toEqual(["a/1", "a/10"]);
+    expect(keysOf(store, "c")).toEqual([]);
+    expect(keysOf(store, "")).toHaveLength(keys.length);
+    expect(store.list("b")).toEqual([{ key: "b", value: "b" }]);
+  });
+
+  it("orders keys by their UTF-8 bytes, where UTF-16 would differ", () => {
+    const { store } = open();
+    const keys = ["\u{10000}", "\u{ff5e}", "\u{e000}", "z", "é", "\u{d7ff}"];
+    for (const key of keys) put(store, { [key]: 1 });
+    const encoder = new TextEncoder();
+    const want = [...keys].sort((a, b) => Buffer.compare(encoder.encode(a), encoder.encode(b)));
+    expect(keysOf(store, "")).toEqual(want);
+  });
+
+  it("takes wildcards of other languages as they are", () => {
+    const { store } = open();
+    put(store, { "a%b": 1, axb: 2, a_b: 3, "a*b": 4, "a'b": 5 });
+    expect(keysOf(store, "a%")).toEqual(["a%b"]);
+    expect(keysOf(store, "a_")).toEqual(["a_b"]);
+    expect(keysOf(store, "a'")).toEqual(["a'b"]);
+  });
+}
+
+function commitsAreWhole(it: It, open: Open): void {
+  it("applies the changes of a commit in order", () => {
+    const { store } = open();
+    store.commit([
+      { key: "a", value: 1 },
+      { key: "a", value: undefined },
+      { key: "b", value: 1 },
+      { key: "b", value: 2 },
+    ]);
+    expect([store.get("a"), store.get("b")]).toEqual([undefined, 2]);
+  });
+
+  it("applies all changes of a commit or none", () => {
+    const { store, reopen } = open();
+    put(store, { a: 1 });
+    const loop: { self?: MetaValue } = {};
+    loop.self = loop as MetaValue;
+    expect(() => put(store, { a: 2, b: 2, c: loop as MetaValue })).toThrow();
+    expect([store.get("a"), store.get("b")]).toEqual([1, undefined]);
+    expect(keysOf(reopen(), "")).toEqual(["a"]);
+  });
+
+  it("takes a commit of nothing, and one of thousands", async () => {
+    const { store, reopen } = open();
+    store.commit([]);
+    store.commit(Array.from({ length: 5000 }, (_, i) => ({ key: `n/${String(i).padStart(5, "0")}`, value: i })));
+    await store.settled();
+    const entries = reopen().list("n/");
+    expect(entries).toHaveLength(5000);
+    expect(entries.every(({ value }, i) => value === i)).toBe(true);
+  });
+}

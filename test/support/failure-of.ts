@@ -1,0 +1,16 @@
+/** How work that must fail fails. */
+import { DbError } from "../../src/base/error.ts";
+
+/** The error that the work ends with. @throws when it does not fail */
+export async function errorOf(work: Promise<unknown>): Promise<Error> {
+  const [outcome] = await Promise.allSettled([work]);
+  if (outcome?.status === "rejected" && outcome.reason instanceof Error) return outcome.reason;
+  throw new Error(`the work should fail; got ${Bun.inspect(outcome)}`);
+}
+
+/** As `errorOf`, where it must be a failure of the world. */
+export async function failureOf(work: Promise<unknown>): Promise<DbError> {
+  const error = await errorOf(work);
+  if (error instanceof DbError) return error;
+  throw new Error(`the work should fail with a DbError; got ${Bun.inspect(error)}`);
+}
