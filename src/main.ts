@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { AssertionError } from "./base/assert.ts";
 import { DbError } from "./base/error.ts";
 import { type Logger, RootLog } from "./base/log.ts";
+import { printLogFilter } from "./base/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { versionText } from "./config/help.ts";
 import { loadSettings, type Start, type Startup } from "./config/load.ts";
@@ -18,7 +19,7 @@ import { VERSION } from "./version.ts";
 async function main(): Promise<void> {
   const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path) });
   if (startup.kind === "start") await serve(startup);
-  else process.stdout.write(`${await answer(startup)}\n`);
+  else process.stdout.write(`${(await answer(startup)).trimEnd()}\n`);
 }
 
 /** What a command that is not a server prints. */
@@ -36,19 +37,23 @@ async function answer(command: Exclude<Startup, Start>): Promise<string> {
 }
 
 async function serve({ settings, warnings }: Start): Promise<void> {
-  const log = new RootLog(settings.logging.level);
+  const filter = settings.logging.level;
+  if (filter.level === "off" && filter.targets.size > 0) {
+    // Said past the log, which may be silent only because a level was misspelt: an unknown word is a target.
+    process.stderr.write(`varve: warning: logging.level "${printLogFilter(filter)}" names targets only, so the rest of the log is off\n`);
+  }
+  const log = new RootLog(filter);
   const logger = log.logger("main");
-  for (const warning of warnings) logger.warn({}, warning);
-  let server: Standalone | undefined;
+  const asked = Promise.withResolvers<void>();
   let isStopping = false;
-  const stop = (why: string, status: number): void => {
+  const stop = (why: string): void => {
     if (isStopping) process.exit(1);
     isStopping = true;
     logger.info({ why }, "stopping");
-    void end(server, logger, status); // It ends the process.
+    asked.resolve();
   };
-  process.on("SIGINT", () => stop("SIGINT", 0));
-  process.on("SIGTERM", () => stop("SIGTERM", 0));
+  process.on("SIGINT", () => stop("SIGINT"));
+  process.on("SIGTERM", () => stop("SIGTERM"));
   const bug = (error: unknown): void => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     logger.error({ error: text }, "a broken invariant: stopping, since the state in memory can no longer be trusted");
@@ -56,12 +61,14 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   };
   process.on("uncaughtException", bug);
   process.on("unhandledRejection", bug);
-  server = await startStandalone(settings, log, bug);
-  if (isStopping) await end(server, logger, 0);
+  // Only now, so that whoever reads them may send a signal.
+  for (const warning of warnings) logger.warn({}, warning);
+  const server = await startStandalone(settings, log, bug);
+  await asked.promise; // A signal during the start is obeyed once the start is through.
+  await end(server, logger);
 }
 
-async function end(server: Standalone | undefined, logger: Logger, status: number): Promise<void> {
-  if (server === undefined) return; // Still starting; `serve` ends it once it has started.
+async function end(server: Standalone, logger: Logger): Promise<never> {
   try {
     await server.stop();
   } catch (error) {
@@ -69,7 +76,7 @@ async function end(server: Standalone | undefined, logger: Logger, status: numbe
     logger.error({ error: text }, "cannot stop cleanly; the log has every acknowledged row");
     process.exit(1);
   }
-  process.exit(status);
+  process.exit(0);
 }
 
 try {

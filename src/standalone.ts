@@ -8,7 +8,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
-import { RootLog } from "./base/log.ts";
+import type { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
@@ -17,7 +17,7 @@ import { LocalDb } from "./db/local-db.ts";
 import { Engine } from "./engine/engine.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { BuildInfo } from "./server/http/options.ts";
-import { startHttpServer } from "./server/http/server.ts";
+import { probeAddress, startHttpServer } from "./server/http/server.ts";
 import { lockDataDirectory } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
@@ -51,12 +51,15 @@ export interface Standalone {
 export async function startStandalone(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<Standalone> {
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
-  if (settings.general.defaultTimezone !== undefined) process.env["TZ"] = settings.general.defaultTimezone; // What SYSTEM means in SQL.
+  const zone = settings.general.defaultTimezone;
+  if (zone !== undefined && zone.toUpperCase() !== "SYSTEM") process.env["TZ"] = zone; // What SYSTEM means in SQL.
   const provider = settings.general.userProvider;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
+  probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = lockDataDirectory(settings.storage.dataHome);
   const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
-  if (recovery.records > 0 || recovery.lostBytes > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
+  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
+  else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
   const db = new LocalDb(engine, systemClock, {
     timeoutMillis: settings.query.timeoutMs,
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,

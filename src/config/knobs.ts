@@ -38,9 +38,9 @@ const SECOND_MS = 1000;
 const MINUTE_MS: number = 60 * SECOND_MS;
 const DAY_MS: number = 24 * 60 * MINUTE_MS;
 
-/** Write buffers are this many memtables: one fills, one is being flushed, one is slack for a slow disk. */
-const WRITE_BUFFER_MEMTABLES = 3;
-const MEMTABLE_BYTES: number = 128 * MIB;
+/** Write buffers are this many memtables: one fills, one is being flushed, the rest is slack for a slow disk. */
+const WRITE_BUFFER_MEMTABLES = 6;
+const MEMTABLE_BYTES: number = 32 * MIB;
 
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
@@ -52,8 +52,9 @@ const userProvider: Kind<string> = text('a string such as "static_user_provider:
   value === "" ? "it is empty" : undefined,
 );
 
-const timezone: Kind<string> = text('"SYSTEM", a name such as "Europe/Berlin" or an offset such as "+01:00"', (value) => {
+const timezone: Kind<string> = text('"SYSTEM" or a name such as "Europe/Berlin"', (value) => {
   if (value.toUpperCase() === "SYSTEM") return undefined;
+  if (/^[+-]/.test(value)) return 'an offset is no zone of a machine; for "+01:00" write "Etc/GMT-1"';
   try {
     new Intl.DateTimeFormat("en", { timeZone: value });
     return undefined;
@@ -217,14 +218,14 @@ export const KNOBS: Knobs = {
       key: "storage.memtable_size",
       kind: size(64 * KIB, 64 * GIB),
       default: byteLength(MEMTABLE_BYTES),
-      reason: "A flush starts over this. Larger files compress and scan better; 128 MiB keeps a server under 1 GiB.",
+      reason: "A flush starts over this. Larger files compress and scan better; 32 MiB keeps a busy server near 600 MiB.",
     },
     writeBufferBytesMax: {
       key: "storage.write_buffer_limit",
       kind: size(64 * KIB, TIB),
       default: byteLength(WRITE_BUFFER_MEMTABLES * MEMTABLE_BYTES),
       derive: (storage) => byteLength(WRITE_BUFFER_MEMTABLES * storage.memtableBytes),
-      reason: "Writers wait over this: one memtable fills, one is flushed, one is slack for a slow disk.",
+      reason: "Writers wait over this: one memtable fills, one is flushed, the rest is slack for a slow disk.",
     },
     flushIntervalMs: {
       key: "storage.flush_interval",

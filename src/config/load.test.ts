@@ -95,7 +95,7 @@ describe("values", () => {
       'cors_allowed_origins = ["https://a.example", "https://b.example"]',
       'sync_interval = "250ms"',
       'memtable_size = "1536MiB"',
-      'write_buffer_limit = "4608MiB"',
+      'write_buffer_limit = "9GiB"',
       'level = "wal=debug,info"',
     ]);
   });
@@ -160,7 +160,7 @@ describe("values", () => {
   });
 
   test("refuses a write buffer smaller than a memtable", () => {
-    checkRefused({ toml: '[storage]\nwrite_buffer_limit = "64MiB"' }, "below `storage.memtable_size` writers would wait for ever");
+    checkRefused({ toml: '[storage]\nwrite_buffer_limit = "16MiB"' }, "below `storage.memtable_size` writers would wait for ever");
   });
 });
 
@@ -279,8 +279,8 @@ recovery = "strict"
 [storage]
 data_home = "./varve_data"
 type = "File"
-memtable_size = "128MiB"
-write_buffer_limit = "384MiB"
+memtable_size = "32MiB"
+write_buffer_limit = "192MiB"
 flush_interval = "30m"
 
 [write]

@@ -1,12 +1,14 @@
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { PageCache } from "../storage/cache/page-cache.ts";
 import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
+import { defaultValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
+import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { scanRows } from "../storage/scan/scan.ts";
-import { vectorOf } from "../column/vector-builder.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
@@ -42,6 +44,9 @@ export class EngineTable implements Table {
     if (this.dropped) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${this.schema.database}.${this.schema.name}`);
     const { schema } = this;
     const time = timeIndexOf(schema);
+    const output = request.projection.map((name) => this.outputOf(schema, name));
+    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
+    for (const { column } of request.tagPredicates) checkTag(schema, column);
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -52,8 +57,8 @@ export class EngineTable implements Table {
         mergeMode: mergeModeOf(schema),
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
-        output: request.projection.map((name) => this.outputOf(schema, name)),
-        bounds: request.fieldBounds.map((bounds) => ({ ...bounds, columnId: columnNamed(schema, bounds.column).id })),
+        output,
+        bounds,
         request,
         metrics,
       });
@@ -93,16 +98,16 @@ export class EngineTable implements Table {
   }
 
   /** What rows hold that were written before the column was added: its default, else NULL. */
-  private missingValue(column: ColumnSchema): ReturnType<typeof vectorOf> | undefined {
-    if (column.default === undefined) return undefined;
-    const value = column.default.kind === "now" ? this.clock.nowNanos() : column.default.value;
-    if (value === undefined) return undefined;
-    return vectorOf(column.type, new Array(MISSING_ROWS).fill(value));
+  private missingValue(column: ColumnSchema): ConstantColumn | undefined {
+    const value = defaultValueOf(column, this.clock);
+    return value === undefined ? undefined : new ConstantColumn(column.type, value);
   }
 }
 
-/** Rows of a constant vector for columns that a file lacks: at least the rows of a batch. */
-const MISSING_ROWS = 65_536;
+function checkTag(schema: TableSchema, name: string): void {
+  const { semantic } = columnNamed(schema, name);
+  assert(semantic === "tag", `tag predicates name tags; got ${name}, a ${semantic}`);
+}
 
 function columnNamed(schema: TableSchema, name: string): ColumnSchema {
   const column = schema.columns.find((candidate) => candidate.name === name);

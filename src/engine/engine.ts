@@ -10,6 +10,7 @@
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { sameType } from "../column/data-type.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
@@ -18,9 +19,9 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { Memtable } from "../storage/memtable/memtable.ts";
 import { type PreparedChunk, Region } from "../storage/region/region.ts";
-import type { DataFile } from "../storage/sst/flush.ts";
-import { tableFolder } from "../storage/sst/flush.ts";
+import { type DataFile, filesOfFlushMax } from "../storage/sst/flush.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
@@ -35,7 +36,8 @@ import { Replay } from "./replay.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
-import { columnSources, convertTimes, type WritePlan, writePlanOf } from "./write-rows.ts";
+import { convertTimes, splitForUnit } from "./time-conversion.ts";
+import { columnSources, type WritePlan, writePlanOf } from "./write-rows.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
@@ -50,15 +52,13 @@ export interface EngineParts {
   readonly pageCacheBytes: number;
 }
 
-/** Most ids that one flush may use: one a file. */
-const FILES_PER_FLUSH_MAX = 4096;
-
 interface TableEntry {
   readonly table: EngineTable;
   readonly marks: SegmentMarks;
   plan: WritePlan;
 }
 
+/** See the file header. Invariant: what `byId` and `entries` hold are the tables of `schemas`, also while a drop or creation runs. */
 export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly parts: EngineParts;
   private readonly schemas: SchemaStore;
@@ -82,7 +82,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const host = {
       regions: () => this.regions(),
       logBytes: () => parts.wal.segments().reduce((sum, segment) => sum + segment.bytes, 0),
-      logHolders: () => this.ledger.holders(this).flatMap((id) => this.byId.get(id)?.table.region ?? []),
+      logHolders: () => this.ledger.holders(this, this.logHead()).flatMap((id) => this.byId.get(id)?.table.region ?? []),
       flush: (region: Region) => this.flushRegion(region),
     };
     this.scheduler = new FlushScheduler(parts.limits, host, parts.clock, parts.logger.child("flush"));
@@ -121,9 +121,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
-    const dropped = this.schemas.dropDatabase(name);
-    for (const schema of dropped) await this.removeEntry(schema);
-    await this.parts.meta.settled();
+    await this.removeTables(this.schemas.dropDatabase(name));
     return true;
   }
 
@@ -145,8 +143,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.schema(database, name) === undefined) return false;
-    await this.removeEntry(this.schemas.dropTable(database, name));
-    await this.parts.meta.settled();
+    await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
   }
 
@@ -213,15 +210,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return this.byId.get(tableId)?.table.region.flushedSequence ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Flushes all tables and closes everything, in the order of the file header. */
+  /** Flushes all tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
     await this.scheduler.close();
-    for (const { table } of this.byId.values()) await this.flushRegion(table.region);
-    await this.flushing;
-    await this.parts.flusher.close();
-    await this.parts.wal.close();
-    for (const { table } of this.byId.values()) await table.region.close(false);
-    this.parts.meta.close();
+    try {
+      for (const { table } of this.byId.values()) await this.flushRegion(table.region);
+    } finally {
+      await this.flushing;
+      await this.parts.flusher.close();
+      await this.parts.wal.close();
+      for (const { table } of this.byId.values()) await table.region.close(false);
+      this.parts.meta.close();
+    }
   }
 
   // ---- Write path ----
@@ -243,9 +243,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     try {
       for (const write of writes) {
         const entry = this.entryOf(database, write.table);
-        const { chunk, record } = this.prepareChunk(entry, write, seriesOfKey, segment, sequence);
-        prepared.push(chunk);
-        entries.push(record);
+        for (const part of splitForUnit(write, entry.plan.timeUnit)) {
+          const { chunk, record } = this.prepareChunk(entry, part, seriesOfKey, segment, sequence);
+          prepared.push(chunk);
+          entries.push(record);
+        }
         rowCount += write.rowCount;
       }
     } catch (error) {
@@ -310,23 +312,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     options: WriteOptions,
   ): SchemaStep[] {
     const steps: SchemaStep[] = [];
-    const creating = new Map<string, KnownColumns>();
+    const growing = new Map<string, KnownColumns>(); // Tables that earlier steps create or extend, as they will be.
     for (const { write, keys } of pending) {
       const tagNames = keys.length === 0 ? [] : tagNamesOf(dictionary, keys);
       const entry = this.entries.get(keyOf(database, write.table));
-      const schema = entry?.table.schema ?? creating.get(write.table);
+      const schema = growing.get(write.table) ?? entry?.table.schema;
       if (entry !== undefined && tagNames.length === 0 && fieldsMatch(entry.plan, write)) continue;
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
         if (refused !== undefined) throw refused;
         const definition = newTable(database, write, dictionary, tagNames, options);
-        creating.set(write.table, definition);
+        growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;
       }
       const missing = missingColumns(schema, tagNames, write.fields);
       checkMayExtend(schema, missing, options);
       if (missing.length === 0) continue;
+      growing.set(write.table, { name: write.table, columns: [...schema.columns, ...missing] });
       steps.push({ kind: "alter", database, table: write.table, change: { kind: "add-columns", columns: missing, ifNotExists: true } });
     }
     return steps;
@@ -365,17 +368,23 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return entry;
   }
 
-  private async removeEntry(schema: TableSchema): Promise<void> {
+  /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
+  private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
+    const removed = schemas.flatMap((schema) => this.detach(schema) ?? []);
+    await this.parts.meta.settled();
+    await this.flushing; // A flush of one of them, if it runs, still reads its memory.
+    for (const { table } of removed) await table.region.close(true);
+    await this.trimLog();
+  }
+
+  private detach(schema: TableSchema): TableEntry | undefined {
     const entry = this.byId.get(schema.id);
-    if (entry === undefined) return;
+    if (entry === undefined) return undefined;
     this.byId.delete(schema.id);
     this.entries.delete(keyOf(schema.database, schema.name));
     this.dropEpoch++;
     entry.table.markDropped();
-    await this.flushing; // A flush of this table, if one runs, still adds its files first.
-    await entry.table.region.close(true);
-    await this.parts.files.deleteFolder(tableFolder(schema.id));
-    await this.trimLog();
+    return entry;
   }
 
   // ---- Flush and log ----
@@ -383,37 +392,65 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   /** Writes what the region has in memory to files. One flush runs at a time. */
   private flushRegion(region: Region): Promise<void> {
     const run = this.flushing.then(() => this.flushNow(region));
-    this.flushing = run.catch(() => undefined); // The caller sees the error; the next flush starts anyway.
+    this.flushing = Promise.allSettled([run]).then(() => undefined); // The caller sees the error; the next flush starts anyway.
     return run;
   }
 
   private async flushNow(region: Region): Promise<void> {
-    if (this.byId.get(region.schemaNow.id)?.table.region !== region) return; // It was dropped while it waited.
+    const sealed = this.sequence;
     region.freeze();
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
-      const started = this.parts.clock.monotonicMillis();
-      const { rowCount } = memtable;
-      const sequence = memtable.maxSequence;
-      const job = region.flushJob(memtable, this.schemas.takeFileIds(FILES_PER_FLUSH_MAX));
-      const files = memtable.chunks.length === 0 ? [] : await this.parts.flusher.flush(job);
-      const tableId = region.schemaNow.id;
-      this.parts.meta.commit([
-        ...files.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
-        { key: flushedKey(tableId), value: Math.max(sequence, region.flushedSequence) },
-      ]);
-      region.finishFlush(memtable, files, sequence);
-      const bytes = files.reduce((sum, file) => sum + file.byteLength, 0);
-      const millis = Math.round(this.parts.clock.monotonicMillis() - started);
-      this.parts.logger.debug({ table: region.schemaNow.name, rows: rowCount, files: files.length, bytes, millis }, "flushed");
+      if (!this.isLive(region)) return; // It was dropped while it waited.
+      if (memtable.chunks.length === 0) region.finishFlush(memtable, [], 0);
+      else if (!(await this.flushMemtable(region, memtable))) return;
     }
+    // Everything up to `sealed` is in a file or failed. Without this, a failed write would keep its log segment for ever.
+    region.markFlushed(sealed);
     await this.trimLog();
   }
 
+  /** Returns false when the table was dropped meanwhile: nothing of it stays. */
+  private async flushMemtable(region: Region, memtable: Memtable): Promise<boolean> {
+    const { meta, files, flusher, clock, logger } = this.parts;
+    const started = clock.monotonicMillis();
+    const sequence = memtable.maxSequence;
+    const firstFileId = this.schemas.takeFileIds(filesOfFlushMax(region.schemaNow, memtable.chunks));
+    const made = await flusher.flush(region.flushJob(memtable, firstFileId));
+    if (!this.isLive(region)) {
+      for (const file of made) await files.delete(file.name);
+      return false;
+    }
+    const tableId = region.schemaNow.id;
+    // If this fails, whether it took effect is only known after a restart: until then the files stay and their ids are not used again.
+    meta.commit([
+      ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
+      { key: flushedKey(tableId), value: sequence },
+    ]);
+    await meta.settled();
+    this.schemas.returnFileIds(firstFileId + made.length);
+    const rows = memtable.rowCount;
+    region.finishFlush(memtable, made, sequence);
+    const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
+    const millis = Math.round(clock.monotonicMillis() - started);
+    logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis }, "flushed");
+    return true;
+  }
+
+  private isLive(region: Region): boolean {
+    return this.byId.get(region.schemaNow.id)?.table.region === region;
+  }
+
+  /** The segment being written; those before it may go. */
+  private logHead(): number {
+    return this.parts.wal.segments().at(-1)?.id ?? 0;
+  }
+
   private async trimLog(): Promise<void> {
-    const head = this.parts.wal.segments().at(-1)?.id;
-    if (head === undefined) return;
-    await this.parts.wal.trim(this.ledger.oldestNeeded(this, head));
+    const head = this.logHead();
+    const needed = this.ledger.oldestNeeded(this, head + 1);
+    if (needed > head) await this.parts.wal.rotate(); // Nothing in the log is needed: let the newest segment go as well.
+    await this.parts.wal.trim(needed);
   }
 
   private async replay(): Promise<WalRecoveryReport> {
@@ -436,7 +473,7 @@ function fieldsMatch(plan: WritePlan, write: TableWrite): boolean {
   for (const field of write.fields) {
     const column = plan.columnOf.get(field.name);
     if (column === undefined || column.semantic !== "field") return false;
-    if (column.type !== field.type && JSON.stringify(column.type) !== JSON.stringify(field.type)) return false;
+    if (!sameType(column.type, field.type)) return false;
   }
   return true;
 }

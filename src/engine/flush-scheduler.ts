@@ -3,11 +3,13 @@
  *
  * | when                                                              | what                                                  |
  * |-------------------------------------------------------------------|-------------------------------------------------------|
+ * | a flush failed before                                             | that table is flushed again, a second later           |
  * | memtables being written together reach `memtableBytes`            | the largest is flushed                                |
  * | the log reaches `logBytesMax`                                     | the tables that hold its oldest segment are flushed   |
  * | a table's oldest row in memory is older than `idleMillis`         | that table is flushed                                 |
- * | all memtables together exceed `writeBufferBytes`                  | writers wait up to `stallMillis`, then get 429        |
+ * | all memtables together exceed `writeBufferBytes`                  | the largest is flushed; writers wait, then get 429    |
  */
+import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { Logger } from "../base/log.ts";
@@ -26,6 +28,8 @@ export interface FlushLimits {
 export interface Flushable {
   readonly activeBytes: number;
   readonly memoryBytes: number;
+  /** Whether it has rows that a flush has taken on and not finished. */
+  readonly hasFrozen: boolean;
   readonly oldestWriteMillis: number | undefined;
 }
 
@@ -43,13 +47,14 @@ export interface FlushHost<T extends Flushable> {
 const RETRY_MILLIS = 1000;
 const CHECK_MILLIS = 1000;
 
+/** See the file header. At most one flush of its own runs at a time. */
 export class FlushScheduler<T extends Flushable> {
   private readonly limits: FlushLimits;
   private readonly host: FlushHost<T>;
   private readonly clock: Clock;
   private readonly logger: Logger;
   private running: Promise<void> | undefined;
-  private waiters: (() => void)[] = [];
+  private readonly waiters: Set<() => void> = new Set();
   private timer: ReturnType<typeof setInterval> | undefined;
   private closed = false;
   private lastFailure: string | undefined;
@@ -84,17 +89,17 @@ export class FlushScheduler<T extends Flushable> {
     if (this.memory <= this.limits.writeBufferBytes) return;
     this.memory = this.countMemory();
     if (this.memory <= this.limits.writeBufferBytes) return;
-    this.check();
     const deadline = this.clock.monotonicMillis() + this.limits.stallMillis;
     while (this.memory > this.limits.writeBufferBytes) {
       const left = deadline - this.clock.monotonicMillis();
       if (left <= 0) throw this.refusal();
+      this.check();
       await this.nextChange(left);
       this.memory = this.countMemory();
     }
   }
 
-  /** Waits for the running flush and stops looking. */
+  /** Waits for the running flush and stops looking. Writers that wait for memory do so until their time is up. */
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
@@ -102,21 +107,24 @@ export class FlushScheduler<T extends Flushable> {
   }
 
   private refusal(): DbError {
+    const { writeBufferBytes } = this.limits;
     const why = this.lastFailure === undefined ? "flushing cannot keep up" : `the last flush failed: ${this.lastFailure}`;
     return new DbError(
       StatusCode.RateLimited,
-      `cannot take the write: ${this.memory} bytes are in memory, over the limit of ${this.limits.writeBufferBytes}; ${why}; try again later`,
+      `cannot take the write: ${this.memory} bytes are in memory, over the limit of ${writeBufferBytes}; ${why}; try again later`,
       { retryAfterSeconds: 1 },
     );
   }
 
   private nextChange(millis: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, millis);
-    this.waiters.push(() => {
+    const wake = (): void => {
       clearTimeout(timer);
+      this.waiters.delete(wake);
       resolve();
-    });
+    };
+    const timer = setTimeout(wake, millis);
+    this.waiters.add(wake);
     return promise;
   }
 
@@ -139,14 +147,13 @@ export class FlushScheduler<T extends Flushable> {
         await this.host.flush(region);
         this.lastFailure = undefined;
       } catch (error) {
+        if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
         this.lastFailure = error instanceof Error ? error.message : String(error);
         this.logger.error({ error: this.lastFailure }, "cannot flush; trying again");
         await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));
       }
       this.memory = this.countMemory();
-      const waiting = this.waiters;
-      this.waiters = [];
-      for (const wake of waiting) wake();
+      for (const wake of this.waiters) wake();
     }
     this.running = undefined;
   }
@@ -154,15 +161,19 @@ export class FlushScheduler<T extends Flushable> {
   /** The table to flush next, by the table in the file header. */
   private pick(): T | undefined {
     let activeBytes = 0;
+    let memoryBytes = 0;
     let largest: T | undefined;
     let idle: T | undefined;
     const idleBefore = this.clock.monotonicMillis() - this.limits.idleMillis;
     for (const region of this.host.regions()) {
+      if (region.hasFrozen) return region;
       activeBytes += region.activeBytes;
+      memoryBytes += region.memoryBytes;
       if (region.activeBytes > (largest?.activeBytes ?? 0)) largest = region;
       if (region.oldestWriteMillis !== undefined && region.oldestWriteMillis < idleBefore) idle ??= region;
     }
-    if (activeBytes >= this.limits.memtableBytes) return largest;
+    this.memory = memoryBytes; // `written` only knows the rows; memtables take memory in slabs.
+    if (activeBytes >= this.limits.memtableBytes || memoryBytes > this.limits.writeBufferBytes) return largest;
     if (this.host.logBytes() >= this.limits.logBytesMax) for (const region of this.host.logHolders()) return region;
     return idle;
   }

@@ -8,6 +8,7 @@ export interface FlushedSequences {
   flushedSequence(tableId: number): number;
 }
 
+/** Segments that hold rows which are only in the log and in memory. */
 export class LogLedger {
   /** Segment → table → largest sequence. Segments in ascending order. */
   private readonly segments: Map<number, Map<number, number>> = new Map();
@@ -32,9 +33,10 @@ export class LogLedger {
     return head;
   }
 
-  /** Tables that keep the oldest segment. */
-  holders(flushed: FlushedSequences): number[] {
-    for (const tables of this.segments.values()) {
+  /** Tables that keep the oldest segment before `head`; flushing them lets it go. */
+  holders(flushed: FlushedSequences, head: number): number[] {
+    for (const [segment, tables] of this.segments) {
+      if (segment >= head) break;
       const holding = [...tables].filter(([tableId, sequence]) => flushed.flushedSequence(tableId) < sequence);
       if (holding.length > 0) return holding.map(([tableId]) => tableId);
     }

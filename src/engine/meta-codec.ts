@@ -10,6 +10,26 @@ import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/flush.ts";
 import type { ColumnDefault, ColumnSchema, SemanticType, TableSchema } from "../table/schema.ts";
 
+const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
+const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+/** A record, so that a new kind of type must be added here. */
+const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
+  null: true,
+  boolean: true,
+  int: true,
+  float: true,
+  string: true,
+  binary: true,
+  date: true,
+  timestamp: true,
+  duration: true,
+  interval: true,
+  decimal: true,
+  json: true,
+  vector: true,
+};
+const KINDS: readonly DataType["kind"][] = Object.keys(KIND_SET) as DataType["kind"][]; // The keys of the line above.
+
 type MetaObject = { readonly [key: string]: MetaValue };
 
 /** Key of a table's entry. */
@@ -78,7 +98,7 @@ function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
     id: columnId(numberOf(key, entry["id"])),
     name: textOf(key, entry["name"]),
     type: decodeType(key, objectOf(key, entry["type"])),
-    semantic: textOf(key, entry["semantic"]) as SemanticType,
+    semantic: oneOf(key, SEMANTICS, entry["semantic"]),
     nullable: entry["nullable"] === true,
     ...(entry["default"] === undefined ? {} : { default: decodeDefault(key, objectOf(key, entry["default"])) }),
     ...(comment === undefined ? {} : { comment: textOf(key, comment) }),
@@ -87,15 +107,15 @@ function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
 }
 
 function decodeType(key: string, entry: MetaObject): DataType {
-  const kind = textOf(key, entry["kind"]) as DataType["kind"];
+  const kind = oneOf(key, KINDS, entry["kind"]);
   switch (kind) {
     case "int":
-      return { kind, bits: numberOf(key, entry["bits"]) as 8 | 16 | 32 | 64, signed: entry["signed"] === true };
+      return { kind, bits: oneOf(key, [8, 16, 32, 64], entry["bits"]), signed: entry["signed"] === true };
     case "float":
-      return { kind, bits: numberOf(key, entry["bits"]) as 32 | 64 };
+      return { kind, bits: oneOf(key, [32, 64], entry["bits"]) };
     case "timestamp":
     case "duration":
-      return { kind, unit: textOf(key, entry["unit"]) as TimeUnit };
+      return { kind, unit: oneOf(key, UNITS, entry["unit"]) };
     case "decimal":
       return { kind, precision: numberOf(key, entry["precision"]), scale: numberOf(key, entry["scale"]) };
     case "vector":
@@ -128,12 +148,13 @@ function decodeScalar(key: string, entry: MetaObject): Scalar {
     case "boolean":
       return entry["value"] === true;
     case "bytes":
-      return Uint8Array.fromHex(textOf(key, entry["value"]));
+      return parsed(key, "hexadecimal digits", entry["value"], (text) => Uint8Array.fromHex(text));
     case "number":
       return Number(textOf(key, entry["value"]));
     case "bigint":
-      return BigInt(textOf(key, entry["value"]));
+      return bigintOf(key, entry["value"]);
     default:
+      oneOf(key, ["text"], entry["type"]);
       return textOf(key, entry["value"]);
   }
 }
@@ -151,8 +172,8 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
     name: textOf(key, entry["name"]),
     rowCount: numberOf(key, entry["rowCount"]),
     byteLength: numberOf(key, entry["byteLength"]),
-    minTime: BigInt(textOf(key, entry["minTime"])),
-    maxTime: BigInt(textOf(key, entry["maxTime"])),
+    minTime: bigintOf(key, entry["minTime"]),
+    maxTime: bigintOf(key, entry["maxTime"]),
     sequence: numberOf(key, entry["sequence"]),
     schemaVersion: numberOf(key, entry["schemaVersion"]),
   };
@@ -175,6 +196,26 @@ function arrayOf(key: string, value: MetaValue | undefined): readonly MetaValue[
 function textOf(key: string, value: MetaValue | undefined): string {
   if (typeof value !== "string") throw broken(key, "text", value);
   return value;
+}
+
+function bigintOf(key: string, value: MetaValue | undefined): bigint {
+  return parsed(key, "a whole number as text", value, BigInt);
+}
+
+function parsed<T>(key: string, want: string, value: MetaValue | undefined, parse: (text: string) => T): T {
+  const text = textOf(key, value);
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, broken(key, want, value).message, { cause });
+  }
+}
+
+/** One of the values of a closed set. */
+function oneOf<T extends string | number>(key: string, set: readonly T[], value: MetaValue | undefined): T {
+  const found = set.find((candidate) => candidate === value);
+  if (found === undefined) throw broken(key, `one of ${set.join(", ")}`, value);
+  return found;
 }
 
 /** A whole number, e.g. an id or a sequence. */

@@ -7,9 +7,10 @@
  * | yes          | yes                 | its series definitions count, its rows are in files already       |
  * | yes          | no                  | rows go to the memtable under this process's series numbers       |
  *
+ * Rows of a series whose definition was lost (recovery mode "skip_corrupt" only) are lost with it, and said to be.
+ *
  * Applying a record twice cannot happen: a sequence is either flushed or not, and the log gives each record once.
  */
-import { assert } from "../base/assert.ts";
 import type { Logger } from "../base/log.ts";
 import type { Chunk } from "../storage/memtable/chunk.ts";
 import { placeChunk } from "../storage/memtable/chunk-codec.ts";
@@ -23,6 +24,9 @@ const UNDEFINED_SERIES = 0xffff_ffff;
 /** Rows read back between two progress lines. */
 const PROGRESS_ROWS = 10_000_000;
 
+const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
+
+/** Takes the records of one start. Holds what the current segment has said about series. */
 export class Replay {
   private readonly regionOf: (tableId: number) => Region | undefined;
   private readonly ledger: LogLedger;
@@ -57,8 +61,13 @@ export class Replay {
     const map = this.define(entry, region);
     if (record.sequence <= region.flushedSequence) return;
     this.ledger.note(record.segment, entry.tableId, record.sequence);
-    region.restore((memtable) => renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map));
-    this.rows += entry.header.rowCount;
+    const { rowCount } = entry.header;
+    region.restore((memtable) => {
+      const chunk = renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map);
+      if (chunk !== undefined) this.rows += rowCount;
+      else this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      return chunk;
+    });
   }
 
   private define(entry: DecodedEntry, region: Region): Uint32Array {
@@ -82,14 +91,14 @@ export class Replay {
   }
 }
 
-/** Replaces logged series numbers by those of this process, in place where they fit. */
-function renumber(chunk: Chunk, map: Uint32Array): Chunk {
+/** Replaces logged series numbers by those of this process, in place where they fit; undefined when one is not defined. */
+function renumber(chunk: Chunk, map: Uint32Array): Chunk | undefined {
   const { series, rowCount } = chunk;
   let same = true;
   let max = 0;
   for (let i = 0; i < rowCount; i++) {
     const mapped = map[series[i] as number];
-    if (mapped === undefined || mapped === UNDEFINED_SERIES) assert(false, `series ${series[i]} is defined in its segment`);
+    if (mapped === undefined || mapped === UNDEFINED_SERIES) return undefined;
     if (mapped !== series[i]) same = false;
     if (mapped > max) max = mapped;
   }

@@ -20,15 +20,24 @@ export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]
 
 /**
  * Columns for a table that does not exist: tags and fields of the first row, the time index, then what other rows add (ingest.md 1.5).
+ *
+ * @throws DbError InvalidArguments when a name stands for two columns
  */
 export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictionary, tagNames: readonly string[]): ColumnDefinition[] {
   const firstTags = new Set(dictionary.tagsOf(write.keys[0] as number).names);
   const isFirst = (field: FieldWrite): boolean =>
     field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
+  const time: ColumnDefinition = {
+    name: DEFAULT_TIME_COLUMN,
+    type: { kind: "timestamp", unit: write.timeUnit },
+    semantic: "timestamp",
+    nullable: false,
+  };
+  missingColumns({ name: write.table, columns: [time] }, tagNames, write.fields); // Refuses a name that is used twice.
   return [
     ...tagNames.filter((name) => firstTags.has(name)).map(tagColumn),
     ...write.fields.filter(isFirst).map(fieldColumn),
-    { name: DEFAULT_TIME_COLUMN, type: { kind: "timestamp", unit: write.timeUnit }, semantic: "timestamp", nullable: false },
+    time,
     ...tagNames.filter((name) => !firstTags.has(name)).map(tagColumn),
     ...write.fields.filter((field) => !isFirst(field)).map(fieldColumn),
   ];
@@ -43,13 +52,15 @@ export interface KnownColumns {
 /** Columns that a table lacks for these tags and fields. @throws DbError InvalidArguments when one has another type or role */
 export function missingColumns(schema: KnownColumns, tagNames: readonly string[], fields: readonly FieldWrite[]): ColumnDefinition[] {
   const missing: ColumnDefinition[] = [];
+  const named = (name: string): ColumnDefinition | undefined =>
+    schema.columns.find((column) => column.name === name) ?? missing.find((column) => column.name === name);
   for (const name of tagNames) {
-    const column = schema.columns.find((candidate) => candidate.name === name);
+    const column = named(name);
     if (column === undefined) missing.push(tagColumn(name));
     else if (column.semantic !== "tag") throw conflict(schema, name, `a ${column.semantic} column`, "a tag");
   }
   for (const field of fields) {
-    const column = schema.columns.find((candidate) => candidate.name === field.name);
+    const column = named(field.name);
     if (column === undefined) missing.push(fieldColumn(field));
     else if (column.semantic !== "field") throw conflict(schema, field.name, `a ${column.semantic} column`, "a field");
     else if (!sameType(column.type, field.type)) throw conflict(schema, field.name, sqlName(column.type), sqlName(field.type));
@@ -76,10 +87,7 @@ export function tableMissing(database: string, table: string, options: WriteOpti
 }
 
 function conflict(schema: KnownColumns, column: string, have: string, got: string): DbError {
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`,
-  );
+  return new DbError(StatusCode.InvalidArguments, `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`);
 }
 
 function tagColumn(name: string): ColumnDefinition {

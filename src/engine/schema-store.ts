@@ -2,6 +2,7 @@
  * Databases and schemas: the ones in force, in memory, and their entries in the meta store. Every change is one commit, made before the
  * new schema is used.
  */
+import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
@@ -29,6 +30,7 @@ interface DatabaseEntry {
   readonly tables: Map<string, TableEntry>;
 }
 
+/** See the file header. What it answers comes from memory; the meta store is only read when it is made. */
 export class SchemaStore {
   private readonly meta: MetaStore;
   private readonly entries: Map<string, DatabaseEntry> = new Map();
@@ -87,7 +89,11 @@ export class SchemaStore {
     this.entries.set(name, { info: { name, options }, tables: new Map() });
   }
 
-  /** Forgets a database and its tables; returns their schemas, so that their data can go. @throws DbError DatabaseNotFound, InvalidArguments */
+  /**
+   * Forgets a database and its tables; returns their schemas, so that their data can go.
+   *
+   * @throws DbError DatabaseNotFound; InvalidArguments for one that belongs to the server
+   */
   dropDatabase(name: string): TableSchema[] {
     const entry = this.databaseOf(name);
     if (BUILT_IN_DATABASES.includes(name)) {
@@ -136,24 +142,32 @@ export class SchemaStore {
   /** The first of `count` ids for data files, never given out before. @throws DbError StorageUnavailable */
   takeFileIds(count: number): number {
     if (this.nextFile + count > this.fileIdsEnd) {
-      this.fileIdsEnd = this.nextFile + Math.max(count, FILE_ID_BLOCK);
-      this.meta.commit([{ key: NEXT_FILE, value: this.fileIdsEnd }]);
+      const end = this.nextFile + Math.max(count, FILE_ID_BLOCK);
+      this.meta.commit([{ key: NEXT_FILE, value: end }]);
+      this.fileIdsEnd = end;
     }
     const first = this.nextFile;
     this.nextFile += count;
     return first;
   }
 
+  /** Gives back the ids from `first` on, which the last `takeFileIds` gave out and nobody used. */
+  returnFileIds(first: number): void {
+    assert(first <= this.nextFile, `ids below ${this.nextFile}; got ${first}`);
+    this.nextFile = first;
+  }
+
   private created(definition: TableDefinition, id: number): TableEntry {
     const database = this.databaseOf(definition.database);
     if (database.tables.has(definition.name)) {
-      throw new DbError(
-        StatusCode.TableAlreadyExists,
-        `Table already exists: \`greptime.${definition.database}.${definition.name}\``,
-      );
+      throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`greptime.${definition.database}.${definition.name}\``);
+    }
+    if (definition.database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
     checkTableName(definition.name);
     checkColumns(definition.name, definition.columns);
+    checkKey(definition);
     const columns = definition.columns.map((column, c) => ({ ...column, id: columnId(c + 1) }));
     return { schema: { ...definition, id: tableId(id), version: 1, columns }, nextColumnId: columns.length + 1 };
   }
@@ -203,6 +217,9 @@ function withColumns(entry: TableEntry, added: readonly ColumnDefinition[], ifNo
   const primaryKey = [...schema.primaryKey];
   let { nextColumnId } = entry;
   for (const column of added) {
+    if (column.semantic === "timestamp") {
+      throw new DbError(StatusCode.InvalidArguments, `cannot add time index ${column.name} to table ${schema.name}: it has one`);
+    }
     if (columns.some(({ name }) => name === column.name)) {
       if (ifNotExists) continue;
       throw new DbError(StatusCode.TableColumnExists, `Column ${column.name} already exists in table ${schema.name}`);
@@ -221,6 +238,23 @@ function checkColumns(table: string, columns: readonly ColumnDefinition[]): void
       `cannot give table ${table} ${columns.length} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
     );
   }
-  for (const column of columns) checkColumnName(column.name);
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    checkColumnName(name);
+    if (names.has(name)) throw new DbError(StatusCode.InvalidArguments, `cannot give table ${table} two columns of the name ${name}`);
+    names.add(name);
+  }
 }
 
+/** One time index; the primary key is exactly the tags. */
+function checkKey({ name, columns, primaryKey }: TableDefinition): void {
+  const times = columns.filter(({ semantic }) => semantic === "timestamp").length;
+  if (times !== 1) throw new DbError(StatusCode.InvalidArguments, `cannot create table ${name}: it has ${times} time indexes; give it one`);
+  const tags = columns.filter(({ semantic }) => semantic === "tag").map((column) => column.name);
+  const isKey = new Set(primaryKey).size === primaryKey.length && tags.length === primaryKey.length;
+  if (isKey && tags.every((tag) => primaryKey.includes(tag))) return;
+  throw new DbError(
+    StatusCode.InvalidArguments,
+    `cannot create table ${name}: its primary key (${primaryKey.join(", ")}) is not its tags (${tags.join(", ")})`,
+  );
+}

@@ -4,10 +4,11 @@
 import { DbError } from "../base/error.ts";
 import type { Clock } from "../base/clock.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
-import type { Scalar, TimeVector, Vector } from "../column/vector.ts";
+import type { DataType, TimeUnit } from "../column/data-type.ts";
+import type { Scalar, Vector } from "../column/vector.ts";
 import { vectorOf } from "../column/vector-builder.ts";
 import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
+import { defaultValueOf } from "../storage/region/default-value.ts";
 import type { ColumnSchema, TableSchema } from "../table/schema.ts";
 import type { TableWrite } from "../table/write-batch.ts";
 
@@ -23,16 +24,23 @@ export interface WritePlan {
 /** The plan of a schema. */
 export function writePlanOf(schema: TableSchema): WritePlan {
   let timeUnit: TimeUnit = "nanosecond";
-  for (const { type } of schema.columns.filter(({ semantic }) => semantic === "timestamp")) if (type.kind === "timestamp") timeUnit = type.unit;
+  for (const { type } of schema.columns.filter(({ semantic }) => semantic === "timestamp"))
+    if (type.kind === "timestamp") timeUnit = type.unit;
   return {
     version: schema.version,
     columnOf: new Map(schema.columns.map((column) => [column.name, column])),
     timeUnit,
-    demanding: schema.columns.filter(({ semantic, nullable, ...column }) => semantic === "field" && (!nullable || column.default !== undefined)),
+    demanding: schema.columns.filter(
+      ({ semantic, nullable, ...column }) => semantic === "field" && (!nullable || column.default !== undefined),
+    ),
   };
 }
 
-/** The fields of a write with their column ids, defaults added. All fields exist. @throws DbError InvalidArguments for a missing NOT NULL field */
+/**
+ * The fields of a write with their column ids, defaults added. All fields exist.
+ *
+ * @throws DbError InvalidArguments for NULL in a NOT NULL field
+ */
 export function columnSources(schema: TableSchema, plan: WritePlan, write: TableWrite, clock: Clock): ColumnSource[] {
   const sources: ColumnSource[] = [];
   for (const field of write.fields) {
@@ -42,7 +50,9 @@ export function columnSources(schema: TableSchema, plan: WritePlan, write: Table
   }
   for (const column of plan.demanding) {
     if (write.fields.some(({ name }) => name === column.name)) continue;
-    const value = defaultOf(schema, column, clock);
+    if (column.default === undefined) throw nullRefused(schema, column);
+    const value = defaultValueOf(column, clock);
+    if (value === undefined && !column.nullable) throw nullRefused(schema, column);
     sources.push({ columnId: column.id, type: column.type, vector: constant(column.type, value, write.rowCount) });
   }
   return sources;
@@ -51,13 +61,6 @@ export function columnSources(schema: TableSchema, plan: WritePlan, write: Table
 function checkNoNull(schema: TableSchema, column: ColumnSchema, vector: Vector, rowCount: number): void {
   if (vector.kind === "dictionary" || vector.validity === undefined) return;
   if (vector.validity.subarray(0, rowCount).includes(0)) throw nullRefused(schema, column);
-}
-
-function defaultOf(schema: TableSchema, column: ColumnSchema, clock: Clock): Scalar {
-  if (column.default === undefined) throw nullRefused(schema, column);
-  if (column.default.kind === "literal") return column.default.value;
-  const unit = column.type.kind === "timestamp" ? column.type.unit : "nanosecond";
-  return clock.nowNanos() / BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[unit]);
 }
 
 function nullRefused(schema: TableSchema, column: ColumnSchema): DbError {
@@ -69,37 +72,4 @@ function nullRefused(schema: TableSchema, column: ColumnSchema): DbError {
 
 function constant(type: DataType, value: Scalar, rowCount: number): Vector {
   return vectorOf(type, new Array<Scalar>(rowCount).fill(value));
-}
-
-/** Times in another unit: finer to coarser rounds down, coarser to finer is exact. @throws DbError InvalidArguments beyond 64 bits */
-export function convertTimes(times: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): TimeVector {
-  if (from === to) return times;
-  const offsets = new Float64Array(rowCount);
-  if (UNITS_PER_SECOND[from] > UNITS_PER_SECOND[to]) {
-    const divisor = BigInt(UNITS_PER_SECOND[from] / UNITS_PER_SECOND[to]);
-    const base = floorDivide(times.base, divisor);
-    const rest = Number(times.base - base * divisor);
-    const step = Number(divisor);
-    for (let i = 0; i < rowCount; i++) {
-      const offset = times.offsets[i] as number;
-      const quotient = Math.floor(offset / step);
-      offsets[i] = quotient + Math.floor((rest + (offset - quotient * step)) / step); // Each part is exact; rest + offset need not be.
-    }
-    return { kind: "time", base, offsets, validity: undefined };
-  }
-  const factor = UNITS_PER_SECOND[to] / UNITS_PER_SECOND[from];
-  for (let i = 0; i < rowCount; i++) {
-    const offset = (times.offsets[i] as number) * factor;
-    const time = times.base * BigInt(factor) + BigInt(offset);
-    if (time !== BigInt.asIntN(64, time) || !Number.isSafeInteger(offset)) {
-      throw new DbError(StatusCode.InvalidArguments, `cannot write time ${times.base + BigInt(times.offsets[i] as number)} ${from}s: out of range`);
-    }
-    offsets[i] = offset;
-  }
-  return { kind: "time", base: times.base * BigInt(factor), offsets, validity: undefined };
-}
-
-function floorDivide(value: bigint, divisor: bigint): bigint {
-  const quotient = value / divisor;
-  return value % divisor < 0n ? quotient - 1n : quotient;
 }

@@ -227,6 +227,29 @@ function segmentsGo(it: It, open: Open, reopen: Reopen): void {
     expect(next.wal.segments()).toEqual([]);
     expect(await put(next.wal, 5, "x")).toBe(5);
   });
+
+  it("a rotated segment can be trimmed, and the next record starts another", async () => {
+    const fixture = await open();
+    await put(fixture.wal, 1, "one");
+    await fixture.wal.trim(1000);
+    expect(fixture.wal.segments().map(({ id }) => id)).toEqual([1]);
+    await fixture.wal.rotate();
+    await fixture.wal.trim(1000);
+    expect(fixture.wal.segments()).toEqual([]);
+    expect(await put(fixture.wal, 2, "two")).toBe(2);
+    const { seen } = await reopen(fixture);
+    expect(seen.map(({ sequence }) => sequence)).toEqual([2]);
+  });
+
+  it("does not rotate under records that wait to be written", async () => {
+    const fixture = await open();
+    fixture.hold();
+    const waiting = put(fixture.wal, 1, "one");
+    await fixture.wal.rotate();
+    fixture.release();
+    expect(await waiting).toBe(1);
+    expect(await put(fixture.wal, 2, "two")).toBe(1);
+  });
 }
 
 function failuresAreTold(it: It, open: Open, reopen: Reopen): void {

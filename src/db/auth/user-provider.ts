@@ -16,8 +16,7 @@ const WATCH = "watch_file_user_provider";
  *
  * @throws DbError InvalidArguments with the contract's text; passwords in it are masked
  */
-export function createUserProvider(spec: string, logger: Logger): UserProvider {
-  const log = logger.child("auth");
+export function createUserProvider(spec: string, log: Logger): UserProvider {
   const [name, value] = splitOnce(spec);
   if (value === undefined) throw invalidProvider(maskLoneWord(spec), "UserProviderOption must be in format `<option>:<value>`");
   if (name === WATCH) return WatchedUserFile.open(value, log);

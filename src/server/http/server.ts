@@ -39,6 +39,20 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
+/**
+ * Tries to listen and lets go at once, so that a taken port is told before a long start.
+ *
+ * @throws DbError StorageUnavailable as `startHttpServer` would
+ */
+export function probeAddress(hostname: string, port: number): void {
+  try {
+    // Without routes or a handler of use: it is gone before anyone can connect.
+    void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(undefined, { status: 503 }) }).stop(true);
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${hostname}:${port}: ${listenFailure(cause)}`, { cause });
+  }
+}
+
 function listen(options: HttpServerOptions, service: HttpService): Bun.Server<undefined> {
   const { hostname, port } = options;
   try {

@@ -179,35 +179,20 @@ async function* plainBatches(
     const group = await openGroup(scan, opened, base, wanted, seen);
     const pending = new PendingBatch(group.assembler);
     for (const i of group.singles) {
-      const { source, series, start, end } = segmentOf(group.runs, i);
-      const from = group.assembler.sources[source] as ScanSource;
-      for (let at = start; at < end; ) {
-        const to = Math.min(end, from.pageEnd(at), at + BATCH_ROWS - pending.rowCount);
-        if (!from.outsideBounds(at, to)) {
-          pending.add({ source, series, start: at, end: to });
-          if (pending.isFull(to === from.pageEnd(at))) yield await pending.take();
-        }
-        at = to;
+      const run = segmentOf(group.runs, i);
+      for (let at = run.start; at < run.end; ) {
+        at = pending.add(run, at, true);
+        if (pending.isFull) yield await pending.take();
       }
     }
     if (pending.rowCount > 0) yield await pending.take();
-    yield* clusterBatches(group);
+    const clusters = new PendingClusters(group.assembler);
+    for (const cluster of group.clusters) {
+      clusters.add(cluster.map((i) => segmentOf(group.runs, i)));
+      if (clusters.isFull) yield await clusters.take();
+    }
+    if (clusters.rowCount > 0) yield await clusters.take();
   }
-}
-
-async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
-  let clusters: Segment[][] = [];
-  let rowCount = 0;
-  for (const cluster of group.clusters) {
-    const segments = cluster.map((i) => segmentOf(group.runs, i));
-    clusters.push(segments);
-    for (const { start, end } of segments) rowCount += end - start;
-    if (rowCount < BATCH_ROWS) continue;
-    yield await assembleClusters(group.assembler, clusters);
-    clusters = [];
-    rowCount = 0;
-  }
-  if (clusters.length > 0) yield await assembleClusters(group.assembler, clusters);
 }
 
 /** Order "series-time": series by their tags, each through all groups, oldest first. */
@@ -220,26 +205,24 @@ async function* orderedBatches(
 ): AsyncGenerator<ScanBatch> {
   const groups: Group[] = [];
   for (const base of groupStarts) groups.push(await openGroup(scan, opened, base, wanted, seen));
-  const units = orderedUnits(groups, scan.registry);
-  let pending: PendingBatch | undefined;
-  for (const unit of units) {
-    const group = groups[unit.group] as Group;
-    if (pending !== undefined && (pending.assembler !== group.assembler || unit.cluster !== undefined)) {
+  let pending: PendingBatch | PendingClusters | undefined;
+  for (const { group: number, run, cluster } of orderedUnits(groups, scan.registry)) {
+    const { assembler, runs } = groups[number] as Group;
+    const wantsClusters = cluster !== undefined;
+    if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
       if (pending.rowCount > 0) yield await pending.take();
       pending = undefined;
     }
-    if (unit.cluster !== undefined) {
-      yield await assembleClusters(group.assembler, [unit.cluster.map((i) => segmentOf(group.runs, i))]);
+    pending ??= wantsClusters ? new PendingClusters(assembler) : new PendingBatch(assembler);
+    if (pending instanceof PendingClusters) {
+      pending.add((cluster ?? []).map((i) => segmentOf(runs, i)));
+      if (pending.isFull) yield await pending.take();
       continue;
     }
-    pending ??= new PendingBatch(group.assembler);
-    const { source, series, start, end } = segmentOf(group.runs, unit.run);
-    const from = group.assembler.sources[source] as ScanSource;
-    for (let at = start; at < end; ) {
-      const to = Math.min(end, from.pageEnd(at), at + BATCH_ROWS - pending.rowCount);
-      pending.add({ source, series, start: at, end: to });
-      if (pending.isFull(to === from.pageEnd(at))) yield await pending.take();
-      at = to;
+    const segment = segmentOf(runs, run);
+    for (let at = segment.start; at < segment.end; ) {
+      at = pending.add(segment, at, false);
+      if (pending.isFull) yield await pending.take();
     }
   }
   if (pending !== undefined && pending.rowCount > 0) yield await pending.take();
@@ -283,25 +266,66 @@ function orderedUnits(groups: readonly Group[], registry: SeriesRegistry): Unit[
 class PendingBatch {
   readonly assembler: Assembler;
   rowCount = 0;
+  isFull = false;
   private segments: Segment[] = [];
 
   constructor(assembler: Assembler) {
     this.assembler = assembler;
   }
 
-  add(segment: Segment): void {
-    this.segments.push(segment);
-    this.rowCount += segment.end - segment.start;
-  }
-
-  isFull(atPageEnd: boolean): boolean {
-    return this.rowCount >= BATCH_ROWS || (atPageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
+  /**
+   * Adds rows of a run from row `from` on, until the batch is full or the run ends. Returns the first row that was not looked at.
+   *
+   * @param mayPrune whether pages that statistics prove to be outside the bounds are left out
+   */
+  add({ source, series, end }: Segment, from: number, mayPrune: boolean): number {
+    const rows = this.assembler.sources[source] as ScanSource;
+    let at = from;
+    while (at < end && !this.isFull) {
+      const pageEnd = rows.pageEnd(at);
+      const to = Math.min(end, pageEnd, at + BATCH_ROWS - this.rowCount);
+      if (!mayPrune || !rows.outsideBounds(at, to)) {
+        this.segments.push({ source, series, start: at, end: to });
+        this.rowCount += to - at;
+        this.isFull = this.rowCount >= BATCH_ROWS || (to === pageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
+      }
+      at = to;
+    }
+    return at;
   }
 
   take(): Promise<ScanBatch> {
     const segments = this.segments;
     this.segments = [];
     this.rowCount = 0;
+    this.isFull = false;
     return assembleSegments(this.assembler, segments);
+  }
+}
+
+/** Clusters gathered for the next batch; each stays whole. */
+class PendingClusters {
+  readonly assembler: Assembler;
+  rowCount = 0;
+  private clusters: (readonly Segment[])[] = [];
+
+  constructor(assembler: Assembler) {
+    this.assembler = assembler;
+  }
+
+  get isFull(): boolean {
+    return this.rowCount >= BATCH_ROWS;
+  }
+
+  add(cluster: readonly Segment[]): void {
+    this.clusters.push(cluster);
+    for (const { start, end } of cluster) this.rowCount += end - start;
+  }
+
+  take(): Promise<ScanBatch> {
+    const clusters = this.clusters;
+    this.clusters = [];
+    this.rowCount = 0;
+    return assembleClusters(this.assembler, clusters);
   }
 }

@@ -159,6 +159,12 @@ class LocalWal implements Wal {
     return current === undefined ? [...this.complete] : [...this.complete, { id: current.id, bytes: current.written }];
   }
 
+  async rotate(): Promise<void> {
+    if (this.current === undefined || this.pumping !== undefined || this.state !== "open") return;
+    this.headBytes = Number.POSITIVE_INFINITY;
+    await this.closeCurrent();
+  }
+
   async trim(segment: number): Promise<void> {
     while (this.complete.length > 0 && (this.complete[0] as WalSegment).id < segment) {
       const oldest = this.complete.shift() as WalSegment;

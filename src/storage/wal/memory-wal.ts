@@ -106,6 +106,10 @@ class MemoryLog implements MemoryWal {
     }));
   }
 
+  async rotate(): Promise<void> {
+    if (this.pumping === undefined && this.state === "open") this.headBytes = Number.POSITIVE_INFINITY;
+  }
+
   async trim(segment: number): Promise<void> {
     const isHeadComplete = this.headBytes === Number.POSITIVE_INFINITY;
     for (const id of this.durable.keys()) if (id < segment && (id < this.headId || isHeadComplete)) this.durable.delete(id);

@@ -63,6 +63,8 @@ export interface Wal {
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void>;
   /** Segments on disk, oldest first; the last one is being written. */
   segments(): readonly WalSegment[];
+  /** Ends the segment being written, so that it can be trimmed; the next record starts another. No effect while records wait. */
+  rotate(): Promise<void>;
   /** Deletes all complete segments with an id below `segment`. @throws DbError StorageUnavailable; the next call tries again */
   trim(segment: number): Promise<void>;
   /** Why the log takes no more writes until a restart, or undefined. */

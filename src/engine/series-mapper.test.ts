@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { SeriesRegistry } from "../storage/series/series-registry.ts";
+import { SeriesDictionary } from "../table/series-dictionary.ts";
+import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+
+const UNKNOWN = 0xffff_ffff;
+
+function registryOf(...names: readonly string[]): SeriesRegistry {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns(names.map((name, i) => ({ id: i + 1, name })));
+  return registry;
+}
+
+test("keys are unknown until they are resolved, and known from then on", () => {
+  const mapper = new SeriesMapper();
+  const dictionary = new SeriesDictionary();
+  const map = mapper.mapOf(dictionary, "public", 0);
+  expect(unresolvedKeys(Uint32Array.of(2, 1, 2, 2), 4, map)).toEqual([2, 1]);
+  map[2] = 7;
+  expect(unresolvedKeys(Uint32Array.of(2, 1, 2, 2), 4, map)).toEqual([1]);
+  expect(mapper.mapOf(dictionary, "public", 0)[2]).toBe(7);
+});
+
+test("only rows that count are looked at", () => {
+  expect(unresolvedKeys(Uint32Array.of(1, 2, 3), 1, new SeriesMapper().mapOf(new SeriesDictionary(), "public", 0))).toEqual([1]);
+});
+
+test("a new generation, another database and a drop begin anew", () => {
+  const mapper = new SeriesMapper();
+  const dictionary = new SeriesDictionary();
+  const known = (database: string, epoch: number): number | undefined => mapper.mapOf(dictionary, database, epoch)[0];
+  mapper.mapOf(dictionary, "public", 0)[0] = 5;
+  expect(known("public", 0)).toBe(5);
+  expect(known("other", 0)).toBe(UNKNOWN);
+  mapper.mapOf(dictionary, "public", 0)[0] = 5;
+  expect(known("public", 1)).toBe(UNKNOWN);
+  mapper.mapOf(dictionary, "public", 1)[0] = 5;
+  dictionary.clear();
+  expect(known("public", 1)).toBe(UNKNOWN);
+});
+
+test("maps of two dictionaries are apart, and grow with them", () => {
+  const mapper = new SeriesMapper();
+  const [a, b] = [new SeriesDictionary(), new SeriesDictionary()];
+  mapper.mapOf(a, "public", 0)[3] = 9;
+  for (let i = 0; i < 5000; i++) a.add(new Uint8Array(4), 0, 4, i, { table: "t", names: [], values: [] });
+  const grown = mapper.mapOf(a, "public", 0);
+  expect([grown.length >= 5000, grown[3], grown[4999]]).toEqual([true, 9, UNKNOWN]);
+  expect(mapper.mapOf(b, "public", 0)[3]).toBe(UNKNOWN);
+});
+
+test("tags find their columns by name, in any order, and missing ones are NULL", () => {
+  const registry = registryOf("host", "rack");
+  const map = new Uint32Array(3);
+  resolveKey(0, { table: "t", names: ["rack", "host"], values: ["r", "h"] }, registry, map);
+  resolveKey(1, { table: "t", names: ["host", "rack"], values: ["h", "r"] }, registry, map);
+  resolveKey(2, { table: "t", names: ["rack"], values: ["r"] }, registry, map);
+  expect([...map]).toEqual([0, 0, 1]);
+  expect(registry.dictionaryOf("host")[registry.codesOf("host")[1] ?? -1]).toBeUndefined();
+});
+
+test("rows get their series; those that the segment does not know yet are listed once", () => {
+  const marks = new SegmentMarks();
+  const target = new Uint32Array(4);
+  const map = (segment: number, ...keys: readonly number[]): { readonly max: number; readonly fresh: readonly number[] } => {
+    const fresh: number[] = [];
+    const seriesOfKey = Uint32Array.of(10, 20, 30, 40);
+    const max = mapRows(Uint32Array.from(keys), keys.length, seriesOfKey, marks.reserve(50), segment, target, fresh);
+    return { max, fresh };
+  };
+  expect(map(1, 2, 0, 2, 1)).toEqual({ max: 30, fresh: [30, 10, 20] });
+  expect([...target]).toEqual([30, 10, 30, 20]);
+  expect(map(1, 0, 3)).toEqual({ max: 40, fresh: [40] });
+  expect(map(2, 0)).toEqual({ max: 10, fresh: [10] });
+  marks.forget();
+  expect(map(2, 0)).toEqual({ max: 10, fresh: [10] });
+});
+
+test("marks keep what they know when they grow", () => {
+  const marks = new SegmentMarks();
+  marks.reserve(10)[5] = 3;
+  const grown = marks.reserve(100_000);
+  expect([grown.length >= 100_000, grown[5], grown[99_999]]).toEqual([true, 3, 0]);
+});

@@ -1,0 +1,176 @@
+/**
+ * Reads a table through a scan and holds the answer against the model.
+ */
+import { scalarAt } from "../../src/column/scalar.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import type { Table } from "../../src/table/catalog.ts";
+import type { ScanBatch, ScanRequest } from "../../src/table/scan.ts";
+import { type ModelRow, type TableModel, textOf } from "./model.ts";
+
+/** A scan under way: its snapshot is taken, its first batch read. */
+export interface StartedScan {
+  /** Reads the rest and compares. @throws Error that says what differs */
+  finish(): Promise<void>;
+}
+
+/** A row of the answer. */
+interface Answer {
+  readonly values: readonly Scalar[];
+}
+
+/** Starts a scan and remembers what the model says now. */
+export async function startScan(table: Table, model: TableModel, request: ScanRequest): Promise<StartedScan> {
+  const want = model.scan(request);
+  const batches = table.scan(request)[Symbol.asyncIterator]();
+  const rows: Answer[] = [];
+  let next = await batches.next();
+  if (next.done !== true) readBatch(table, model, request, next.value, rows);
+  return {
+    async finish() {
+      while (next.done !== true) {
+        next = await batches.next();
+        if (next.done !== true) readBatch(table, model, request, next.value, rows);
+      }
+      compare(model, request, want, rows);
+    },
+  };
+}
+
+/** Scans and compares. @throws Error that says what differs */
+export async function checkScan(table: Table, model: TableModel, request: ScanRequest): Promise<void> {
+  await (await startScan(table, model, request)).finish();
+}
+
+function readBatch(table: Table, model: TableModel, request: ScanRequest, batch: ScanBatch, rows: Answer[]): void {
+  checkRuns(table, model, request, batch);
+  const types = request.projection.map((name) => model.columns.find((column) => column.name === name)?.type ?? { kind: "null" as const });
+  for (let row = 0; row < batch.rowCount; row++) {
+    rows.push({ values: batch.vectors.map((vector, c) => scalarAt(vector, types[c] ?? { kind: "null" }, row)) });
+  }
+}
+
+/** Runs cover the batch, are of one series each, and their times ascend. */
+function checkRuns(table: Table, model: TableModel, request: ScanRequest, batch: ScanBatch): void {
+  const { starts, series } = batch.runs;
+  if (batch.vectors.length !== request.projection.length) fail("a vector a column", batch.vectors.length, request.projection.length);
+  if (starts.length !== series.length + 1) fail("one start more than runs", starts.length, series.length + 1);
+  if (starts[0] !== 0 || starts[series.length] !== batch.rowCount) fail("runs cover the batch", [...starts], batch.rowCount);
+  const timeAt = request.projection.indexOf(model.timeName);
+  for (let run = 0; run < series.length; run++) {
+    const from = starts[run]!;
+    const to = starts[run + 1]!;
+    if (from >= to) fail("runs are not empty", from, to);
+    const number = series[run]!;
+    if (number >= table.series.count) fail("series numbers are below the count", number, table.series.count);
+    checkTags(table, model, request, batch, number, from, to);
+    const times = batch.vectors[timeAt];
+    if (times === undefined) continue;
+    if (times.kind !== "time") fail("times are a time vector", times.kind, "time");
+    for (let row = from + 1; row < to; row++) {
+      const [before, now] = [times.offsets[row - 1]!, times.offsets[row]!];
+      if (now < before || (now === before && model.mode !== "append")) fail("times of a run ascend", now, before);
+    }
+  }
+}
+
+function checkTags(
+  table: Table,
+  model: TableModel,
+  request: ScanRequest,
+  batch: ScanBatch,
+  series: number,
+  from: number,
+  to: number,
+): void {
+  for (const name of model.tagNames) {
+    const column = request.projection.indexOf(name);
+    const value = table.series.dictionaryOf(name)[table.series.codesOf(name)[series]!];
+    for (const predicate of request.tagPredicates) {
+      const isWanted = predicate.kind === "in" ? predicate.values.includes(value) : predicate.test(value);
+      if (predicate.column === name && !isWanted) fail(`tag ${name} of a run meets its predicate`, value, predicate);
+    }
+    const vector = batch.vectors[column];
+    if (vector === undefined) continue;
+    if (vector.kind !== "dictionary") fail("tags are a dictionary vector", vector.kind, "dictionary");
+    for (let row = from; row < to; row++) {
+      const got = vector.dictionary[vector.codes[row]!];
+      if (got !== value) fail(`tag ${name} is that of the run's series`, got, value);
+    }
+  }
+}
+
+function compare(model: TableModel, request: ScanRequest, want: readonly ModelRow[], rows: readonly Answer[]): void {
+  const textOfModel = (row: ModelRow): string => request.projection.map((name) => textOf(row.get(name))).join("|");
+  const got = rows.map(({ values }) => values.map(textOf).join("|"));
+  const wanted = want.map(textOfModel);
+  if (request.order === "series-time" && request.fieldBounds.length === 0) {
+    // Rows of one series and time are in any order, which only append mode can show.
+    const shown = model.mode === "append" ? sortTies(model, want, textOfModel) : wanted;
+    const answer = model.mode === "append" ? sortTiesLike(model, want, got) : got;
+    const length = request.limit === undefined ? shown.length : Math.min(got.length, shown.length);
+    expectEqual("rows in order", answer.slice(0, length), shown.slice(0, length), model.mode === "append" && request.limit !== undefined);
+    if (got.length > shown.length) fail("no more rows than there are", got.length, shown.length);
+  }
+  const left = new Map<string, number>();
+  for (const text of wanted) left.set(text, (left.get(text) ?? 0) + 1);
+  for (const text of got) {
+    const count = left.get(text) ?? 0;
+    if (count === 0) fail("a row is one of the model's, and no more often", text, `${wanted.length} rows; ${got.length} came`);
+    left.set(text, count - 1);
+  }
+  const must = want.filter((row) => meetsBounds(request, row)).map(textOfModel);
+  if (request.limit !== undefined) {
+    if (got.length < Math.min(request.limit, must.length)) fail("rows reach the limit", got.length, request.limit);
+    return;
+  }
+  const all = new Map<string, number>();
+  for (const text of got) all.set(text, (all.get(text) ?? 0) + 1);
+  for (const text of must) {
+    const count = all.get(text) ?? 0;
+    if (count === 0) fail("every row of the model is there", `${got.length} rows without ${text}`, `${must.length} rows`);
+    all.set(text, count - 1);
+  }
+}
+
+/** Rows of equal series and time sorted by their text, so that any order among them compares equal. */
+function sortTies(model: TableModel, want: readonly ModelRow[], textOfModel: (row: ModelRow) => string): string[] {
+  return inGroups(model, want, want.map(textOfModel));
+}
+
+function sortTiesLike(model: TableModel, want: readonly ModelRow[], got: readonly string[]): string[] {
+  return got.length === want.length ? inGroups(model, want, got) : [...got];
+}
+
+function inGroups(model: TableModel, want: readonly ModelRow[], texts: readonly string[]): string[] {
+  const names = [...model.tagNames, model.timeName];
+  const keys = want.map((row) => names.map((name) => textOf(row.get(name))).join("|"));
+  const out: string[] = [];
+  for (let from = 0; from < keys.length; ) {
+    let to = from + 1;
+    while (to < keys.length && keys[to] === keys[from]) to++;
+    out.push(...texts.slice(from, to).sort());
+    from = to;
+  }
+  return out;
+}
+
+function meetsBounds(request: ScanRequest, row: ModelRow): boolean {
+  return request.fieldBounds.every(({ column, min, max }) => {
+    const value = row.get(column);
+    if (value === undefined || typeof value === "string" || value instanceof Uint8Array) return false;
+    const number = Number.isNaN(value) ? Number.POSITIVE_INFINITY : Number(value); // NaN sorts above all numbers.
+    return !(min !== undefined && number < min) && !(max !== undefined && number > max);
+  });
+}
+
+function expectEqual(what: string, got: readonly string[], want: readonly string[], onlyCount: boolean): void {
+  if (got.length !== want.length) fail(`${what}: as many`, got.length, want.length);
+  if (onlyCount) return;
+  for (let i = 0; i < got.length; i++) if (got[i] !== want[i]) fail(`${what}: row ${i}`, got[i], want[i]);
+}
+
+function fail(what: string, got: unknown, want: unknown): never {
+  const plain = (_: string, part: unknown): unknown => (typeof part === "bigint" ? String(part) : part);
+  const show = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value, plain) ?? "none")).slice(0, 1000);
+  throw new Error(`${what}; got ${show(got)}; want ${show(want)}`);
+}

@@ -1,0 +1,255 @@
+/**
+ * One long random life of an engine beside the model: tables come, grow and go, rows arrive late, twice and far apart, flushes succeed,
+ * fail and stand still, the machine loses power, and every scan must answer what the model says.
+ *
+ * Everything follows from the seed, so a failure is repeated by its seed.
+ */
+import { type Random, seededRandom } from "../../bench/macro/random.ts";
+import { DbError } from "../../src/base/error.ts";
+import type { Table } from "../../src/table/catalog.ts";
+import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
+import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
+import { Machine } from "./machine.ts";
+import { type ModelRow, TableModel } from "./model.ts";
+import { pick, type RandomTable, randomColumn, randomRows, randomScan, randomTable } from "./random-table.ts";
+
+const DATABASE = "public";
+const TIME = "greptime_timestamp";
+const TABLES_MAX = 4;
+const ROWS_MAX = 60;
+/** Now and then a write is large enough for several pages and batches. */
+const ROWS_LARGE = 6000;
+const TABLE_ROWS_MAX = 20_000;
+
+interface Live {
+  readonly random: RandomTable;
+  readonly model: TableModel;
+  readonly name: string;
+  nextColumn: number;
+}
+
+/** Lives one life of `steps` steps. @throws Error with the seed and the step */
+export async function live(seed: number, steps: number): Promise<void> {
+  const random = seededRandom(seed);
+  const life = new Life(random, await Machine.start({ segmentBytes: pick(random, [2000, 20_000, 1 << 20]) }));
+  for (let step = 0; step < steps; step++) {
+    try {
+      await life.step();
+    } catch (error) {
+      throw new Error(`seed ${seed}, step ${step} (${life.doing}): ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
+    }
+  }
+  await life.machine.engine.close();
+}
+
+class Life {
+  readonly machine: Machine;
+  doing = "";
+  private readonly random: Random;
+  private readonly tables: Live[] = [];
+  private created = 0;
+
+  constructor(random: Random, machine: Machine) {
+    this.random = random;
+    this.machine = machine;
+  }
+
+  async step(): Promise<void> {
+    const { random } = this;
+    if (this.tables.length === 0) return this.create();
+    const table = pick(random, this.tables);
+    const dice = random.below(100);
+    if (dice < 38) await this.write(table);
+    else if (dice < 66) await this.scan(table);
+    else if (dice < 76) await this.flush(table);
+    else if (dice < 80) await this.failFlush(table);
+    else if (dice < 84) await this.scanBesideOthers(table);
+    else if (dice < 87) await this.scanBesideFlush(table);
+    else if (dice < 90) await this.addColumn(table);
+    else if (dice < 92) await this.failWrite(table);
+    else if (dice < 94) await this.restart();
+    else if (dice < 97) await this.crash();
+    else if (dice < 98) await this.drop(table);
+    else if (this.tables.length < TABLES_MAX) await this.create();
+  }
+
+  private tableOf({ name }: Live): Table {
+    const table = this.machine.engine.table(DATABASE, name);
+    if (table === undefined) throw new Error(`table ${name} is gone`);
+    return table;
+  }
+
+  private async create(): Promise<void> {
+    const { random } = this;
+    this.doing = "create";
+    const number = this.created++;
+    const name = random.below(3) === 0 && number > 0 ? this.freeName() : `t${number}`;
+    const table = randomTable(random, name, TIME);
+    const options: Record<string, string> = table.mode === "append" ? { append_mode: "true" } : { merge_mode: table.mode };
+    const live = { random: table, model: new TableModel(table.columns, table.mode), name, nextColumn: table.columns.length };
+    this.tables.push(live);
+    const primaryKey = live.model.tagNames;
+    await this.machine.engine.createTable({ database: DATABASE, name, columns: table.columns, primaryKey, engine: "mito", options }, false);
+  }
+
+  /** The name of a table that was dropped, if there is one. */
+  private freeName(): string {
+    for (let i = 0; i < this.created; i++) if (!this.tables.some(({ name }) => name === `t${i}`)) return `t${i}`;
+    return `t${this.created}`;
+  }
+
+  private rowsFor(table: Live): { readonly given: ReadonlySet<string>; readonly rows: readonly ModelRow[] } {
+    const { random } = this;
+    const fields = table.model.columns.filter(({ semantic }) => semantic === "field").map(({ name }) => name);
+    const chosen = fields.filter(() => random.below(4) > 0);
+    const isLarge = random.below(50) === 0 && table.model.rowCount < TABLE_ROWS_MAX;
+    const rows = randomRows(random, table.random, table.model, chosen, isLarge ? ROWS_LARGE : 1 + random.below(ROWS_MAX));
+    return { given: new Set(chosen), rows };
+  }
+
+  private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<unknown> {
+    const columns = table.model.columns.filter(({ name, semantic }) => semantic !== "field" || given.has(name));
+    const builder = new RowBatchBuilder(table.name, columns);
+    for (const row of rows) builder.add(columns.map(({ name }) => row.get(name)));
+    return this.machine.engine.write(DATABASE, builder.batch(), { autoCreate: true, tableOptions: {} });
+  }
+
+  private async write(table: Live): Promise<void> {
+    this.doing = `write ${table.name}`;
+    const batches = Array.from({ length: 1 + this.random.below(3) }, () => this.rowsFor(table));
+    const sent = batches.map(({ given, rows }) => this.send(table, given, rows)); // Together, so that they share a group of the log.
+    await Promise.all(sent);
+    for (const { given, rows } of batches) table.model.write(given, rows);
+  }
+
+  private async failWrite(table: Live): Promise<void> {
+    this.doing = `fail a write of ${table.name}`;
+    this.machine.wal.failNextWrite("no space left");
+    const { given, rows } = this.rowsFor(table);
+    await refused(this.send(table, given, rows));
+    await this.check(table);
+  }
+
+  private async scan(table: Live): Promise<void> {
+    await this.check(table);
+    const bounds = this.tableOf(table).timeBounds();
+    const times = table.model.scan({ timeRange: { start: -(2n ** 63n), end: 2n ** 63n }, tagPredicates: [] });
+    for (const row of times) {
+      const time = row.get(TIME) as bigint;
+      if (bounds === undefined || time < bounds.start || time >= bounds.end) throw new Error(`time bounds hold ${time}`);
+    }
+  }
+
+  private async check(table: Live): Promise<void> {
+    const request = randomScan(this.random, table.random, table.model);
+    this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode}) ${describe(request)}`;
+    await checkScan(this.tableOf(table), table.model, request);
+  }
+
+  private async flush(table: Live): Promise<void> {
+    this.doing = `flush ${table.name}`;
+    await this.machine.engine.flushTable(DATABASE, table.name);
+    await this.check(table);
+  }
+
+  private async failFlush(table: Live): Promise<void> {
+    this.doing = `fail a flush of ${table.name}`;
+    const { machine } = this;
+    if (this.random.below(2) === 0) machine.flushFailure = "no space left";
+    else machine.commitFailure = "disk is full";
+    await machine.engine.flushTable(DATABASE, table.name).catch((error: unknown) => {
+      if (!(error instanceof DbError)) throw error;
+    });
+    machine.flushFailure = undefined;
+    machine.commitFailure = undefined;
+    await this.check(table);
+  }
+
+  /** A scan sees its snapshot, whatever happens after its first batch. */
+  private async scanBesideOthers(table: Live): Promise<void> {
+    this.doing = `scan ${table.name} beside a write and a flush`;
+    const scan = await this.begin(table);
+    const { given, rows } = this.rowsFor(table);
+    await this.send(table, given, rows);
+    table.model.write(given, rows);
+    if (this.random.below(2) === 0) await this.machine.engine.flushTable(DATABASE, table.name);
+    if (this.random.below(4) === 0) await this.drop(table);
+    await scan.finish();
+  }
+
+  private begin(table: Live): Promise<StartedScan> {
+    return startScan(this.tableOf(table), table.model, randomScan(this.random, table.random, table.model));
+  }
+
+  private async scanBesideFlush(table: Live): Promise<void> {
+    this.doing = `use ${table.name} while its flush stands still`;
+    const { machine } = this;
+    machine.holdFlush();
+    const flushed = machine.engine.flushTable(DATABASE, table.name);
+    const scan = await this.begin(table);
+    await this.write(table);
+    if (this.random.below(4) === 0) return this.crash();
+    const isDropped = this.random.below(6) === 0;
+    const dropped = isDropped ? machine.engine.dropTable(DATABASE, table.name, false) : undefined;
+    if (isDropped) this.forget(table);
+    machine.releaseFlush();
+    await flushed;
+    await dropped;
+    await scan.finish();
+    if (!isDropped) await this.check(table);
+  }
+
+  private async addColumn(table: Live): Promise<void> {
+    this.doing = `add a column to ${table.name}`;
+    const column = randomColumn(this.random, table.nextColumn++);
+    await this.machine.engine.alterTable(DATABASE, table.name, { kind: "add-columns", columns: [column], ifNotExists: false });
+    table.model.addColumn(column);
+    await this.check(table);
+  }
+
+  private async restart(): Promise<void> {
+    this.doing = "restart";
+    await this.machine.restart();
+    await this.checkAll();
+  }
+
+  private async crash(): Promise<void> {
+    this.doing = "crash";
+    await this.machine.crash();
+    await this.checkAll();
+  }
+
+  private async checkAll(): Promise<void> {
+    const names = this.machine.engine.tables(DATABASE).map(({ schema }) => schema.name);
+    const want = this.tables.map(({ name }) => name);
+    if (names.sort().join() !== want.sort().join()) throw new Error(`tables ${want.join()}; got ${names.join()}`);
+    for (const table of this.tables) await this.check(table);
+  }
+
+  private async drop(table: Live): Promise<void> {
+    this.doing = `drop ${table.name}`;
+    this.forget(table);
+    await this.machine.engine.dropTable(DATABASE, table.name, false);
+  }
+
+  private forget(table: Live): void {
+    this.tables.splice(this.tables.indexOf(table), 1);
+  }
+}
+
+async function refused(write: Promise<unknown>): Promise<void> {
+  const result = await write.then(
+    () => "taken",
+    (error: unknown) => {
+      if (!(error instanceof DbError)) throw error;
+      return "refused";
+    },
+  );
+  if (result !== "refused") throw new Error("a write that could not be logged was acknowledged");
+}
+
+function describe(request: object): string {
+  return JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+}

@@ -1,0 +1,134 @@
+/**
+ * A machine that an engine runs on, in memory: its log, meta store and files outlive the engine, flushes can be held or made to fail, and
+ * a crash leaves only what was durable.
+ */
+import type { Clock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { DbError } from "../../src/base/error.ts";
+import { type Logger, silentLogger } from "../../src/base/log.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
+import type { FileStore } from "../../src/storage/file-store/file-store.ts";
+import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
+import { memoryMetaStore } from "../../src/storage/meta-store/memory-meta-store.ts";
+import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
+import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
+import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
+import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+
+/** Limits under which nothing is flushed or refused by itself. */
+export const NO_LIMITS: FlushLimits = {
+  memtableBytes: 1 << 30,
+  writeBufferBytes: 1 << 30,
+  logBytesMax: 1 << 30,
+  idleMillis: Number.POSITIVE_INFINITY,
+  stallMillis: 50,
+};
+
+/** How a machine differs from the plain one. */
+export interface MachineOptions {
+  readonly limits?: Partial<FlushLimits>;
+  readonly segmentBytes?: number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** See the file header. One engine runs at a time. */
+export class Machine {
+  readonly files: Map<string, Uint8Array> = new Map();
+  readonly meta: MetaStore = memoryMetaStore();
+  wal: MemoryWal;
+  engine!: Engine;
+  recovery!: WalRecoveryReport;
+  /** Why the next flushes fail; undefined: they do not. */
+  flushFailure: string | undefined;
+  /** Why the next commits of the meta store fail. */
+  commitFailure: string | undefined;
+  /** Flushes begun since the machine was made. */
+  flushCount = 0;
+  private gate: PromiseWithResolvers<void> | undefined;
+  private life = 0;
+  private readonly options: MachineOptions;
+
+  private constructor(options: MachineOptions) {
+    this.options = options;
+    this.wal = memoryWal(options.segmentBytes);
+  }
+
+  /** A machine with an open engine. */
+  static async start(options: MachineOptions = {}): Promise<Machine> {
+    const machine = new Machine(options);
+    await machine.open();
+    return machine;
+  }
+
+  /** Closes the engine and opens another. */
+  async restart(): Promise<void> {
+    await this.engine.close();
+    await this.crash();
+  }
+
+  /** Loses power, then opens another engine on what was durable. Flushes and writes under way never end. */
+  async crash(): Promise<void> {
+    this.life++;
+    this.gate = undefined;
+    this.wal = this.wal.crash();
+    await this.open();
+  }
+
+  /** From now on flushes stand still, after their files are written and before they are known, until `releaseFlush`. */
+  holdFlush(): void {
+    this.gate ??= Promise.withResolvers<void>();
+  }
+
+  releaseFlush(): void {
+    this.gate?.resolve();
+    this.gate = undefined;
+  }
+
+  private async open(): Promise<void> {
+    const { clock = systemClock, logger = silentLogger, limits } = this.options;
+    const files = memoryFileStore(this.files);
+    const { engine, recovery } = await Engine.open({
+      wal: this.wal,
+      meta: this.metaOf(this.life),
+      files,
+      flusher: this.flusherOf(this.life, files),
+      clock,
+      logger,
+      limits: { ...NO_LIMITS, ...limits },
+      pageCacheBytes: 1 << 20,
+    });
+    this.engine = engine;
+    this.recovery = recovery;
+  }
+
+  private metaOf(life: number): MetaStore {
+    const { meta } = this;
+    return {
+      get: (key) => meta.get(key),
+      list: (prefix) => meta.list(prefix),
+      commit: (changes) => {
+        if (this.commitFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, this.commitFailure);
+        if (life === this.life) meta.commit(changes);
+      },
+      settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
+      close: () => undefined,
+    };
+  }
+
+  private flusherOf(life: number, files: FileStore): FlushExecutor {
+    const inline = inlineFlushExecutor(files);
+    return {
+      flush: async (job) => {
+        this.flushCount++;
+        if (this.flushFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot flush: ${this.flushFailure}`);
+        const made = await inline.flush(job);
+        while (this.gate !== undefined && life === this.life) await this.gate.promise;
+        return life === this.life ? made : new Promise(() => undefined);
+      },
+      close: () => inline.close(),
+    };
+  }
+}

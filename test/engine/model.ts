@@ -1,0 +1,109 @@
+/**
+ * What a table should answer: every row ever written, kept as it was written, and resolved when it is asked for. Slow and simple.
+ */
+import { compareText } from "../../src/storage/series/series-ranks.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import type { ScanRequest, TagPredicate } from "../../src/table/scan.ts";
+import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
+
+/** One row: values by column name; a missing name is NULL. Tags are text, the time is a bigint under the time index's name. */
+export type ModelRow = ReadonlyMap<string, Scalar>;
+
+/** One table. Rows are in the order in which they were written. */
+export class TableModel {
+  readonly columns: ColumnDefinition[];
+  readonly mode: MergeMode;
+  private rows: ModelRow[] = [];
+
+  constructor(columns: readonly ColumnDefinition[], mode: MergeMode) {
+    this.columns = [...columns];
+    this.mode = mode;
+  }
+
+  get timeName(): string {
+    return this.columns.find((column) => column.semantic === "timestamp")?.name ?? "";
+  }
+
+  get tagNames(): string[] {
+    return this.columns.filter((column) => column.semantic === "tag").map((column) => column.name);
+  }
+
+  get rowCount(): number {
+    return this.rows.length;
+  }
+
+  /** Adds a column; rows that are there take its default. */
+  addColumn(column: ColumnDefinition): void {
+    this.columns.push(column);
+    const value = literalOf(column);
+    if (value !== undefined) this.rows = this.rows.map((row) => new Map([...row, [column.name, value]]));
+  }
+
+  /** Writes rows that give values for `given` only; other columns take their default. */
+  write(given: ReadonlySet<string>, rows: readonly ModelRow[]): void {
+    const defaults = this.columns.flatMap((column) => {
+      const value = literalOf(column);
+      return value === undefined || given.has(column.name) ? [] : [[column.name, value] as const];
+    });
+    for (const row of rows) this.rows.push(defaults.length === 0 ? row : new Map([...row, ...defaults]));
+  }
+
+  /** The rows of a scan in the order "series-time"; `limit` and `fieldBounds` do not count. */
+  scan(request: Pick<ScanRequest, "timeRange" | "tagPredicates" | "newestPerSeries">): ModelRow[] {
+    const { timeName, tagNames } = this;
+    const kept = this.rows.filter((row) => {
+      const time = row.get(timeName) as bigint;
+      if (time < request.timeRange.start || time >= request.timeRange.end) return false;
+      return request.tagPredicates.every((predicate) => accepts(predicate, row.get(predicate.column) as string | undefined));
+    });
+    const ordered = this.resolve(kept).sort((a, b) => compareRows(a, b, tagNames, timeName));
+    if (request.newestPerSeries !== true) return ordered;
+    const newest = new Map<string, ModelRow>();
+    for (const row of ordered) newest.set(keyOf(row, tagNames), row);
+    return [...newest.values()];
+  }
+
+  private resolve(rows: readonly ModelRow[]): ModelRow[] {
+    if (this.mode === "append") return [...rows];
+    const names = [...this.tagNames, this.timeName];
+    const byKey = new Map<string, ModelRow>();
+    for (const row of rows) {
+      const key = keyOf(row, names);
+      const older = byKey.get(key);
+      if (older === undefined || this.mode === "last_row") byKey.set(key, row);
+      else byKey.set(key, new Map([...older, ...[...row].filter(([, value]) => value !== undefined)]));
+    }
+    return [...byKey.values()];
+  }
+}
+
+function literalOf(column: ColumnDefinition): Scalar {
+  return column.default?.kind === "literal" ? column.default.value : undefined;
+}
+
+function accepts(predicate: TagPredicate, value: string | undefined): boolean {
+  return predicate.kind === "in" ? predicate.values.includes(value) : predicate.test(value);
+}
+
+/** Order of rows in "series-time": stable, so rows of one series and time stay in the order in which they were written. */
+function compareRows(a: ModelRow, b: ModelRow, tagNames: readonly string[], timeName: string): number {
+  for (const name of tagNames) {
+    const order = compareText(a.get(name) as string | undefined, b.get(name) as string | undefined);
+    if (order !== 0) return order;
+  }
+  const x = a.get(timeName) as bigint;
+  const y = b.get(timeName) as bigint;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+function keyOf(row: ModelRow, names: readonly string[]): string {
+  return JSON.stringify(names.map((name) => textOf(row.get(name))));
+}
+
+/** A value as text that differs for values that differ: -0 from 0, 1 from "1", NULL from "". */
+export function textOf(value: Scalar): string {
+  if (value === undefined) return "NULL";
+  if (typeof value === "string") return `'${value}'`;
+  if (value instanceof Uint8Array) return `x${value.toHex()}`;
+  return Object.is(value, -0) ? "-0" : String(value);
+}

@@ -1,0 +1,220 @@
+/**
+ * Random tables, rows and scans, all from one seed.
+ */
+import type { Random } from "../../bench/macro/random.ts";
+import {
+  BINARY,
+  BOOLEAN,
+  type DataType,
+  DATE,
+  FLOAT32,
+  FLOAT64,
+  INT8,
+  INT32,
+  INT64,
+  STRING,
+  TIMESTAMP_MILLISECOND,
+  type TimeUnit,
+  UINT32,
+  UINT64,
+} from "../../src/column/data-type.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
+import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
+import type { ModelRow, TableModel } from "./model.ts";
+
+const MODES: readonly MergeMode[] = ["last_row", "last_non_null", "append"];
+const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+const FIELD_TYPES: readonly DataType[] = [
+  FLOAT64,
+  FLOAT32,
+  INT8,
+  INT32,
+  INT64,
+  UINT32,
+  UINT64,
+  STRING,
+  BINARY,
+  BOOLEAN,
+  DATE,
+  TIMESTAMP_MILLISECOND,
+];
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+/** 2023-06-11, a time like those that clients send, in seconds. */
+const NOW_SECONDS = 1_686_441_600n;
+const TICKS: Readonly<Record<TimeUnit, bigint>> = { second: 1n, millisecond: 1000n, microsecond: 1_000_000n, nanosecond: 1_000_000_000n };
+
+/** How far the times of a table's rows lie apart. */
+type Spread = "seconds" | "days" | "years" | "extremes";
+
+/** A table to be, and how its rows look. */
+export interface RandomTable {
+  readonly name: string;
+  readonly mode: MergeMode;
+  readonly unit: TimeUnit;
+  readonly spread: Spread;
+  /** Different values of each tag. */
+  readonly tagValues: number;
+  readonly columns: readonly ColumnDefinition[];
+}
+
+/** One of the list. */
+export function pick<T>(random: Random, list: readonly T[]): T {
+  return list[random.below(list.length)]!;
+}
+
+/** A table with 0 to 3 tags and 1 to 4 fields. */
+export function randomTable(random: Random, name: string, timeName: string): RandomTable {
+  const unit = pick(random, UNITS);
+  const time: ColumnDefinition = { name: timeName, type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
+  const tags = Array.from({ length: random.below(4) }, (_, i) => tagColumn(`tag${i}`));
+  const fields = Array.from({ length: 1 + random.below(4) }, (_, i) => fieldColumn(`field${i}`, pick(random, FIELD_TYPES)));
+  return {
+    name,
+    mode: pick(random, MODES),
+    unit,
+    spread: pick(random, ["seconds", "seconds", "days", "days", "years", "extremes"]),
+    tagValues: pick(random, [1, 2, 5, 40]),
+    columns: [...tags, time, ...fields],
+  };
+}
+
+/** A nullable text tag. */
+export function tagColumn(name: string): ColumnDefinition {
+  return { name, type: STRING, semantic: "tag", nullable: true };
+}
+
+function fieldColumn(name: string, type: DataType): ColumnDefinition {
+  return { name, type, semantic: "field", nullable: true };
+}
+
+/** A column to add: a tag, a field, or a field with a default. */
+export function randomColumn(random: Random, number: number): ColumnDefinition {
+  if (random.below(4) === 0) return tagColumn(`tag${number}`);
+  const column = fieldColumn(`field${number}`, pick(random, FIELD_TYPES));
+  if (random.below(2) === 0) return column;
+  return { ...column, default: { kind: "literal", value: randomValue(random, column.type) } };
+}
+
+/** Rows for some of the model's columns; all tags, the time, and the named fields. */
+export function randomRows(random: Random, table: RandomTable, model: TableModel, fields: readonly string[], count: number): ModelRow[] {
+  const nullShare = pick(random, [0, 0, 0.2, 0.8]);
+  const step = BigInt(random.below(3)); // Ascending times, as clients send them, or none at all.
+  const start = randomTime(random, table);
+  return Array.from({ length: count }, (_, i) => {
+    const row = new Map<string, Scalar>();
+    for (const { name, type, semantic } of model.columns) {
+      if (semantic === "timestamp") row.set(name, step === 0n ? randomTime(random, table) : clamp(start + BigInt(i) * step));
+      else if (semantic === "tag") row.set(name, random.below(10) === 0 ? undefined : `v${random.below(table.tagValues)}`);
+      else if (fields.includes(name)) row.set(name, random.next() < nullShare ? undefined : randomValue(random, type));
+    }
+    return row;
+  });
+}
+
+/** A time in the table's unit. Few different ones, so that rows meet. */
+export function randomTime(random: Random, { unit, spread }: RandomTable): bigint {
+  const tick = TICKS[unit];
+  const now = NOW_SECONDS * tick;
+  switch (spread) {
+    case "seconds":
+      return now + BigInt(random.below(60));
+    case "days":
+      return now + BigInt(random.below(40)) * 86_400n * tick + BigInt(random.below(3)) - 1n;
+    case "years":
+      return (BigInt(random.below(60)) - 10n) * 31_557_600n * tick + BigInt(random.below(3)) - 1n;
+    case "extremes": {
+      const anchor = pick(random, [INT64_MIN, INT64_MAX, 0n, now, -(2n ** 62n), 64n * 86_400n * tick, -64n * 86_400n * tick]);
+      return clamp(anchor + BigInt(random.below(5)) - 2n);
+    }
+  }
+}
+
+function clamp(time: bigint): bigint {
+  return time < INT64_MIN ? INT64_MIN : time > INT64_MAX ? INT64_MAX : time;
+}
+
+/** A value of a type, often one at the edge of its range. */
+export function randomValue(random: Random, type: DataType): Scalar {
+  switch (type.kind) {
+    case "float": {
+      const value = pick(random, [
+        0,
+        -0,
+        1.5,
+        -273.15,
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+        1e-300,
+        random.next() * 100,
+        random.below(100),
+      ]);
+      return type.bits === 32 ? Math.fround(value) : value;
+    }
+    case "int":
+      return integer(random, type.bits, type.signed);
+    case "boolean":
+      return random.below(2) === 0;
+    case "date":
+      return random.below(40_000) - 10_000;
+    case "timestamp":
+      return NOW_SECONDS * TICKS[type.unit] + BigInt(random.below(1_000_000)) - 500_000n;
+    case "binary":
+      return Uint8Array.from({ length: random.below(5) }, () => random.below(256));
+    default:
+      return pick(random, ["", "a", "Grüße 🐟", "x".repeat(random.below(300)), `text ${random.below(20)}`]);
+  }
+}
+
+function integer(random: Random, bits: number, signed: boolean): Scalar {
+  const min = signed ? -(2n ** BigInt(bits - 1)) : 0n;
+  const max = 2n ** BigInt(signed ? bits - 1 : bits) - 1n;
+  const value = pick(random, [min, max, 0n, 1n, BigInt(random.below(100)), BigInt(random.below(100)), BigInt(random.below(60_000)) - 100n]);
+  const within = value < min ? min : value > max ? max : value;
+  const small = Number(within);
+  return Number.isSafeInteger(small) ? small : within;
+}
+
+/** A scan of the model's columns with everything that a scan can ask for. */
+export function randomScan(random: Random, table: RandomTable, model: TableModel): ScanRequest {
+  const names = model.columns.map(({ name }) => name);
+  const projection = random.below(3) === 0 ? names : random.sample(random.below(names.length + 1), names.length).map((i) => names[i]!);
+  const limit = random.below(5) === 0 ? { limit: 1 + random.below(40) } : {};
+  const newest = random.below(5) === 0 ? { newestPerSeries: true } : {};
+  return {
+    projection,
+    timeRange: randomRange(random, table),
+    tagPredicates: model.tagNames.filter(() => random.below(4) === 0).map((name) => randomPredicate(random, table, name)),
+    fieldBounds: random.below(5) === 0 ? randomBounds(random, model) : [],
+    order: random.below(2) === 0 ? "none" : "series-time",
+    ...limit,
+    ...newest,
+  };
+}
+
+function randomRange(random: Random, table: RandomTable): ScanRequest["timeRange"] {
+  if (random.below(2) === 0) return ALL_TIME;
+  const [a, b] = [randomTime(random, table), randomTime(random, table)];
+  return a < b ? { start: a, end: b + BigInt(random.below(2)) } : { start: b, end: a + BigInt(random.below(2)) };
+}
+
+function randomPredicate(random: Random, table: RandomTable, column: string): TagPredicate {
+  const value = (): string | undefined => (random.below(5) === 0 ? undefined : `v${random.below(table.tagValues + 1)}`);
+  if (random.below(2) === 0) return { kind: "in", column, values: [value(), value()] };
+  const refused = value();
+  return { kind: "test", column, test: (tag) => tag !== refused };
+}
+
+function randomBounds(random: Random, model: TableModel): FieldBounds[] {
+  const numbers = model.columns.filter(({ type, semantic }) => semantic === "field" && (type.kind === "int" || type.kind === "float"));
+  if (numbers.length === 0) return [];
+  const low = random.below(100) - 10;
+  return [
+    {
+      column: pick(random, numbers).name,
+      min: random.below(3) === 0 ? undefined : low,
+      max: random.below(3) === 0 ? undefined : low + random.below(50),
+    },
+  ];
+}
