@@ -42,7 +42,12 @@ describe("the smoke run", () => {
       bench("plain", () => console.log("plain called"));
       bench("slow", async () => { await Bun.sleep(1); console.log("slow called"); }).gc("inner").baseline(true);
       group("in a group", () => { bench("grouped", () => do_not_optimize(console.log("grouped called"))); });
-      summary(() => { bench("generator $size", function* (state) { const size = state.get("size"); yield () => console.log("size " + size); }).args("size", [8, 64]); });
+      summary(() => {
+        bench("generator $size", function* (state) {
+          const size = state.get("size");
+          yield () => console.log("size " + size);
+        }).args("size", [8, 64]);
+      });
       bench("made", function* () { yield { [0]() { return 41; }, bench(x) { console.log("made " + (x + 1)); } }; });
       await run();
     `);

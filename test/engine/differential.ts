@@ -8,10 +8,12 @@ import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
+import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
+import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
-import { pick, type RandomTable, randomColumn, randomRows, randomScan, randomTable } from "./random-table.ts";
+import { fieldColumn, pick, type RandomTable, randomColumn, randomLineTable, randomRows, randomScan, randomTable } from "./random-table.ts";
 
 const DATABASE = "public";
 const TIME = "greptime_timestamp";
@@ -22,6 +24,8 @@ const ROWS_LARGE = 6000;
 const TABLE_ROWS_MAX = 20_000;
 
 interface Live {
+  /** Whether its rows come as line protocol through one decoder, which makes new fields on the way. */
+  readonly isLines: boolean;
   readonly random: RandomTable;
   readonly model: TableModel;
   readonly name: string;
@@ -49,6 +53,8 @@ class Life {
   doing = "";
   private readonly random: Random;
   private readonly tables: Live[] = [];
+  /** One for all tables and restarts, as a connection of a real server would keep it. */
+  private readonly decoder = new InfluxDecoder();
   private created = 0;
 
   constructor(random: Random, machine: Machine) {
@@ -86,9 +92,10 @@ class Life {
     this.doing = "create";
     const number = this.created++;
     const name = random.below(3) === 0 && number > 0 ? this.freeName() : `t${number}`;
-    const table = randomTable(random, name, TIME);
+    const isLines = random.below(3) === 0;
+    const table = isLines ? randomLineTable(random, name, TIME) : randomTable(random, name, TIME);
     const options: Record<string, string> = table.mode === "append" ? { append_mode: "true" } : { merge_mode: table.mode };
-    const live = { random: table, model: new TableModel(table.columns, table.mode), name, nextColumn: table.columns.length };
+    const live = { isLines, random: table, model: new TableModel(table.columns, table.mode), name, nextColumn: table.columns.length };
     this.tables.push(live);
     const primaryKey = live.model.tagNames;
     await this.machine.engine.createTable({ database: DATABASE, name, columns: table.columns, primaryKey, engine: "mito", options }, false);
@@ -109,6 +116,27 @@ class Life {
     return { given: new Set(chosen), rows };
   }
 
+  /** Writes rows, or those of them that the table's way in can say. The model learns of them when the write is acknowledged. */
+  private async put(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<void> {
+    if (!table.isLines) {
+      await this.send(table, given, rows);
+      table.model.write(given, rows);
+      return;
+    }
+    const said = sayable(table.model, rows);
+    await this.sendLines(table, said);
+    table.model.write(given, said);
+  }
+
+  private async sendLines(table: Live, rows: readonly ModelRow[]): Promise<void> {
+    const { engine } = this.machine;
+    const bytes = new TextEncoder().encode(linesOf(table.name, table.model, rows));
+    const options = { database: DATABASE, precision: "ns" as const, defaultTimeNanos: 0n, schemas: engine, timeColumn: TIME };
+    const { batch, errors } = this.decoder.decode(bytes, options);
+    if (errors.length > 0) throw new Error(`line refused: ${errors[0]?.reason}: ${errors[0]?.text}`);
+    await engine.write(DATABASE, batch, { autoCreate: true, tableOptions: {} });
+  }
+
   private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<unknown> {
     const columns = table.model.columns.filter(({ name, semantic }) => semantic !== "field" || given.has(name));
     const builder = new RowBatchBuilder(table.name, columns);
@@ -119,9 +147,7 @@ class Life {
   private async write(table: Live): Promise<void> {
     this.doing = `write ${table.name}`;
     const batches = Array.from({ length: 1 + this.random.below(3) }, () => this.rowsFor(table));
-    const sent = batches.map(({ given, rows }) => this.send(table, given, rows)); // Together, so that they share a group of the log.
-    await Promise.all(sent);
-    for (const { given, rows } of batches) table.model.write(given, rows);
+    await Promise.all(batches.map(({ given, rows }) => this.put(table, given, rows))); // Together, so that they share a group of the log.
   }
 
   private async failWrite(table: Live): Promise<void> {
@@ -172,8 +198,7 @@ class Life {
     this.doing = `scan ${table.name} beside a write and a flush`;
     const scan = await this.begin(table);
     const { given, rows } = this.rowsFor(table);
-    await this.send(table, given, rows);
-    table.model.write(given, rows);
+    await this.put(table, given, rows);
     if (this.random.below(2) === 0) await this.machine.engine.flushTable(DATABASE, table.name);
     if (this.random.below(4) === 0) await this.drop(table);
     await scan.finish();
@@ -203,9 +228,30 @@ class Life {
 
   private async addColumn(table: Live): Promise<void> {
     this.doing = `add a column to ${table.name}`;
+    if (table.isLines) return this.addColumnByLine(table);
     const column = randomColumn(this.random, table.nextColumn++);
-    await this.machine.engine.alterTable(DATABASE, table.name, { kind: "add-columns", columns: [column], ifNotExists: false });
+    const { machine } = this;
+    const { given, rows } = this.rowsFor(table);
+    const isBeside = this.random.below(2) === 0;
+    if (isBeside) machine.wal.hold();
+    const write = isBeside ? this.send(table, given, rows) : undefined;
+    await machine.engine.alterTable(DATABASE, table.name, { kind: "add-columns", columns: [column], ifNotExists: false });
+    machine.wal.release();
+    await write;
+    if (isBeside) table.model.write(given, rows);
+    table.model.addColumn(column); // The write is older than the column: it was logged before.
+    await this.check(table);
+  }
+
+  private async addColumnByLine(table: Live): Promise<void> {
+    const column = fieldColumn(`field${table.nextColumn++}`, pick(this.random, LINE_TYPES));
+    const row = sayable(table.model, this.rowsFor(table).rows)[0];
+    const value = column.type.kind === "string" ? "first" : column.type.kind === "boolean" ? true : 1;
+    if (row === undefined) return;
     table.model.addColumn(column);
+    const rows = [new Map([...row, [column.name, value] as const])];
+    await this.sendLines(table, rows);
+    table.model.write(new Set(), rows);
     await this.check(table);
   }
 

@@ -21,6 +21,7 @@ import {
 import type { Scalar } from "../../src/column/vector.ts";
 import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
+import { LINE_TYPES } from "./line-text.ts";
 import type { ModelRow, TableModel } from "./model.ts";
 
 const MODES: readonly MergeMode[] = ["last_row", "last_non_null", "append"];
@@ -80,12 +81,23 @@ export function randomTable(random: Random, name: string, timeName: string): Ran
   };
 }
 
+/** A table that line protocol can write: nanoseconds, and fields of its types. */
+export function randomLineTable(random: Random, name: string, timeName: string): RandomTable {
+  const table = randomTable(random, name, timeName);
+  const columns = table.columns.map((column): ColumnDefinition => {
+    if (column.semantic === "timestamp") return { ...column, type: { kind: "timestamp", unit: "nanosecond" } };
+    return column.semantic === "field" ? { ...column, type: pick(random, LINE_TYPES) } : column;
+  });
+  return { ...table, columns, unit: "nanosecond", spread: pick(random, ["seconds", "days", "years"]) };
+}
+
 /** A nullable text tag. */
 export function tagColumn(name: string): ColumnDefinition {
   return { name, type: STRING, semantic: "tag", nullable: true };
 }
 
-function fieldColumn(name: string, type: DataType): ColumnDefinition {
+/** A nullable field. */
+export function fieldColumn(name: string, type: DataType): ColumnDefinition {
   return { name, type, semantic: "field", nullable: true };
 }
 

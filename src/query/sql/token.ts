@@ -280,8 +280,7 @@ export const KEYWORDS: ReadonlyMap<string, TokenType> = new Map(
   ]),
 );
 
-/** The token type of each keyword, by its upper-case name. */
-// Object.fromEntries forgets the keys; the map has one entry for each Keyword.
+/** The token type of each keyword, by its upper-case name. `Object.fromEntries` forgets the keys; the map has one entry a Keyword. */
 export const K: Readonly<Record<Keyword, TokenType>> = Object.fromEntries(
   [...KEYWORDS].map(([word, type]) => [word.toUpperCase(), type]),
 ) as Record<Keyword, TokenType>;
