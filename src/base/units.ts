@@ -18,10 +18,6 @@ export type ByteLength = Brand<number, "ByteLength">;
 export type TableId = Brand<number, "TableId">;
 /** Stable number of a column within its table, never reused, survives renames. 1..2^31-1. */
 export type ColumnId = Brand<number, "ColumnId">;
-/** Dense number of a series within one table and one process: index into arrays. Never leaves the process. */
-export type SeriesNumber = Brand<number, "SeriesNumber">;
-/** Order of a write: a later write of the same row wins. 1..2^53-1, from one counter for all tables. */
-export type Sequence = Brand<number, "Sequence">;
 
 /** Constructors: each says that the number is what its name says. */
 export const epochNanos = (value: bigint): EpochNanos => value as EpochNanos;
@@ -31,5 +27,3 @@ export const durationMillis = (value: number): DurationMillis => value as Durati
 export const byteLength = (value: number): ByteLength => value as ByteLength;
 export const tableId = (value: number): TableId => value as TableId;
 export const columnId = (value: number): ColumnId => value as ColumnId;
-export const seriesNumber = (value: number): SeriesNumber => value as SeriesNumber;
-export const sequence = (value: number): Sequence => value as Sequence;

@@ -53,7 +53,7 @@ const UNIT_NAME: Readonly<Record<TimeUnit, string>> = {
 };
 
 /** Digits of the fraction that a unit holds: TIMESTAMP(p). */
-export const UNIT_PRECISION: Readonly<Record<TimeUnit, 0 | 3 | 6 | 9>> = {
+const UNIT_PRECISION: Readonly<Record<TimeUnit, 0 | 3 | 6 | 9>> = {
   second: 0,
   millisecond: 3,
   microsecond: 6,

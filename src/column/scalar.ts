@@ -20,7 +20,7 @@ export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
     }
     case "wide": {
       const value = vector.values[row];
-      if (value === undefined) return undefined;
+      if (value === undefined || type.kind === "timestamp" || type.kind === "duration") return value;
       const small = Number(value);
       return Number.isSafeInteger(small) ? small : value;
     }

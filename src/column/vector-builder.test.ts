@@ -24,8 +24,16 @@ test("times are exact over their span", () => {
   check(TIMESTAMP_NANOSECOND, [1_686_441_600_000_000_001n, undefined, 1_686_441_600_999_999_999n], "time");
   check(TIMESTAMP_NANOSECOND, [], "time");
 });
-test("times more than 2^53 apart do not fit one vector", () => {
-  expect(() => vectorOf(TIMESTAMP_NANOSECOND, [0n, 2n ** 60n])).toThrow("within 2^53");
+test("times 2^53 or more from the first make the column wide, and stay exact", () => {
+  const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+  check(TIMESTAMP_NANOSECOND, [0n, undefined, 2n ** 53n - 1n, 1n - 2n ** 53n], "time");
+  check(TIMESTAMP_NANOSECOND, [0n, undefined, 2n ** 53n], "wide");
+  check(TIMESTAMP_NANOSECOND, [min, max, 0n, undefined, max - 1n], "wide");
+  check({ kind: "duration", unit: "nanosecond" }, [undefined, max, -1n, min], "wide");
+});
+test("one time at either end of 64 bits needs no wide column", () => {
+  check(TIMESTAMP_NANOSECOND, [2n ** 63n - 1n, undefined], "time");
+  check(TIMESTAMP_NANOSECOND, [-(2n ** 63n)], "time");
 });
 test("binary comes back as bytes", () => check(BINARY, [Uint8Array.of(0, 255), undefined, new Uint8Array(0)], "bytes"));
 

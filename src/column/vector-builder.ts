@@ -1,7 +1,6 @@
 /**
  * Builds a vector from scalars, one value at a time: for answers, INSERT and tests. Hot paths fill typed arrays themselves.
  */
-import { assert } from "../base/assert.ts";
 import type { DataType } from "./data-type.ts";
 import type { Scalar, Validity, Vector } from "./vector.ts";
 
@@ -10,7 +9,8 @@ const encoder = new TextEncoder();
 /**
  * The vector of `values` under `type`.
  *
- * Integers become `number` unless one lies beyond ±2^53, then `wide`. Timestamps must lie within 2^53 units of each other.
+ * Integers become `number` unless one lies beyond ±2^53, then `wide`. Timestamps and durations become `time` unless one lies 2^53 units
+ * or more from the first, then `wide`.
  */
 export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
   const validity = validityOf(values);
@@ -64,10 +64,14 @@ function timesOf(values: readonly Scalar[], validity: Validity): Vector {
     const value = values[i];
     if (value === undefined) continue;
     const offset = Number(BigInt(value as bigint | number) - base);
-    assert(Number.isSafeInteger(offset), `times of one vector lie within 2^53 units; got ${offset}`);
+    if (!Number.isSafeInteger(offset)) return wideTimesOf(values, validity);
     offsets[i] = offset;
   }
   return { kind: "time", base, offsets, validity };
+}
+
+function wideTimesOf(values: readonly Scalar[], validity: Validity): Vector {
+  return { kind: "wide", values: BigInt64Array.from(values, (value) => BigInt((value as bigint | number | undefined) ?? 0)), validity };
 }
 
 function bytesOf(values: readonly Scalar[], validity: Validity): Vector {

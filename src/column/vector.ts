@@ -4,8 +4,9 @@
  * | kind       | holds                                                   | row i                         |
  * |------------|---------------------------------------------------------|-------------------------------|
  * | number     | floats, booleans (0/1), dates, integers within ±2^53    | `values[i]`                   |
- * | wide       | 64-bit integers of which some lie beyond ±2^53          | `values[i]` (bigint)          |
- * | time       | timestamps and durations                                | `base + BigInt(offsets[i])`   |
+ * | wide       | 64-bit integers of which some lie beyond ±2^53, and     | `values[i]` (bigint)          |
+ * |            | timestamps and durations too far apart for "time"       |                               |
+ * | time       | timestamps and durations within 2^53 units of a base    | `base + BigInt(offsets[i])`   |
  * | dictionary | strings that repeat: tags                               | `dictionary[codes[i]]`, 0=NULL|
  * | bytes      | strings (UTF-8) and binary                              | `bytes[offsets[i], offsets[i+1])` |
  *
@@ -27,14 +28,14 @@ export interface NumberVector {
   readonly validity: Validity;
 }
 
-/** 64-bit integers. */
+/** 64-bit integers, or timestamps and durations as they are, in the unit of the column's type (then always a BigInt64Array). */
 export interface WideVector {
   readonly kind: "wide";
   readonly values: BigInt64Array | BigUint64Array;
   readonly validity: Validity;
 }
 
-/** Timestamps or durations. */
+/** Timestamps or durations. A time index is always one of these. */
 export interface TimeVector {
   readonly kind: "time";
   /** What the offsets count from, in the unit of the column's type. */

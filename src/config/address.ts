@@ -21,7 +21,7 @@ function parseAddress(text: string): Parsed<Address> {
 }
 
 /** Prints an address so that `parseAddress` reads it back. */
-export function printAddress(address: Address): string {
+function printAddress(address: Address): string {
   return isIP(address.host) === 6 ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 

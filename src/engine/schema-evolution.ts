@@ -9,7 +9,7 @@ import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.ts";
 
 /** Name of the time index of a table made by a write. */
-export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
+const DEFAULT_TIME_COLUMN = "greptime_timestamp";
 
 /** Tag names of some keys, in order of first sight. */
 export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]): string[] {

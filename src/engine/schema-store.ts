@@ -14,7 +14,7 @@ import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey } f
 import { checkColumnName, checkDatabaseName, checkTableName } from "./name-rules.ts";
 
 /** Databases that exist on every server. */
-export const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
+const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
 const NEXT_TABLE = "next/table";
 const NEXT_FILE = "next/file";
 /** File ids taken from the meta store at a time; the rest of a block is lost at a restart. */

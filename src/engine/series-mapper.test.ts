@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { INT32 } from "../column/data-type.ts";
 import { SeriesRegistry } from "../storage/series/series-registry.ts";
 import { SeriesDictionary } from "../table/series-dictionary.ts";
 import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
@@ -57,6 +58,31 @@ test("tags find their columns by name, in any order, and missing ones are NULL",
   resolveKey(2, { table: "t", names: ["rack"], values: ["r"] }, registry, map);
   expect([...map]).toEqual([0, 0, 1]);
   expect(registry.dictionaryOf("host")[registry.codesOf("host")[1] ?? -1]).toBeUndefined();
+});
+
+test("a value of a typed tag is one series, however it was written", () => {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns([
+    { id: 1, name: "id", type: INT32 },
+    { id: 2, name: "host" },
+  ]);
+  const map = new Uint32Array(4);
+  for (const [key, id] of ["9", "+09", "", "-9"].entries()) {
+    resolveKey(key, { table: "t", names: ["id", "host"], values: [id, "09"] }, registry, map);
+  }
+  expect([...map]).toEqual([0, 0, 1, 2]);
+  expect(registry.dictionaryOf("id")).toEqual([undefined, "9", "-9"]);
+  expect(registry.dictionaryOf("host")).toEqual([undefined, "09"]);
+});
+
+test("a text that is no value of its tag is refused by name, and makes no series", () => {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns([{ id: 1, name: "id", type: INT32 }]);
+  for (const id of ["x", "1.5", "2147483648"]) {
+    const resolve = (): void => resolveKey(0, { table: "t", names: ["id"], values: [id] }, registry, new Uint32Array(1));
+    expect(resolve).toThrow(`cannot write to table t: tag id is INT, a whole number of 32 bits, signed; got '${id}'`);
+  }
+  expect(registry.count).toBe(0);
 });
 
 test("rows get their series; those that the segment does not know yet are listed once", () => {

@@ -1,8 +1,12 @@
 /**
  * Dictionary keys of a decoder → series numbers of a table. The first row with a key resolves its tags; every other row is one lookup.
  */
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { type DataType, sqlName } from "../column/data-type.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { SeriesDictionary, TagSet } from "../table/series-dictionary.ts";
+import { tagSyntax, tagText, tagValue } from "../table/tag-value.ts";
 
 const UNKNOWN = 0xffff_ffff;
 
@@ -48,11 +52,30 @@ export function unresolvedKeys(keys: Uint32Array, count: number, seriesOfKey: Ui
   return found;
 }
 
-/** Gives a key its series. All tag names are columns of the registry. @throws DbError RateLimited at the series limit */
+/**
+ * Gives a key its series. All tag names are columns of the registry.
+ *
+ * @throws DbError RateLimited at the series limit, InvalidArguments for a text that is no value of its tag's type
+ */
 export function resolveKey(key: number, tags: TagSet, registry: SeriesRegistry, seriesOfKey: Uint32Array): void {
   const values: (string | undefined)[] = new Array<string | undefined>(registry.columnCount);
-  for (let t = 0; t < tags.names.length; t++) values[registry.positionOfName(tags.names[t] as string)] = tags.values[t];
+  for (let t = 0; t < tags.names.length; t++) {
+    const name = tags.names[t] as string;
+    const position = registry.positionOfName(name);
+    values[position] = ownText(tags.values[t] as string, registry.typeAt(position), name, tags.table);
+  }
   seriesOfKey[key] = registry.register(values);
+}
+
+/** The one text of a value, however it was written. */
+function ownText(text: string, type: DataType, name: string, table: string): string | undefined {
+  if (type.kind === "string") return text;
+  const parsed = tagValue(text, type);
+  if (parsed.ok) return tagText(parsed.value, type);
+  throw new DbError(
+    StatusCode.InvalidArguments,
+    `cannot write to table ${table}: tag ${name} is ${sqlName(type)}, ${tagSyntax(type)}; got '${text.slice(0, 80)}'`,
+  );
 }
 
 /** Series that a log segment has not defined yet, by table: one mark a series and segment. */

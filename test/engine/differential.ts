@@ -76,7 +76,7 @@ class Life {
     else if (dice < 90) await this.addColumn(table);
     else if (dice < 92) await this.failWrite(table);
     else if (dice < 94) await this.restart();
-    else if (dice < 97) await this.crash();
+    else if (dice < 96) await this.crash();
     else if (dice < 98) await this.drop(table);
     else if (this.tables.length < TABLES_MAX) await this.create();
   }

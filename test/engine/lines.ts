@@ -11,13 +11,13 @@ import type { WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
 import { textOf } from "./model.ts";
 
 /** Name of the time index of tables that writes make. */
-export const TIME = "greptime_timestamp";
+const TIME = "greptime_timestamp";
 
 /** Options of an ordinary write. */
 export const AUTO: WriteOptions = { autoCreate: true, tableOptions: {} };
 
 /** A scan of everything. */
-export const EVERYTHING: Omit<ScanRequest, "projection"> = {
+const EVERYTHING: Omit<ScanRequest, "projection"> = {
   timeRange: ALL_TIME,
   tagPredicates: [],
   fieldBounds: [],

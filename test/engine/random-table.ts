@@ -92,7 +92,7 @@ export function randomLineTable(random: Random, name: string, timeName: string):
 }
 
 /** A nullable text tag. */
-export function tagColumn(name: string): ColumnDefinition {
+function tagColumn(name: string): ColumnDefinition {
   return { name, type: STRING, semantic: "tag", nullable: true };
 }
 
@@ -126,7 +126,7 @@ export function randomRows(random: Random, table: RandomTable, model: TableModel
 }
 
 /** A time in the table's unit. Few different ones, so that rows meet. */
-export function randomTime(random: Random, { unit, spread }: RandomTable): bigint {
+function randomTime(random: Random, { unit, spread }: RandomTable): bigint {
   const tick = TICKS[unit];
   const now = NOW_SECONDS * tick;
   switch (spread) {
@@ -148,7 +148,7 @@ function clamp(time: bigint): bigint {
 }
 
 /** A value of a type, often one at the edge of its range. */
-export function randomValue(random: Random, type: DataType): Scalar {
+function randomValue(random: Random, type: DataType): Scalar {
   switch (type.kind) {
     case "float": {
       const value = pick(random, [
@@ -171,12 +171,16 @@ export function randomValue(random: Random, type: DataType): Scalar {
     case "date":
       return random.below(40_000) - 10_000;
     case "timestamp":
-      return NOW_SECONDS * TICKS[type.unit] + BigInt(random.below(1_000_000)) - 500_000n;
+      return pick(random, [INT64_MIN, INT64_MAX, 0n, ...Array.from({ length: 6 }, () => nearNow(random, type.unit))]);
     case "binary":
       return Uint8Array.from({ length: random.below(5) }, () => random.below(256));
     default:
       return pick(random, ["", "a", "Grüße 🐟", "x".repeat(random.below(300)), `text ${random.below(20)}`]);
   }
+}
+
+function nearNow(random: Random, unit: TimeUnit): bigint {
+  return NOW_SECONDS * TICKS[unit] + BigInt(random.below(1_000_000)) - 500_000n;
 }
 
 function integer(random: Random, bits: number, signed: boolean): Scalar {

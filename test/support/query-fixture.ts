@@ -81,7 +81,7 @@ function ownScalar(value: Scalar): Scalar {
 }
 
 /** Columns, types and sorted rows as text; floats to 9 digits, since sums may add in another order. */
-export function canonical(answer: Answer): string {
+function canonical(answer: Answer): string {
   const rows = answer.rows.map((row) => row.map((value, i) => cellText(value, answer.types[i] ?? "")).join("|")).sort();
   return [answer.columns.join("|"), answer.types.join("|"), ...rows].join("\n");
 }

@@ -93,6 +93,11 @@ describe("buffers", () => {
     }
   });
 
+  test("times too far apart for one base are exact", () => {
+    const ends = [-(2n ** 63n), 2n ** 63n - 1n, 0n];
+    check(TIMESTAMP_NANOSECOND, ends, ends);
+  });
+
   test("no NULL, no validity buffer", () => {
     expect(columnBuffers(INT64, vectorOf(INT64, [1, 2]), 2)).toMatchObject({ nullCount: 0, buffers: [new Uint8Array(0), {}] });
     expect(columnBuffers(INT64, vectorOf(INT64, [1, undefined]), 2)).toMatchObject({ nullCount: 1, buffers: [new Uint8Array([1]), {}] });

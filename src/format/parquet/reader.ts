@@ -46,14 +46,14 @@ export function decodeDictionary(
     return { kind: "number", values: width === 8 ? new Float64Array(buffer) : new Float32Array(buffer) };
   }
   const plain = decodePlainBytes(values, valueCount);
-  if (descriptor.role !== "tag") return { kind: "bytes", ...plain };
+  if (descriptor.role !== "tag" || descriptor.type.kind !== "string") return { kind: "bytes", ...plain };
   const strings: (string | undefined)[] = [undefined];
   for (let i = 0; i < valueCount; i++) strings.push(decoder.decode(plain.bytes.subarray(plain.offsets[i], plain.offsets[i + 1])));
   return { kind: "strings", values: strings };
 }
 
 /**
- * Decodes a page of tags into runs.
+ * Decodes a page of tags of type string into runs.
  *
  * @param bytes the page, header included: `lengths[p]` bytes at `offsets[p]` of its index
  * @throws DbError StorageUnavailable
@@ -99,7 +99,8 @@ export function decodeTagPage(file: ParquetFile, at: PageAddress, bytes: Uint8Ar
 }
 
 /**
- * Decodes a page: tags as "dictionary", timestamps and durations as "time", strings and binary as "bytes", the rest as "number" or "wide".
+ * Decodes a page: tags of type string as "dictionary", timestamps and durations as "time" or "wide", other strings and binary as "bytes",
+ * the rest as "number" or "wide".
  * Typed arrays have exactly one element a row.
  *
  * @param bytes the page, header included; the result never shares its memory
@@ -145,7 +146,7 @@ function decodeValues(context: PageContext, timeBase: bigint | undefined): Vecto
     case "duration":
       return decodeTimes(context, timeBase);
     default:
-      return column.role === "tag" ? decodeTags(context) : decodeBytes(context);
+      return column.role === "tag" && column.type.kind === "string" ? decodeTags(context) : decodeBytes(context);
   }
 }
 

@@ -76,6 +76,39 @@ describe("a column comes back as it was written", () => {
   });
   test("seconds beyond what milliseconds hold", () => check(SECONDS, [9_223_372_036_854_775_807n, 9_223_372_036_854_775_806n]));
   test("negative seconds far apart", () => check(SECONDS, [-9_000_000_000_000n, 9_000_000_000_000n, 0n]));
+  test("times and durations at both ends of 64 bits", () => {
+    const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+    for (const unit of ["second", "millisecond", "microsecond", "nanosecond"] as const) {
+      for (const kind of ["timestamp", "duration"] as const) check({ kind, unit }, [max, undefined, min, 0n, -1n, max - 1n]);
+    }
+  });
+  test("seconds too far apart for one base that milliseconds still hold", () =>
+    check(SECONDS, [9_223_372_036_854_775n, undefined, -9_223_372_036_854_775n, 1n]));
+  test("pages of near times between pages that are far apart", () => {
+    const valueOf = (i: number): bigint => (Math.floor(i / 128) % 2 === 0 ? BigInt(i) : BigInt(i % 2 === 0 ? i : -i) * 2n ** 54n);
+    check(
+      NANOS,
+      Array.from({ length: 500 }, (_, i) => (i % 9 === 0 ? undefined : valueOf(i))),
+    );
+  });
+  test("tags of other types than text", () => {
+    const samples: readonly (readonly [DataType, readonly Scalar[]])[] = [
+      [INT64, [undefined, 5, 5, 2n ** 63n - 1n]],
+      [{ kind: "int", bits: 32, signed: true }, [undefined, -7, -7, 9]],
+      [FLOAT64, [undefined, 1.5, 1.5, -2]],
+      [{ kind: "boolean" }, [undefined, false, false, true]],
+      [{ kind: "date" }, [undefined, -1, -1, 19_000]],
+      [SECONDS, [undefined, 1n, 1n, 2n ** 63n - 1n]],
+      [{ kind: "binary" }, [undefined, Uint8Array.of(1), Uint8Array.of(1), Uint8Array.of(2)]],
+    ];
+    const columns = samples.map(([type], c) => ({ ...field(`tag${c}`, type), role: "tag" as const }));
+    const inputs = samples.map(([type, values]) => inputOf(type, values));
+    const bytes = writeToMemory([...columns, field("v", FLOAT64)], 4, [...inputs, inputOf(FLOAT64, [1, 2, 3, 4])]);
+    const file = openMemory(bytes);
+    for (const [c, [, values]] of samples.entries()) expect(readColumn(file, bytes, c)).toEqual([...values]);
+    expect(file.pageIndex(0, 0).sums).toBeUndefined();
+    expect(file.pageIndex(0, samples.length).sums).toEqual(Float64Array.of(10));
+  });
   test("nanoseconds from the first to past the 2^52 range", () =>
     check(NANOS, [0n, 2n ** 52n - 1n, 2n ** 52n, 5n, undefined, 2n ** 53n - 1n]));
 });
@@ -90,6 +123,13 @@ describe("random columns come back as they were written", () => {
     const value = fc.oneof(fc.integer({ min: -100, max: 100 }).map(BigInt), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
     fc.assert(
       fc.property(nullable(value.map(normal)), (values) => check(INT64, values)),
+      runs,
+    );
+  });
+  test("times of any distance", () => {
+    const value = fc.oneof(fc.bigInt({ min: -100n, max: 100n }), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
+    fc.assert(
+      fc.property(nullable(value), fc.constantFrom(SECONDS, NANOS), (values, type) => check(type, values)),
       runs,
     );
   });

@@ -17,7 +17,7 @@ export type ColumnRole = "tag" | "time" | "field";
 /** A column of a file. */
 export interface ParquetColumn {
   readonly name: string;
-  /** Any type but "null". Tags are "string". */
+  /** Any type but "null". */
   readonly type: DataType;
   /** Whether values may be NULL. Tags are always nullable (code 0), the time column never. */
   readonly nullable: boolean;
@@ -32,7 +32,7 @@ export interface ParquetColumn {
   readonly bareSeconds?: boolean;
 }
 
-/** Values of a tag column as runs of equal values; run r is rows `[ends[r - 1] ?? 0, ends[r])` of the rows appended. */
+/** Values of a tag column of type string as runs of equal values; run r is rows `[ends[r - 1] ?? 0, ends[r])` of the rows appended. */
 export interface TagRuns {
   readonly kind: "runs";
   /** Row end of each run, ascending; the last is the row count. Empty runs are allowed. */
@@ -48,8 +48,10 @@ export interface TagRuns {
  *
  * | role, type                                            | input                                                        |
  * |-------------------------------------------------------|--------------------------------------------------------------|
- * | tag                                                   | runs                                                         |
- * | time; timestamp and duration fields                   | time                                                         |
+ * | tag of type string                                    | runs                                                         |
+ * | tag of another type                                   | as a field of that type                                      |
+ * | time                                                  | time                                                         |
+ * | timestamp and duration fields                         | time, or wide (BigInt64Array) when they lie too far apart    |
  * | boolean (0/1), date (days), float, int within ±2^53   | number (any typed array whose values are of the type)        |
  * | int 64 with values beyond ±2^53                       | wide                                                         |
  * | string, json, binary, decimal and interval (text), vector | bytes                                                    |
@@ -154,7 +156,7 @@ export interface PageIndex {
 
 /** A decoded dictionary page. */
 export type PageDictionary =
-  /** Tags: `values[0]` is undefined (NULL), so the codes of `decodeTagPage` index it directly. */
+  /** Tags of type string: `values[0]` is undefined (NULL), so the codes of `decodeTagPage` index it directly. */
   | { readonly kind: "strings"; readonly values: readonly (string | undefined)[] }
   /** String and binary fields: entry i is `bytes[offsets[i], offsets[i + 1])`. */
   | { readonly kind: "bytes"; readonly offsets: Uint32Array; readonly bytes: Uint8Array }
@@ -173,8 +175,8 @@ export interface TagPage {
 /** How a page is decoded. */
 export interface DecodeOptions {
   /**
-   * Times only: what the offsets count from, in the unit of the column. Default: the smallest time of the page (`wideMins`). Every
-   * time of the page must lie within 2^53 of it.
+   * Times only: what the offsets count from, in the unit of the column. Every time of the page must then lie within 2^53 of it. Default:
+   * the smallest time of the page (`wideMins`); a page that spans 2^53 units or more comes as "wide".
    */
   readonly timeBase?: bigint;
   /** Makes the memory of the result, e.g. a SharedArrayBuffer. Must be zeroed. Default: an ArrayBuffer. */

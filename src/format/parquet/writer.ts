@@ -243,11 +243,27 @@ function rangeOf(offsets: Float64Array, start: number, end: number): [min: numbe
 
 /** Seconds beyond what milliseconds hold are stored bare; the first rows decide for the whole file. */
 function withBareSeconds(column: ParquetColumn, input: ColumnInput, rowCount: number): ParquetColumn {
-  if (storedScale(column) === 1 || input.kind !== "time" || rowCount === 0) return column;
-  const [low, high] = rangeOf(input.offsets, 0, rowCount);
+  if (storedScale(column) === 1 || rowCount === 0) return column;
+  const [min, max] = secondsRange(input, rowCount);
   const limit = (2n ** 63n - 1n) / 1000n;
-  const fits = input.base + BigInt(low) >= -limit && input.base + BigInt(high) <= limit;
-  return fits ? column : { ...column, bareSeconds: true };
+  return min >= -limit && max <= limit ? column : { ...column, bareSeconds: true };
+}
+
+function secondsRange(input: ColumnInput, rowCount: number): readonly [min: bigint, max: bigint] {
+  if (input.kind === "time") {
+    const [low, high] = rangeOf(input.offsets, 0, rowCount);
+    return [input.base + BigInt(low), input.base + BigInt(high)];
+  }
+  let min = 0n;
+  let max = 0n;
+  if (input.kind !== "wide") return [min, max];
+  for (let row = 0; row < rowCount; row++) {
+    if (input.validity !== undefined && input.validity[row] === 0) continue;
+    const value = input.values[row]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return [min, max];
 }
 
 const TYPE_INPUTS: Readonly<Record<string, readonly ColumnInput["kind"][]>> = {
@@ -255,12 +271,19 @@ const TYPE_INPUTS: Readonly<Record<string, readonly ColumnInput["kind"][]>> = {
   date: ["number"],
   float: ["number"],
   int: ["number", "wide"],
-  timestamp: ["time"],
-  duration: ["time"],
+  timestamp: ["time", "wide"],
+  duration: ["time", "wide"],
 };
 
+/** Kinds of input that a column takes. */
+function inputKindsOf({ role, type }: ParquetColumn): readonly ColumnInput["kind"][] {
+  if (role === "time") return ["time"];
+  if (role === "tag" && type.kind === "string") return ["runs"];
+  return TYPE_INPUTS[type.kind] ?? ["bytes"];
+}
+
 function checkInput(column: ParquetColumn, input: ColumnInput, rowCount: number): void {
-  const wanted = column.role === "tag" ? ["runs"] : (TYPE_INPUTS[column.type.kind] ?? ["bytes"]);
+  const wanted = inputKindsOf(column);
   if (!wanted.includes(input.kind)) {
     throw new DbError(
       StatusCode.InvalidArguments,

@@ -6,7 +6,7 @@ import type { ExecBatch, ExecContext } from "./exec-context.ts";
 import { checkCancelled } from "./exec-context.ts";
 import { evaluate } from "./interpreter.ts";
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
-import { BatchRow, heldVector, timedBatches } from "./vector-values.ts";
+import { BatchRow, valuesVector } from "./vector-values.ts";
 
 interface Group {
   readonly keys: readonly Value[];
@@ -52,18 +52,18 @@ export async function* aggregateInterpreted(
   const all = [...groups.values()];
   if (all.length === 0) return;
   const keys = node.keys.map((key, i) =>
-    heldVector(
+    valuesVector(
       key.type,
       all.map((group) => group.keys[i]),
     ),
   );
   const results = node.aggregates.map((call, k) =>
-    heldVector(
+    valuesVector(
       call.type.result,
       all.map((group) => group.accumulators[k]?.result()),
     ),
   );
-  yield* timedBatches(node.columns, { rowCount: all.length, vectors: [...keys, ...results] });
+  yield { rowCount: all.length, vectors: [...keys, ...results] };
 }
 
 function expressionOf(key: GroupKey): Extract<GroupKey, { kind: "row" }>["expression"] {

@@ -4,6 +4,7 @@
  */
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { checkedSum } from "../function/aggregate/sums.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
@@ -14,7 +15,7 @@ import type { Segments } from "./grouper.ts";
 import { grownFloats } from "./growing.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "./kernels/segment-loops.ts";
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
-import { heldVector, valueAt } from "./vector-values.ts";
+import { valuesVector } from "./vector-values.ts";
 
 /** One aggregate over all groups. */
 export interface AggregateState {
@@ -107,7 +108,7 @@ class SumStates implements AggregateState {
     const { sums, counts, bounds } = this.state;
     let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] ?? 0);
     for (let row = from; row < to; row++) {
-      const value = valueAt(vector, this.type, row);
+      const value = scalarAt(vector, this.type, row);
       if (value === undefined) continue;
       total += BigInt(value as number | bigint);
       counts[group] = (counts[group] ?? 0) + 1;
@@ -122,7 +123,7 @@ class SumStates implements AggregateState {
     const { counts } = this.state;
     const values = this.call.function.kernel === "avg" ? this.averages(groupCount) : this.sums(groupCount);
     if (values instanceof Float64Array) return { kind: "number", values, validity: validityOf(counts, groupCount) };
-    return heldVector(this.call.type.result, values);
+    return valuesVector(this.call.type.result, values);
   }
 
   private averages(groupCount: number): Float64Array {
@@ -191,7 +192,7 @@ class ExtremeStates implements AggregateState {
       return;
     }
     for (let s = 0; s < count; s++) {
-      for (let row = starts[s] ?? 0; row < (starts[s + 1] ?? 0); row++) this.keep(groups[s] ?? 0, valueAt(vector, this.type, row));
+      for (let row = starts[s] ?? 0; row < (starts[s + 1] ?? 0); row++) this.keep(groups[s] ?? 0, scalarAt(vector, this.type, row));
     }
   }
 
@@ -210,7 +211,7 @@ class ExtremeStates implements AggregateState {
       if (counts[g] !== 0) this.keep(g, values[g]);
       merged.push(this.wide.get(g));
     }
-    return heldVector(this.call.type.result, merged);
+    return valuesVector(this.call.type.result, merged);
   }
 }
 
@@ -257,12 +258,12 @@ class AccumulatorStates implements AggregateState {
   vector(groupCount: number): Vector {
     this.grow(groupCount);
     const values = this.accumulators.slice(0, groupCount).map((accumulator) => accumulator.result());
-    return heldVector(this.call.type.result, values);
+    return valuesVector(this.call.type.result, values);
   }
 }
 
 function reader(vector: Vector, type: DataType = { kind: "null" }): (row: number) => Value {
-  return (row) => valueAt(vector, type, row);
+  return (row) => scalarAt(vector, type, row);
 }
 
 function marked({ selection, count }: { readonly selection: Uint32Array; readonly count: number }, rowCount: number): Uint8Array {

@@ -6,7 +6,6 @@ import { type AggregateState, stateFor } from "./aggregate-states.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { Grouper, type Segments } from "./grouper.ts";
-import { timedBatches } from "./vector-values.ts";
 import { timeColumn, WinnerColumn, type WinnerOrder, WinnerTracker } from "./winner-states.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
@@ -35,7 +34,7 @@ export async function* aggregate(node: Aggregate, input: AsyncIterable<ExecBatch
   const { groupCount } = grouper;
   if (groupCount === 0) return;
   const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...states.map((state) => state.vector(groupCount))];
-  yield* timedBatches(node.columns, { rowCount: groupCount, vectors });
+  yield { rowCount: groupCount, vectors };
 }
 
 /** Position of the time index in the input, when the input is a table's scan. */

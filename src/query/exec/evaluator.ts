@@ -13,7 +13,7 @@ import { generated } from "./generated-code.ts";
 import { evaluate } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
-import { BatchRow, constantVector, heldVector } from "./vector-values.ts";
+import { BatchRow, constantVector, valuesVector } from "./vector-values.ts";
 
 type FilterLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, S: Uint32Array) => number;
 type ProjectionLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, O: NumberArray, M: Uint8Array) => number;
@@ -145,7 +145,7 @@ export class VectorEvaluator {
     this.lift = liftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
   }
 
-  /** The vector of a batch. A column's vector is passed on, not copied. Times far apart come out held (vector-values.ts). */
+  /** The vector of a batch. A column's vector is passed on, not copied. */
   vector(batch: Batch): Vector {
     const { expression } = this;
     if (expression.kind === "column") return columnVector(batch, expression.index);
@@ -189,7 +189,7 @@ export class VectorEvaluator {
       row.row = i;
       return evaluate(this.expression, row.read, this.context.environment);
     });
-    return heldVector(this.expression.type, values);
+    return valuesVector(this.expression.type, values);
   }
 }
 

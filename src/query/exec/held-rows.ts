@@ -38,7 +38,7 @@ export class HeldRows {
     this.rowCount += batch.rowCount;
   }
 
-  /** All rows as one batch; times far apart come out held (vector-values.ts). */
+  /** All rows as one batch. */
   joined(): Batch {
     const [first] = this.parts;
     if (this.parts.length === 1 && first !== undefined) return first;

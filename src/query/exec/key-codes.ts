@@ -2,11 +2,12 @@
  * Gives each distinct value of one group key a dense code, and a vector of values for codes in the end.
  */
 import type { DataType } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../function/time/buckets.ts";
 import { isInterval, textOf, type Value, valueKey } from "../function/value.ts";
 import type { BucketFrame } from "./kernels/bucket-starts.ts";
-import { heldVector, isTimeType, valueAt } from "./vector-values.ts";
+import { isTimeType, valuesVector } from "./vector-values.ts";
 import type { Reserve } from "../function/aggregate/accumulator.ts";
 
 /** About what one distinct value costs, bytes. */
@@ -45,7 +46,7 @@ export class ValueCodes {
       for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(validity?.[i] === 0 ? undefined : values[i]);
       return;
     }
-    for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(valueAt(vector, this.type, i));
+    for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(scalarAt(vector, this.type, i));
   }
 
   private encodeDictionary(vector: Extract<Vector, { kind: "dictionary" }>, rowCount: number, into: Uint32Array): void {
@@ -78,7 +79,7 @@ export class ValueCodes {
     }
     const values: Value[] = [];
     for (let i = 0; i < count; i++) values.push(this.values[codes[i] ?? 0]);
-    return heldVector(this.type, values);
+    return valuesVector(this.type, values);
   }
 }
 
@@ -127,6 +128,6 @@ export class BucketCodes {
     const starts = this.indexes.map((index) => bucketStartOf(this.buckets, index));
     const values: Scalar[] = [];
     for (let i = 0; i < count; i++) values.push(starts[codes[i] ?? 0]);
-    return heldVector(isTimeType(this.type) ? this.type : { kind: "timestamp", unit: this.buckets.unit }, values);
+    return valuesVector(isTimeType(this.type) ? this.type : { kind: "timestamp", unit: this.buckets.unit }, values);
   }
 }

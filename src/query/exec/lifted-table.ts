@@ -8,6 +8,7 @@ import type { Environment } from "../function/environment.ts";
 import type { Value } from "../function/value.ts";
 import type { TypedExpression } from "../plan/expression.ts";
 import { evaluate } from "./interpreter.ts";
+import { isTimeType, valuesVector } from "./vector-values.ts";
 
 /** States of entries: Boolean values, a value, NULL, or "ask the interpreter" (the entry fails, or is an integer beyond ±2^53). */
 const FALSE = 0;
@@ -29,6 +30,8 @@ export class LiftedTable {
   private readonly textCodeOf = new Map<string, number>();
   private dictionary: Dictionary | undefined;
   private asked = false;
+  /** Whether some value is a bigint, which `values` does not hold. */
+  private hasBig = false;
   private readonly expression: TypedExpression;
   private readonly environment: Environment;
 
@@ -42,6 +45,7 @@ export class LiftedTable {
     if (dictionary !== this.dictionary) {
       this.results.length = 0;
       this.asked = false;
+      this.hasBig = false;
       this.dictionary = dictionary;
     }
     if (this.results.length < dictionary.length) this.extend(dictionary);
@@ -71,6 +75,7 @@ export class LiftedTable {
       return;
     }
     this.results.push(value);
+    if (typeof value === "bigint") this.hasBig = true;
     const number = typeof value === "number" ? value : 0;
     this.values[code] = number;
     if (value === undefined) this.states[code] = NULL_ENTRY;
@@ -96,7 +101,12 @@ export class LiftedTable {
       for (let i = 0; i < rowCount; i++) target[i] = this.textCodes[codes[i] ?? 0] ?? 0;
       return { kind: "dictionary", codes: target, dictionary: this.texts };
     }
-    if (!["int", "float", "date", "boolean"].includes(kind) || this.results.some(isWide)) return undefined;
+    if (isTimeType(this.expression.type) || (kind === "int" && this.hasBig)) {
+      const values: Value[] = [];
+      for (let i = 0; i < rowCount; i++) values.push(this.results[codes[i] ?? 0]);
+      return valuesVector(this.expression.type, values);
+    }
+    if (!["int", "float", "date", "boolean"].includes(kind)) return undefined;
     const values = new Float64Array(rowCount);
     const validity = new Uint8Array(rowCount);
     let nulls = false;
@@ -110,8 +120,6 @@ export class LiftedTable {
     return { kind: "number", values, validity: nulls ? validity : undefined };
   }
 }
-
-const isWide = (value: Value): boolean => typeof value === "bigint";
 
 function grown<A extends Uint8Array | Float64Array | Uint32Array>(from: A, to: A): A {
   to.set(from);

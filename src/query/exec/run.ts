@@ -11,7 +11,6 @@ import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics, newScanMetrics } from "./node-metrics.ts";
 import { sort } from "./sort.ts";
-import { timedBatches } from "./vector-values.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
@@ -106,7 +105,7 @@ async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIte
   const evaluators = node.expressions.map((expression) => new VectorEvaluator(expression, node.input.columns, context));
   for await (const batch of run(node.input, context)) {
     const vectors = evaluators.map((evaluator) => evaluator.vector(batch));
-    yield* timedBatches(node.columns, { rowCount: batch.rowCount, vectors });
+    yield { rowCount: batch.rowCount, vectors };
   }
 }
 

@@ -2,6 +2,7 @@
  * ORDER BY: stable, in memory. With a LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many
  * as wanted have gathered, so memory stays small and the work is O(n log k).
  */
+import { scalarAt } from "../../column/scalar.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { Value } from "../function/value.ts";
 import type { PlanNode, SortItem } from "../plan/node.ts";
@@ -9,7 +10,6 @@ import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
 import { compareItem } from "./row-accumulator.ts";
-import { timedBatches, valueAt } from "./vector-values.ts";
 
 /** Rows of a batch that a sort gives out. */
 const BATCH_ROWS = 8192;
@@ -39,7 +39,7 @@ export async function* sort(
   const count = Math.min(keep ?? all.rowCount, all.rowCount);
   for (let at = 0; at < count; at += BATCH_ROWS) {
     const part = order.subarray(at, Math.min(at + BATCH_ROWS, count));
-    yield* timedBatches(node.columns, gatherBatch(all, part, part.length));
+    yield gatherBatch(all, part, part.length);
     await context.pace.turn();
   }
 }
@@ -59,7 +59,7 @@ class Sorter {
     const keys = this.evaluators.map((evaluator, i) => {
       const type = items[i]?.expression.type ?? { kind: "null" };
       const vector = evaluator.vector(batch);
-      return Array.from({ length: batch.rowCount }, (_, row): Value => valueAt(vector, type, row));
+      return Array.from({ length: batch.rowCount }, (_, row): Value => scalarAt(vector, type, row));
     });
     const rows = Uint32Array.from({ length: batch.rowCount }, (_, i) => i);
     return rows.sort((a, b) => {

@@ -6,12 +6,13 @@
  * winners' columns once a batch. Times are kept as two doubles (floor(t / 2^32) and the rest), since doubles cannot hold all 64 bits.
  */
 import type { DataType } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { TimeVector, Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { ExecBatch } from "./exec-context.ts";
 import type { Segments } from "./grouper.ts";
 import { grownBytes, grownCodes, grownFloats } from "./growing.ts";
-import { heldVector, valueAt } from "./vector-values.ts";
+import { valuesVector } from "./vector-values.ts";
 
 const HALF = 2 ** 32;
 
@@ -94,7 +95,7 @@ export class WinnerTracker {
       const present = g < this.states.length && this.states[g] !== 0;
       values.push(present ? (BigInt(this.high[g] ?? 0) << 32n) + BigInt(this.low[g] ?? 0) : undefined);
     }
-    return heldVector(type, values);
+    return valuesVector(type, values);
   }
 }
 
@@ -129,7 +130,7 @@ export class WinnerColumn {
     } else {
       const values = this.values ?? this.asValues();
       this.values = values;
-      for (const group of changed) values[group] = ownValue(valueAt(vector, this.type, rows[group] ?? 0));
+      for (const group of changed) values[group] = ownValue(scalarAt(vector, this.type, rows[group] ?? 0));
     }
   }
 
@@ -142,7 +143,7 @@ export class WinnerColumn {
   /** The column. */
   vector(groupCount: number): Vector {
     if (this.values !== undefined)
-      return heldVector(
+      return valuesVector(
         this.type,
         Array.from({ length: groupCount }, (_, g) => this.values?.[g]),
       );

@@ -71,6 +71,39 @@ describe("push-down", () => {
     expect(predicate?.kind === "test" ? ["h1", "h2", undefined].map((value) => predicate.test(value)) : []).toEqual([false, true, false]);
   });
 
+  test("turns choices of a tag of another type than text into a list of its texts", async () => {
+    await fixture.sql(
+      "CREATE TABLE typed (id INT, big BIGINT UNSIGNED, b BOOLEAN, d DOUBLE, day DATE, at TIMESTAMP(3), v INT, ts TIMESTAMP TIME INDEX, " +
+        "PRIMARY KEY (id, big, b, d, day, at))",
+    );
+    const check = async (where: string, column: string, values: readonly (string | undefined)[]): Promise<void> => {
+      await fixture.sql(`SELECT v FROM typed WHERE ${where}`);
+      const { tagPredicates } = fixture.catalog.table("public", "typed")?.requests.at(-1) ?? {};
+      expect([where, tagPredicates]).toEqual([where, [{ kind: "in", column, values }]]);
+    };
+    await check("id = 5", "id", ["5"]);
+    await check("id = -5 OR id IS NULL", "id", ["-5", undefined]);
+    await check("id IN (1, 2, 3)", "id", ["1", "2", "3"]);
+    await check("id = 99999999999", "id", []);
+    await check("big = 18446744073709551615", "big", ["18446744073709551615"]);
+    await check("b = true", "b", ["true"]);
+    await check("d = 1.50", "d", ["1.5"]);
+    await check("d = -0.0", "d", ["0"]);
+    await check("day = '2024-02-29'", "day", ["19782"]);
+  });
+
+  test("tests conditions on such a tag by its value", async () => {
+    await fixture.sql("CREATE TABLE typed (id INT PRIMARY KEY, v INT, ts TIMESTAMP TIME INDEX)");
+    await fixture.sql("SELECT v FROM typed WHERE id > 9");
+    const [predicate] = fixture.catalog.table("public", "typed")?.requests.at(-1)?.tagPredicates ?? [];
+    expect(predicate?.kind === "test" ? ["9", "10", "-50", undefined].map((text) => predicate.test(text)) : []).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+  });
+
   test("prunes by integer fields and keeps the filter", async () => {
     const { fieldBounds } = await request("SELECT v FROM cpu WHERE v > 90.5 AND v <= 200");
     expect(fieldBounds).toEqual([

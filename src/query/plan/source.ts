@@ -2,7 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { STRING } from "../../column/data-type.ts";
+import { INT64, STRING } from "../../column/data-type.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
@@ -74,8 +74,13 @@ function scannedType(column: ColumnSchema): ColumnHeader["type"] {
   return column.semantic === "tag" ? STRING : column.type;
 }
 
-/** What a column's name stands for: the scanned column, cast to the declared type when that is no text. */
+/** What a column's name stands for: the scanned column, cast to the declared type when that is no text (`table/tag-value.ts`). */
 function columnExpression(column: ColumnSchema, index: number): TypedExpression {
   const scanned: TypedExpression = { kind: "column", type: scannedType(column), index, name: column.name };
-  return scanned.type.kind === column.type.kind ? scanned : { kind: "cast", type: column.type, operand: scanned, safe: false };
+  const { kind } = column.type;
+  if (scanned.type.kind === kind) return scanned;
+  // Dates and timestamps are kept as the numbers they are.
+  const isCounted = kind === "date" || kind === "timestamp" || kind === "duration";
+  const operand: TypedExpression = isCounted ? { kind: "cast", type: INT64, operand: scanned, safe: false } : scanned;
+  return { kind: "cast", type: column.type, operand, safe: false };
 }

@@ -2,14 +2,15 @@
  * Splits a WHERE into what storage can do and the rest. Time range and tag predicates are exact, so their conjuncts leave the
  * residual filter; field bounds only prune, so theirs stay.
  */
-import type { TimeUnit } from "../../column/data-type.ts";
+import { type DataType, sameType, type TimeUnit } from "../../column/data-type.ts";
 import { ALL_TIME, type FieldBounds, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
+import { tagText, tagValue } from "../../table/tag-value.ts";
 import { evaluate } from "../exec/interpreter.ts";
 import type { Environment } from "../function/environment.ts";
 import { floorDivide } from "../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { textOf } from "../function/value.ts";
+import { textOf, type Value } from "../function/value.ts";
 import { type CompareOperator, columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
 
 /** A WHERE in parts, joined by AND. */
@@ -111,26 +112,46 @@ function tagPredicateOf(expression: TypedExpression, schema: TableSchema, enviro
   if (columns.size !== 1 || index === undefined || isVolatile(expression)) return undefined;
   const column = schema.columns[index];
   if (column?.semantic !== "tag") return undefined;
-  const values = valuesOf(expression);
+  const values = valuesOf(expression, column.type);
   if (values !== undefined) return { kind: "in", column: column.name, values: [...new Set(values)] };
   return { kind: "test", column: column.name, test: (value) => evaluate(expression, () => value, environment) === true };
 }
 
-/** The texts that a tag may have when the condition is a choice of texts: `=`, IN, IS NULL and ORs of these. */
-function valuesOf(expression: TypedExpression): readonly (string | undefined)[] | undefined {
+/** The texts that a tag may have when the condition is a choice of values: `=`, IN, IS NULL and ORs of these. */
+function valuesOf(expression: TypedExpression, type: DataType): readonly (string | undefined)[] | undefined {
   if (expression.kind === "logic") {
     if (expression.operator !== "or") return undefined;
-    const parts = expression.operands.map(valuesOf);
+    const parts = expression.operands.map((operand) => valuesOf(operand, type));
     return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
   }
   if (expression.kind === "is")
-    return expression.test === "null" && !expression.negated && expression.operand.kind === "column" ? [undefined] : undefined;
-  if (expression.kind === "in-set") {
-    return expression.operand.kind === "column" && !expression.negated ? expression.values.map(textOf) : undefined;
-  }
+    return expression.test === "null" && !expression.negated && isTag(expression.operand, type) ? [undefined] : undefined;
+  if (expression.kind === "in-set")
+    return isTag(expression.operand, type) && !expression.negated ? expression.values.flatMap((value) => textsOf(value, type)) : undefined;
   const comparison = comparisonOf(expression);
-  if (comparison?.operator !== "=" || comparison.subject.kind !== "column") return undefined;
-  return comparison.constant.value === undefined ? [] : [textOf(comparison.constant.value)];
+  if (comparison?.operator !== "=" || !isTag(comparison.subject, type)) return undefined;
+  return comparison.constant.value === undefined ? [] : textsOf(comparison.constant.value, type);
+}
+
+/** Whether an expression over one tag of a type is the value of the tag, in its own type or as a wider integer. */
+function isTag(expression: TypedExpression, type: DataType): boolean {
+  if (type.kind === "string") return expression.kind === "column";
+  if (expression.kind !== "cast" || expression.safe) return false;
+  const { operand } = expression;
+  if (operand.kind === "column") return sameType(expression.type, type);
+  const isWider =
+    type.kind === "int" && expression.type.kind === "int" && expression.type.signed === type.signed && expression.type.bits > type.bits;
+  if (isWider) return isTag(operand, type);
+  return sameType(expression.type, type) && operand.kind === "cast" && operand.operand.kind === "column";
+}
+
+/** The text of the one tag value that equals a constant; none when the type has no such value. */
+function textsOf(value: Value, type: DataType): readonly string[] {
+  const text = textOf(value);
+  const parsed = tagValue(text, type);
+  if (!parsed.ok) return [];
+  const own = tagText(parsed.value, type);
+  return own === undefined ? [] : [own];
 }
 
 /** Bounds within which all rows of interest lie, for pruning. Constants beyond ±2^53 are left out, since casts round there. */

@@ -4,18 +4,19 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName, STRING } from "../../column/data-type.ts";
+import { displayName, STRING } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { Table } from "../../table/catalog.ts";
 import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import { tagText } from "../../table/tag-value.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
 import { run } from "../exec/run.ts";
-import { valueAt } from "../exec/vector-values.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { rescale } from "../function/time/time-units.ts";
-import { isInterval, textOf, type Value } from "../function/value.ts";
+import { isInterval, type Value } from "../function/value.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { planError } from "../plan/plan-error.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
@@ -105,7 +106,7 @@ function completeRow(given: readonly Given[], target: Target): readonly Scalar[]
         throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
       throw invalid(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
     }
-    return column.semantic === "tag" ? tagText(value, column.type) : scalar(value);
+    return column.semantic === "tag" ? tagText(scalar(value), column.type) : scalar(value);
   });
 }
 
@@ -120,13 +121,6 @@ function defaultValue(column: ColumnSchema, asked: boolean, { environment }: Tar
 function scalar(value: Value): Scalar {
   if (isInterval(value)) throw invalid("Invalid SQL, error: an interval cannot be stored");
   return value;
-}
-
-/** A tag's text, from which a cast makes the value again in every time zone. */
-function tagText(value: Value, type: DataType): string | undefined {
-  if (value === undefined) return undefined;
-  const text = textOf(castValue(value, type, STRING, { timeZone: "UTC" }));
-  return type.kind === "timestamp" ? `${text}Z` : text;
 }
 
 async function write(builder: RowBatchBuilder, database: string, context: QueryContext): Promise<void> {
@@ -155,7 +149,7 @@ async function insertSelect(
       const given = named.map((column, i): Given => {
         const vector = batch.vectors[i];
         const from = plan.columns[i]?.type ?? STRING;
-        return { value: vector === undefined ? undefined : castValue(valueAt(vector, from, row), from, column.type, environment) };
+        return { value: vector === undefined ? undefined : castValue(scalarAt(vector, from, row), from, column.type, environment) };
       });
       builder.add(completeRow(given, target));
     }

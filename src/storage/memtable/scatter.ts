@@ -4,6 +4,7 @@
  * The result is as narrow as the widest chunk. Measured: 1.5 ns a value for Int8 from 300 chunks of 10,000 rows.
  */
 import type { DataType } from "../../column/data-type.ts";
+import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import type { ChunkColumn, ChunkValues } from "./chunk.ts";
 import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
@@ -11,16 +12,15 @@ import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
 /** The column `columnId` of all sorted rows as one vector; NULL where a chunk lacks the column. */
 export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType): Vector {
   const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk.columns, columnId) }));
-  const kind = kindFor(sources, type);
   const validity = validityOf(sorted.rowCount, sources);
+  if (type.kind === "timestamp" || type.kind === "duration") return scatterTimes(sorted.rowCount, sources, validity);
+  const kind = kindFor(sources, type);
   switch (kind) {
     case "number":
       return { kind, values: scatterNumbers(sorted.rowCount, sources, type), validity };
     case "wide":
       return { kind, values: scatterWide(sorted.rowCount, sources, type), validity };
-    case "time":
-      return scatterTimes(sorted.rowCount, sources, validity);
-    case "bytes":
+    default:
       return scatterBytes(sorted.rowCount, sources, validity);
   }
 }
@@ -42,7 +42,6 @@ function kindFor(sources: readonly Source[], type: DataType): ChunkValues["kind"
     if (kind === undefined || data.kind === "wide") kind = data.kind;
   }
   if (kind !== undefined) return kind;
-  if (type.kind === "timestamp" || type.kind === "duration") return "time";
   return type.kind === "int" || type.kind === "float" || type.kind === "boolean" || type.kind === "date" ? "number" : "bytes";
 }
 
@@ -116,15 +115,43 @@ function scatterWide(rowCount: number, sources: readonly Source[], type: DataTyp
   return target;
 }
 
+/** Offsets from the base of the first chunk with values, or times as they are when some lie too far from it. */
 function scatterTimes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {
   let base: bigint | undefined;
-  for (const { data } of sources) if (data?.kind === "time") base ??= data.base;
+  for (const { rows, data } of sources) {
+    if (data?.kind === "time" || data?.kind === "wide") base ??= baseOfTimes(data, 0, rows.chunk.rowCount);
+  }
   const from = base ?? 0n;
   const offsets = new Float64Array(rowCount);
-  forEachPlaced(sources, (data, row, position) => {
-    if (data.kind === "time") offsets[position] = Number(data.base - from) + data.offsets[row]!;
-  });
+  for (const source of sources) if (!scatterOffsets(source, from, offsets)) return scatterWideTimes(rowCount, sources, validity);
   return { kind: "time", base: from, offsets, validity };
+}
+
+/** Returns false when a value may lie 2^53 units or more from `base`. */
+function scatterOffsets({ rows, data }: Source, base: bigint, target: Float64Array): boolean {
+  if (data?.kind !== "time" && data?.kind !== "wide") return true;
+  const { positions } = rows;
+  const { validity } = data;
+  const shift = data.kind === "time" ? Number(data.base - base) : 0;
+  const isExact = Number.isSafeInteger(shift); // A rounded shift could bring a wrong sum back into the safe range.
+  for (let i = 0; i < positions.length; i++) {
+    const row = rows.rows === undefined ? i : rows.rows[i]!;
+    const position = positions[i]!;
+    if (position === DROPPED || (validity !== undefined && validity[row] === 0)) continue;
+    const offset = data.kind === "time" ? data.offsets[row]! + shift : Number(data.values[row]! - base);
+    if (!isExact || !Number.isSafeInteger(offset)) return false;
+    target[position] = offset;
+  }
+  return true;
+}
+
+function scatterWideTimes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {
+  const values = new BigInt64Array(rowCount);
+  forEachPlaced(sources, (data, row, position) => {
+    if (data.kind === "wide") values[position] = data.values[row]!;
+    else if (data.kind === "time") values[position] = data.base + BigInt(data.offsets[row]!);
+  });
+  return { kind: "wide", values, validity };
 }
 
 function scatterBytes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {

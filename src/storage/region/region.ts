@@ -73,10 +73,7 @@ export class Region {
   /** Takes a new version of the schema. Rows in memory get the defaults of its new fields; those in files get them when they are read. */
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
-    const tags = schema.primaryKey.map((name) => {
-      const column = schema.columns.find((candidate) => candidate.name === name);
-      return { id: column?.id ?? 0, name };
-    });
+    const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
     this.registry.setColumns(tags);
     this.defaulted = schema.columns.filter((column) => column.semantic === "field" && column.default !== undefined);
     if (this.defaulted.length === 0) return;

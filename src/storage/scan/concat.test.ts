@@ -79,6 +79,31 @@ test("times of different bases are counted from the first one's", () => {
   check(TIMESTAMP_NANOSECOND, [piece(a, 1, 2), piece(b, 0, 3)], [1_000_005n, undefined, 7n, 2_000_000n], "time");
 });
 
+test("times too far apart for one base come out wide, and exact", () => {
+  const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+  const near = vectorOf(TIMESTAMP_NANOSECOND, [5n, undefined, 7n]);
+  const far = vectorOf(TIMESTAMP_NANOSECOND, [max, min, undefined]);
+  check(TIMESTAMP_NANOSECOND, [piece(near, 0, 3), piece(far, 0, 3)], [5n, undefined, 7n, max, min, undefined], "wide");
+  check(
+    TIMESTAMP_NANOSECOND,
+    [piece(far, 1, 3), piece(undefined, 0, 1), piece(near, 1, 3)],
+    [min, undefined, undefined, undefined, 7n],
+    "wide",
+  );
+  const last = vectorOf(TIMESTAMP_NANOSECOND, [max]);
+  check(TIMESTAMP_NANOSECOND, [piece(near, 0, 1), piece(last, 0, 1)], [5n, max], "wide");
+});
+
+test("near rows of wide times come out as offsets", () => {
+  const far = vectorOf(TIMESTAMP_NANOSECOND, [-(2n ** 63n), 2n ** 63n - 2n, 2n ** 63n - 1n]);
+  check(TIMESTAMP_NANOSECOND, [piece(far, 1, 3)], [2n ** 63n - 2n, 2n ** 63n - 1n], "time");
+});
+
+test("a NULL does not make times wide", () => {
+  const nothing = { kind: "time", base: 2n ** 62n, offsets: Float64Array.of(9), validity: Uint8Array.of(0) } as const;
+  check(TIMESTAMP_NANOSECOND, [piece(nothing, 0, 1), piece(vectorOf(TIMESTAMP_NANOSECOND, [3n]), 0, 1)], [undefined, 3n], "time");
+});
+
 test("text and binary keep their bytes", () => {
   const text = vectorOf(STRING, ["", "Grüße", undefined, "🐟"]);
   check(STRING, [piece(text, 1, 4), piece(text, 0, 2)], ["Grüße", undefined, "🐟", "", "Grüße"], "bytes");
@@ -92,6 +117,7 @@ test("any cuts of any column join to the column", () => {
   const text = fc.option(fc.string({ unit: "grapheme" }), { nil: undefined });
   const shape = fc.oneof(
     fc.record({ type: fc.constant(INT64), parts: fc.array(fc.oneof(fc.array(value), fc.array(small)), { minLength: 1 }) }),
+    fc.record({ type: fc.constant(TIMESTAMP_NANOSECOND), parts: fc.array(fc.array(value), { minLength: 1 }) }),
     fc.record({ type: fc.constant(STRING), parts: fc.array(fc.array(text), { minLength: 1 }) }),
   );
   fc.assert(
@@ -100,7 +126,7 @@ test("any cuts of any column join to the column", () => {
       const pieces = lists.map((list) => piece(vectorOf(type, list), Math.min(cut, list.length), list.length));
       const want = lists
         .flatMap((list) => list.slice(cut))
-        .map((item) => (typeof item === "bigint" && Number.isSafeInteger(Number(item)) ? Number(item) : item));
+        .map((item) => (type === INT64 && typeof item === "bigint" && Number.isSafeInteger(Number(item)) ? Number(item) : item));
       check(type, pieces, want);
     }),
     { seed: 5 },

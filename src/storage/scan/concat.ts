@@ -2,6 +2,7 @@
  * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece that is a whole vector is passed through.
  */
 import type { DataType } from "../../column/data-type.ts";
+import { baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import type { Piece } from "./scan-source.ts";
 
@@ -9,15 +10,14 @@ import type { Piece } from "./scan-source.ts";
 export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType): Vector {
   const only = pieces[0];
   if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
-  const kind = kindOf(pieces, type);
   const validity = joinValidity(pieces, rowCount);
+  if (type.kind === "timestamp" || type.kind === "duration") return joinTimes(pieces, rowCount, validity);
+  const kind = kindOf(pieces, type);
   switch (kind) {
     case "number":
       return { kind, values: joinNumbers(pieces, rowCount, type), validity };
     case "wide":
       return { kind, values: joinWide(pieces, rowCount, type), validity };
-    case "time":
-      return joinTimes(pieces, rowCount, validity);
     default:
       return joinBytes(pieces, rowCount, validity);
   }
@@ -27,7 +27,6 @@ function kindOf(pieces: readonly Piece[], type: DataType): Vector["kind"] {
   let kind: Vector["kind"] | undefined;
   for (const { vector } of pieces) if (vector !== undefined && (kind === undefined || vector.kind === "wide")) kind = vector.kind;
   if (kind !== undefined) return kind;
-  if (type.kind === "timestamp" || type.kind === "duration") return "time";
   return type.kind === "int" || type.kind === "float" || type.kind === "boolean" || type.kind === "date" ? "number" : "bytes";
 }
 
@@ -87,21 +86,29 @@ function joinWide(pieces: readonly Piece[], rowCount: number, type: DataType): B
   return target;
 }
 
+/** Offsets from the base of the first value, or times as they are when some lie too far from it. */
 function joinTimes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {
   let base: bigint | undefined;
-  for (const { vector } of pieces) if (vector?.kind === "time") base ??= vector.base;
-  const from0 = base ?? 0n;
+  for (const { vector, from, to } of pieces) if (vector !== undefined && isTimes(vector)) base ??= baseOfTimes(vector, from, to);
   const offsets = new Float64Array(rowCount);
+  if (base === undefined) return { kind: "time", base: 0n, offsets, validity };
   let at = 0;
   for (const { vector, from, to } of pieces) {
-    if (vector?.kind === "time") {
-      offsets.set(vector.offsets.subarray(from, to), at);
-      const shift = Number(vector.base - from0);
-      if (shift !== 0) for (let i = at; i < at + to - from; i++) offsets[i] = (offsets[i] as number) + shift;
-    }
+    const fits = vector === undefined || !isTimes(vector) || copyTimeOffsets(vector, from, to, base, offsets, at);
+    if (!fits) return joinWideTimes(pieces, rowCount, validity);
     at += to - from;
   }
-  return { kind: "time", base: from0, offsets, validity };
+  return { kind: "time", base, offsets, validity };
+}
+
+function joinWideTimes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {
+  const values = new BigInt64Array(rowCount);
+  let at = 0;
+  for (const { vector, from, to } of pieces) {
+    if (vector !== undefined && isTimes(vector)) copyWideTimes(vector, from, to, values, at);
+    at += to - from;
+  }
+  return { kind: "wide", values, validity };
 }
 
 function joinBytes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {

@@ -76,6 +76,7 @@ test.each([
   ["number", FLOAT64, [1.5, undefined, -0]],
   ["wide", INT64, [2n ** 60n, undefined, 3]],
   ["time", TIMESTAMP_NANOSECOND, [10n ** 18n, undefined, 10n ** 18n + 1n]],
+  ["wide", TIMESTAMP_NANOSECOND, [-(2n ** 63n), undefined, 2n ** 63n - 1n]],
   ["bytes", STRING, ["", undefined, "🐟"]],
   ["bytes", BINARY, [Uint8Array.of(1), undefined, new Uint8Array(0)]],
 ] as readonly (readonly [string, DataType, readonly Scalar[]])[])(

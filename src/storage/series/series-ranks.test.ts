@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { BOOLEAN, type DataType, DATE, FLOAT64, INT64, TIMESTAMP_NANOSECOND, UINT64 } from "../../column/data-type.ts";
 import { compareText, orderByTags, tagsOfSeries } from "./series-ranks.ts";
 import { SeriesRegistry } from "./series-registry.ts";
 
@@ -30,6 +31,16 @@ describe("the order of tag values", () => {
   });
 });
 
+/** Registers values of one tag in a mixed order and expects them back in this one. */
+function checkOrder(type: DataType, ascending: readonly (string | undefined)[]): void {
+  const registry = new SeriesRegistry("t");
+  registry.setColumns([{ id: 1, name: "tag", type }]);
+  const mixed = [...ascending.keys()].sort((a, b) => ((a * 7) % 11) - ((b * 7) % 11));
+  for (const i of mixed) registry.register([ascending[i]]);
+  const order = orderByTags(tagsOfSeries(registry, Uint32Array.from(mixed.keys())));
+  expect([...order].map((series) => ascending[mixed[series]!])).toEqual([...ascending]);
+}
+
 describe("the order of series", () => {
   test("goes tag by tag, for some series of a table", () => {
     const value = fc.option(fc.constantFrom("", "a", "b", "ab", "\uffff", "\u{10000}"), { nil: undefined });
@@ -55,8 +66,35 @@ describe("the order of series", () => {
     );
   });
 
+  test("is that of the values for tags that are no text", () => {
+    const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+    checkOrder(INT64, [undefined, String(min), "-10", "-9", "0", "9", "10", "100", String(max - 1n), String(max)]);
+    checkOrder(UINT64, [undefined, "9", "10", String(2n ** 64n - 1n)]);
+    checkOrder(FLOAT64, [undefined, "-Infinity", "-1e+300", "-5", "-1e-7", "0", "1e-7", "5", "10", "1e+21", "Infinity", "NaN"]);
+    checkOrder(BOOLEAN, [undefined, "false", "true"]);
+    checkOrder(DATE, [undefined, "-719162", "-1", "0", "9", "19782"]);
+    checkOrder(TIMESTAMP_NANOSECOND, [undefined, String(min), "-1", "9", "1700000000000000000", String(max)]);
+  });
+
+  test("of values breaks no tie that a later tag decides", () => {
+    const registry = new SeriesRegistry("t");
+    registry.setColumns([
+      { id: 1, name: "id", type: INT64 },
+      { id: 2, name: "host" },
+    ]);
+    const tuples = [
+      ["10", "a"],
+      ["9", "b"],
+      ["9", "a"],
+      [undefined, "z"],
+      ["10", undefined],
+    ] as const;
+    for (const tuple of tuples) registry.register(tuple);
+    expect([...orderByTags(tagsOfSeries(registry, Uint32Array.of(0, 1, 2, 3, 4)))]).toEqual([3, 2, 1, 4, 0]);
+  });
+
   test("of no series, and of a table without tags", () => {
-    expect(orderByTags({ count: 0, codes: [], dictionaries: [] })).toEqual(new Uint32Array(0));
-    expect(orderByTags({ count: 1, codes: [], dictionaries: [] })).toEqual(Uint32Array.of(0));
+    expect(orderByTags({ count: 0, codes: [], dictionaries: [], types: [] })).toEqual(new Uint32Array(0));
+    expect(orderByTags({ count: 1, codes: [], dictionaries: [], types: [] })).toEqual(Uint32Array.of(0));
   });
 });

@@ -1,6 +1,10 @@
 /**
- * The order of series by their tags: key columns one after another, NULL first, text by code point.
+ * The order of series by their tags: key columns one after another, NULL first, text by code point, other types by value.
  */
+import { assert } from "../../base/assert.ts";
+import { type DataType, STRING } from "../../column/data-type.ts";
+import type { Scalar } from "../../column/vector.ts";
+import { compareTagValues, tagValue } from "../../table/tag-value.ts";
 import type { SeriesRegistry } from "./series-registry.ts";
 
 /** Tag tuples of some series as codes: `codes[c][i]` belongs to series i of the list. */
@@ -8,25 +12,29 @@ export interface SeriesTags {
   readonly count: number;
   readonly codes: readonly Uint32Array[];
   readonly dictionaries: readonly (readonly (string | undefined)[])[];
+  /** Type of each tag column, by which its texts are ordered. */
+  readonly types: readonly DataType[];
 }
 
 /** The tags of `series`, one column of codes a tag column of the registry. */
 export function tagsOfSeries(registry: SeriesRegistry, series: Uint32Array): SeriesTags {
   const codes: Uint32Array[] = [];
   const dictionaries: (readonly (string | undefined)[])[] = [];
+  const types: DataType[] = [];
   for (let c = 0; c < registry.columnCount; c++) {
     const all = registry.codesAt(c);
     const some = new Uint32Array(series.length);
     for (let i = 0; i < series.length; i++) some[i] = all[series[i] as number] as number;
     codes.push(some);
     dictionaries.push(registry.dictionaryAt(c));
+    types.push(registry.typeAt(c));
   }
-  return { count: series.length, codes, dictionaries };
+  return { count: series.length, codes, dictionaries, types };
 }
 
 /** Positions `0..count-1` in the order of the tags: `order[0]` is the position of the first series. */
 export function orderByTags(tags: SeriesTags): Uint32Array {
-  const ranks = tags.codes.map((codes, c) => rankCodes(codes, tags.dictionaries[c] ?? []));
+  const ranks = tags.codes.map((codes, c) => rankCodes(codes, tags.dictionaries[c] ?? [], tags.types[c] ?? STRING));
   const order = new Uint32Array(tags.count);
   for (let i = 0; i < order.length; i++) order[i] = i;
   return order.sort((a, b) => {
@@ -38,15 +46,30 @@ export function orderByTags(tags: SeriesTags): Uint32Array {
   });
 }
 
-/** Replaces each code by the rank of its string among the strings in use. */
-function rankCodes(codes: Uint32Array, dictionary: readonly (string | undefined)[]): Uint32Array {
+/** Replaces each code by the rank of its value among the values in use. */
+function rankCodes(codes: Uint32Array, dictionary: readonly (string | undefined)[], type: DataType): Uint32Array {
   const rankOf = new Map<number, number>();
   for (const code of codes) rankOf.set(code, 0);
-  const used = [...rankOf.keys()].sort((a, b) => compareText(dictionary[a], dictionary[b]));
+  const used = sortCodes([...rankOf.keys()], dictionary, type);
   for (let rank = 0; rank < used.length; rank++) rankOf.set(used[rank] as number, rank);
   const ranks = new Uint32Array(codes.length);
   for (let i = 0; i < codes.length; i++) ranks[i] = rankOf.get(codes[i] as number) as number;
   return ranks;
+}
+
+function sortCodes(codes: number[], dictionary: readonly (string | undefined)[], type: DataType): number[] {
+  if (type.kind === "string") return codes.sort((a, b) => compareText(dictionary[a], dictionary[b]));
+  const values = new Map<number, Scalar>();
+  for (const code of codes) values.set(code, tagScalar(dictionary[code], type));
+  return codes.sort((a, b) => compareTagValues(values.get(a), values.get(b)) || compareText(dictionary[a], dictionary[b]));
+}
+
+/** The value of a tag's text as the series registry holds it: one of the type, since writes are checked. */
+export function tagScalar(text: string | undefined, type: DataType): Scalar {
+  if (text === undefined) return undefined;
+  const parsed = tagValue(text, type);
+  assert(parsed.ok, `tags are values of their type; got ${text} for ${type.kind}`);
+  return parsed.value;
 }
 
 /** Order of tag values: NULL first, then by code point, which is the order of their UTF-8 bytes. */

@@ -11,18 +11,21 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { type DataType, STRING } from "../../column/data-type.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 
 class TagColumn {
   readonly columnId: number;
   name: string;
+  readonly type: DataType;
   readonly dictionary: (string | undefined)[] = [undefined];
   readonly codeOf: Map<string, number> = new Map();
   codes: Uint32Array<ArrayBuffer>;
 
-  constructor(columnId: number, name: string, capacity: number) {
+  constructor(columnId: number, name: string, type: DataType, capacity: number) {
     this.columnId = columnId;
     this.name = name;
+    this.type = type;
     this.codes = new Uint32Array(capacity);
   }
 
@@ -36,6 +39,13 @@ class TagColumn {
     this.codeOf.set(value, code);
     return code;
   }
+}
+
+/** A tag column as a table's schema has it. */
+export interface TagDefinition {
+  readonly id: number;
+  readonly name: string;
+  readonly type?: DataType;
 }
 
 /** See the file header. Invariant: no two series have equal code tuples. */
@@ -63,8 +73,8 @@ export class SeriesRegistry implements SeriesView {
     return this.columns.length;
   }
 
-  /** Makes sure that the tag columns exist, in key order; new ones are NULL in all series so far. */
-  setColumns(columns: readonly { readonly id: number; readonly name: string }[]): void {
+  /** Makes sure that the tag columns exist, in key order; new ones are NULL in all series so far. Without a type they are text. */
+  setColumns(columns: readonly TagDefinition[]): void {
     for (const column of columns) {
       const known = this.byId.get(column.id);
       if (known !== undefined) {
@@ -74,7 +84,7 @@ export class SeriesRegistry implements SeriesView {
       }
       this.byId.set(column.id, this.columns.length);
       this.byName.set(column.name, this.columns.length);
-      this.columns.push(new TagColumn(column.id, column.name, this.capacity));
+      this.columns.push(new TagColumn(column.id, column.name, column.type ?? STRING, this.capacity));
     }
     this.scratch = new Uint32Array(this.columns.length);
   }
@@ -92,6 +102,11 @@ export class SeriesRegistry implements SeriesView {
   /** Ids of the tag columns by position. */
   columnIds(): number[] {
     return this.columns.map((column) => column.columnId);
+  }
+
+  /** Type of the tag column at `position`: its texts are those that `table/tag-value.ts` makes of such values. */
+  typeAt(position: number): DataType {
+    return this.columnAt(position).type;
   }
 
   /** Codes of the tag column at `position`, by series number. */

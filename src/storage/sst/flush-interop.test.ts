@@ -32,7 +32,7 @@ function selected(): string {
     if (type.kind === "float") return `f_${id}::DOUBLE::VARCHAR AS f_${id}`;
     if (type.kind === "binary") return `hex(f_${id}) AS f_${id}`;
     if (type.kind === "date") return `date_diff('day', DATE '1970-01-01', f_${id})::VARCHAR AS f_${id}`;
-    if (type.kind === "timestamp") return `epoch_ms(f_${id})::VARCHAR AS f_${id}`;
+    if (type.kind === "timestamp") return `epoch_${type.unit === "microsecond" ? "us" : "ms"}(f_${id})::VARCHAR AS f_${id}`;
     return `f_${id}::VARCHAR AS f_${id}`;
   });
   return ["host", "region", "epoch_us(ts)::VARCHAR AS ts", ...fields].join(", ");
@@ -113,6 +113,7 @@ describe("DuckDB reads a flush", () => {
       "f_18 VARCHAR",
       "f_19 BLOB",
       "f_20 TIMESTAMP WITH TIME ZONE",
+      "f_21 TIMESTAMP WITH TIME ZONE",
     ]);
   });
 });

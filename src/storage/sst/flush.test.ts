@@ -83,7 +83,7 @@ describe("files hold the rows of their chunks", () => {
     const untagged = { ...schema, columns: schema.columns.filter(({ semantic }) => semantic !== "tag") };
     const job = jobOf(schema, [request([0, 5n, 1], [0, 3n, 2], [0, 5n, 3])]);
     const store = memoryFileStore();
-    const [file] = await flushChunks({ ...job, schema: untagged, tags: { count: 1, codes: [], dictionaries: [] } }, store);
+    const [file] = await flushChunks({ ...job, schema: untagged, tags: { count: 1, codes: [], dictionaries: [], types: [] } }, store);
     const rows = await readFileRows(file!, store, untagged);
     expect(rows.map((row) => [row[2], row[3]])).toEqual([
       [3n, 2],

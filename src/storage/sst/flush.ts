@@ -6,8 +6,9 @@
  * One column is moved at a time, so the memory on top of the chunks is the widest column plus 12 B a row.
  */
 import { assert } from "../../base/assert.ts";
-import type { TimeUnit } from "../../column/data-type.ts";
+import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
+import { vectorOf } from "../../column/vector-builder.ts";
 import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
@@ -16,7 +17,8 @@ import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
-import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
+import { takeRows } from "../scan/merge-rows.ts";
+import { orderByTags, type SeriesTags, tagScalar } from "../series/series-ranks.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 
@@ -232,8 +234,24 @@ function columnInputs(
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
     const codes = index.codes[position] as Uint32Array;
     const dictionary = index.dictionaries[position] ?? [undefined];
+    const { type } = column;
+    if (type.kind !== "string") return { extra: {}, make: () => withoutDictionary(typedTags(type, dictionary, codes, index.ends)) };
     return { extra: { bloom: false }, make: () => ({ kind: "runs", ends: index.ends, codes, dictionary }) };
   });
+}
+
+/** Tags of another type than text, one value a row: run r is rows `[ends[r - 1] ?? 0, ends[r])`. */
+function typedTags(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): Vector {
+  const values = dictionary.map((text) => tagScalar(text, type));
+  const runOf = new Uint32Array(ends.at(-1) ?? 0);
+  for (let run = 0; run < ends.length; run++) runOf.fill(run, run === 0 ? 0 : ends[run - 1], ends[run]);
+  return takeRows(
+    vectorOf(
+      type,
+      Array.from(ends, (_, run) => values[codes[run] as number]),
+    ),
+    runOf,
+  );
 }
 
 function withoutDictionary(vector: Vector): ColumnInput {

@@ -30,6 +30,10 @@ const FIELD_KINDS: readonly (readonly [DataType, fc.Arbitrary<Scalar>])[] = [
   [{ kind: "string" }, fc.string({ unit: "binary", maxLength: 6 })],
   [{ kind: "binary" }, fc.uint8Array({ maxLength: 6 })],
   [{ kind: "timestamp", unit: "millisecond" }, fc.bigInt({ min: -(2n ** 51n), max: 2n ** 51n })],
+  [
+    { kind: "timestamp", unit: "microsecond" },
+    fc.oneof(fc.bigInt({ min: -99n, max: 99n }), fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n })),
+  ],
 ];
 
 /** One field column a kind; ids begin at 10. */

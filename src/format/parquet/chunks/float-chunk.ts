@@ -10,6 +10,7 @@ import { splitDoubles, splitFloats } from "../encodings/byte-stream-split.ts";
 import { bitWidthOf, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import { COMPRESSED_SHARE_MAX, FIELD_DICTIONARY_ENTRIES_MAX } from "../limits.ts";
 import { Encoding } from "../page-header.ts";
+import { hasPageSums } from "../page-sums.ts";
 import { PhysicalType } from "../physical-type.ts";
 import { encodeBound, type NumberStatistics, statisticsOfFloats } from "../statistics.ts";
 import { FloatDictionary } from "./float-dictionary.ts";
@@ -24,6 +25,7 @@ export function writeFloatChunk(chunk: ChunkWriter, input: NumberVector, start: 
   const dictionary = tryDictionary(chunk, input, start, pageEnds);
   if (dictionary !== undefined) chunk.dictionaryPage(dictionary.values(), dictionary.size);
   const { physical } = chunk;
+  const withSums = hasPageSums(chunk.column);
   const total: NumberStatistics = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, hasNaN: false };
   let from = start;
   for (const end of pageEnds) {
@@ -33,7 +35,8 @@ export function writeFloatChunk(chunk: ChunkWriter, input: NumberVector, start: 
     const statistics = statisticsOfFloats(floats, count);
     const encoding = encodePage(chunk, floats, count, dictionary);
     const bounds = pageBounds(physical, statistics, count);
-    chunk.dataPage({ rowCount: end - from, nullCount, encoding, values: chunk.values.written(), bounds, sum: statistics.sum });
+    const content = { rowCount: end - from, nullCount, encoding, values: chunk.values.written(), bounds };
+    chunk.dataPage(withSums ? { ...content, sum: statistics.sum } : content);
     // `-0 < 0` is false, so compare signs too: a zero minimum must be the negative one.
     if (statistics.min < total.min || Object.is(statistics.min, -0)) total.min = Math.min(statistics.min, total.min);
     if (statistics.max >= total.max) total.max = Math.max(statistics.max, total.max);

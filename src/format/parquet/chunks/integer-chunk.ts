@@ -14,6 +14,7 @@ import { denseDoubles, denseInts, denseWides, doubleScratch, intScratch, wideScr
 import { type DeltaWidths, encodeDelta32, encodeDelta64 } from "../encodings/delta-binary-packed.ts";
 import { COMPRESSED_SHARE_MAX } from "../limits.ts";
 import { Encoding } from "../page-header.ts";
+import { hasPageSums } from "../page-sums.ts";
 import { PhysicalType, storedScale } from "../physical-type.ts";
 import { encodeBound, type NumberStatistics, statisticsOfInts, statisticsOfWholes } from "../statistics.ts";
 
@@ -43,7 +44,7 @@ interface IntegerPage {
 /** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. */
 export function writeIntegerChunk(chunk: ChunkWriter, input: IntegerInput, start: number, pageEnds: Uint32Array): WrittenChunk {
   const { physical, column } = chunk;
-  const withSums = column.role === "field" && column.type.kind === "int";
+  const withSums = hasPageSums(column);
   let widths: DeltaWidths | undefined;
   let min: bigint | undefined;
   let max: bigint | undefined;
@@ -75,7 +76,9 @@ function loadPage(chunk: ChunkWriter, input: IntegerInput, start: number, end: n
       return loadTimes(chunk, input, validity, start, end, count);
     case "wide": {
       const unsigned = input.values instanceof BigUint64Array;
-      return wholePage(denseWides(input.values, validity, start, end), unsigned, count);
+      const wide = denseWides(input.values, validity, start, end);
+      scaleWides(chunk, wide, count);
+      return wholePage(wide, unsigned, count);
     }
     case "number": {
       const { values } = input;
@@ -145,6 +148,17 @@ function loadTimes(
     return wholePage(wide, false, count);
   }
   return inRange(chunk, doublesPage(doubles, input.base, statistics, count));
+}
+
+/** Brings wide times to the stored unit, in place. */
+function scaleWides(chunk: ChunkWriter, wide: BigInt64Array, count: number): void {
+  const scale = storedScale(chunk.column);
+  if (scale === 1) return;
+  for (let i = 0; i < count; i++) {
+    const value = wide[i]! * BigInt(scale);
+    checkRange(chunk, value);
+    wide[i] = value;
+  }
 }
 
 function scaled(statistics: NumberStatistics, scale: number): NumberStatistics {

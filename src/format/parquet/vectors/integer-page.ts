@@ -1,5 +1,5 @@
 /** Pages of integers, dates and times into the narrowest array that holds them. */
-import type { NumberArray, TimeVector, Vector } from "../../../column/vector.ts";
+import type { NumberArray, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import type { IntArray } from "../encodings/bit-pack.ts";
 import { decodeDeltaDoubles, decodeDeltaInts, deltaCapacity } from "../encodings/delta-binary-unpacked.ts";
 import { Encoding } from "../page-header.ts";
@@ -112,8 +112,11 @@ function decodeWide(context: PageContext): BigInt64Array | BigUint64Array {
   return column.type.kind === "int" && !column.type.signed ? new BigUint64Array(signed.buffer, 0, rowCount) : signed;
 }
 
-/** The values of a timestamp or duration page, as offsets from `timeBase` or the page's smallest value. */
-export function decodeTimes(context: PageContext, timeBase: bigint | undefined): TimeVector {
+/**
+ * The values of a timestamp or duration page: offsets from `timeBase` or the page's smallest value; the values themselves when no
+ * `timeBase` is asked for and they span 2^53 units or more.
+ */
+export function decodeTimes(context: PageContext, timeBase: bigint | undefined): TimeVector | WideVector {
   const { column, index, pageNumber, validity, valueCount, rowCount, page } = context;
   const min = index.wideMins?.[pageNumber] ?? 0n;
   const max = index.wideMaxs?.[pageNumber] ?? 0n;
@@ -124,11 +127,24 @@ export function decodeTimes(context: PageContext, timeBase: bigint | undefined):
   if (index.wideMins === undefined) page.values.fail("a time page without bounds");
   const limit = BigInt(Number.MAX_SAFE_INTEGER);
   if (max - base > limit || base - min > limit) {
-    page.values.fail(`times ${min} to ${max}, which are not within 2^53 of ${base}`);
+    if (timeBase !== undefined) page.values.fail(`times ${min} to ${max}, which are not within 2^53 of ${base}`);
+    return { kind: "wide", values: decodeWideTimes(context), validity };
   }
   const scale = storedScale(column);
   const offsets = scale === 1 ? decodeDoubles(context, base) : decodeScaled(context, base, BigInt(scale));
   return { kind: "time", base, offsets, validity };
+}
+
+/** Times that span 2^53 units or more, which are always PLAIN. */
+function decodeWideTimes(context: PageContext): BigInt64Array {
+  const { page, valueCount, rowCount, validity, allocate, column } = context;
+  plainStride(context);
+  const scale = BigInt(storedScale(column));
+  const values = new BigInt64Array(allocate(rowCount * 8), 0, rowCount);
+  const at = page.values.take(valueCount * 8);
+  for (let i = 0; i < valueCount; i++) values[i] = page.values.view.getBigInt64(at + i * 8, true) / scale;
+  if (validity !== undefined) spread(values, valueCount, validity);
+  return values;
 }
 
 /** Times stored in a finer unit. Every stored value is a multiple of `scale`. */

@@ -1,7 +1,9 @@
 /** Vectors of several batches joined into one, copied: for operators that hold rows past the life of a batch. */
 import type { DataType } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
 import type { NumberArray, Scalar, Validity, Vector } from "../../../column/vector.ts";
-import { heldVector, valueAt } from "../vector-values.ts";
+import { isTimeType, valuesVector } from "../vector-values.ts";
 
 /** One vector and how many of its rows count. */
 export interface VectorPart {
@@ -14,21 +16,20 @@ export function concat(type: DataType, parts: readonly VectorPart[]): Vector {
   const total = parts.reduce((sum, part) => sum + part.rowCount, 0);
   const [first] = parts;
   const kind = first?.vector.kind;
+  if (isTimeType(type) && parts.every(({ vector }) => isTimes(vector))) return times(parts, total);
   if (kind !== undefined && parts.every((part) => part.vector.kind === kind)) {
     const joined = sameKind(parts, total);
     if (joined !== undefined) return joined;
   }
   const values: Scalar[] = [];
-  for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(valueAt(vector, type, i));
-  return heldVector(type, values);
+  for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(scalarAt(vector, type, i));
+  return valuesVector(type, values);
 }
 
 function sameKind(parts: readonly VectorPart[], total: number): Vector | undefined {
   switch (parts[0]?.vector.kind) {
     case "number":
       return numbers(parts, total);
-    case "time":
-      return times(parts, total);
     case "dictionary":
       return dictionaries(parts, total);
     case "bytes":
@@ -63,32 +64,27 @@ function numbers(parts: readonly VectorPart[], total: number): Vector {
   return { kind: "number", values, validity: joinedValidity(parts, total) };
 }
 
-/** Times far apart do not fit offsets from one base: they come out as "wide" until `timedBatches` splits them. */
+/** Times far apart do not fit offsets from one base: they come out as "wide". */
 function times(parts: readonly VectorPart[], total: number): Vector {
-  const vectors = parts.flatMap(({ vector }) => (vector.kind === "time" ? [vector] : []));
+  const vectors = parts.flatMap(({ vector }) => (isTimes(vector) ? [vector] : []));
   const validity = joinedValidity(parts, total);
-  const base = vectors[0]?.base ?? 0n;
+  let base: bigint | undefined;
+  for (const [i, { rowCount }] of parts.entries()) base ??= baseOfTimes(vectors[i]!, 0, rowCount);
   const offsets = new Float64Array(total);
+  if (base === undefined) return { kind: "time", base: 0n, offsets, validity };
   let at = 0;
   for (const [i, { rowCount }] of parts.entries()) {
-    const vector = vectors[i]!;
-    const shift = Number(vector.base - base);
-    for (let row = 0; row < rowCount; row++) {
-      const offset = vector.offsets[row]! + shift;
-      if (!Number.isSafeInteger(offset) && vector.validity?.[row] !== 0) return wideTimes(parts, total, validity);
-      offsets[at + row] = offset;
-    }
+    if (!copyTimeOffsets(vectors[i]!, 0, rowCount, base, offsets, at)) return wideTimes(vectors, parts, total, validity);
     at += rowCount;
   }
   return { kind: "time", base, offsets, validity };
 }
 
-function wideTimes(parts: readonly VectorPart[], total: number, validity: Validity): Vector {
+function wideTimes(vectors: readonly AnyTimes[], parts: readonly VectorPart[], total: number, validity: Validity): Vector {
   const values = new BigInt64Array(total);
   let at = 0;
-  for (const { vector, rowCount } of parts) {
-    if (vector.kind !== "time") continue;
-    for (let row = 0; row < rowCount; row++) values[at + row] = vector.base + BigInt(vector.offsets[row]!);
+  for (const [i, { rowCount }] of parts.entries()) {
+    copyWideTimes(vectors[i]!, 0, rowCount, values, at);
     at += rowCount;
   }
   return { kind: "wide", values, validity };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { scalarAt } from "../../../column/scalar.ts";
 import type { TimeVector, Vector } from "../../../column/vector.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
 import { type BucketSpan, bucketStarts, cutBuckets, frameOf, locate } from "./bucket-starts.ts";
@@ -7,7 +8,6 @@ import { concat } from "./concat.ts";
 import { gather, gatherRuns } from "./gather.ts";
 import { PairTable } from "./pair-table.ts";
 import { endOfSpan } from "./span-end.ts";
-import { valueAt } from "../vector-values.ts";
 
 const arbitraryBuckets = fc
   .record({
@@ -90,7 +90,7 @@ describe("gather and concat", () => {
   for (const [name, vector] of vectors) {
     test(`keep the values of a ${name} vector`, () => {
       const type = typeOf[vector.kind];
-      const values = (of: Vector, rows: number): unknown[] => Array.from({ length: rows }, (_, row) => valueAt(of, type, row));
+      const values = (of: Vector, rows: number): unknown[] => Array.from({ length: rows }, (_, row) => scalarAt(of, type, row));
       const own = values(vector, 3);
       const picked = gather(vector, Uint32Array.of(2, 0, 0), 3);
       expect(values(picked, 3)).toEqual([own[2], own[0], own[0]]);
@@ -102,15 +102,15 @@ describe("gather and concat", () => {
     });
   }
 
-  test("times further apart than doubles reach are held whole", () => {
+  test("times further apart than doubles reach come out wide", () => {
     const at = (base: bigint): Vector => ({ kind: "time", base, offsets: Float64Array.of(0), validity: undefined });
     const joined = concat({ kind: "timestamp", unit: "nanosecond" }, [
       { vector: at(-(2n ** 62n)), rowCount: 1 },
       { vector: at(2n ** 62n), rowCount: 1 },
     ]);
     expect([
-      valueAt(joined, { kind: "timestamp", unit: "nanosecond" }, 0),
-      valueAt(joined, { kind: "timestamp", unit: "nanosecond" }, 1),
+      scalarAt(joined, { kind: "timestamp", unit: "nanosecond" }, 0),
+      scalarAt(joined, { kind: "timestamp", unit: "nanosecond" }, 1),
     ]).toEqual([-(2n ** 62n), 2n ** 62n]);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { scalarAt } from "../../../column/scalar.ts";
 import { type TimeUnit, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import type { TimeVector } from "../../../column/vector.ts";
+import type { TimeVector, WideVector } from "../../../column/vector.ts";
 import { castTimes } from "./cast-times.ts";
 
 const UNITS = Object.keys(UNITS_PER_SECOND) as TimeUnit[];
@@ -25,5 +25,17 @@ test("casts agree with whole-number arithmetic for any base, offset and pair of 
       expect(BigInt(scalarAt(castTimes(vector, 1, source, target), TIMESTAMP_NANOSECOND, 0) as bigint)).toBe(want);
     }),
     { seed: 7, numRuns: 500 },
+  );
+});
+
+test("casts of times as they are agree with whole-number arithmetic", () => {
+  const time = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  fc.assert(
+    fc.property(time, fc.constantFrom(...UNITS), fc.constantFrom(...UNITS), (value, source, target) => {
+      const vector: WideVector = { kind: "wide", values: BigInt64Array.of(value), validity: undefined };
+      const want = BigInt.asIntN(64, floorDivide(value * BigInt(UNITS_PER_SECOND[target]), BigInt(UNITS_PER_SECOND[source])));
+      expect(scalarAt(castTimes(vector, 1, source, target), TIMESTAMP_NANOSECOND, 0)).toBe(want);
+    }),
+    { seed: 8, numRuns: 300 },
   );
 });

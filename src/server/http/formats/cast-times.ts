@@ -2,13 +2,14 @@
  * Times in another unit. Coarser units round towards the past, as a clock shows them.
  */
 import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import type { TimeVector, Vector } from "../../../column/vector.ts";
+import type { TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 
 /** The vector with its times in `to`; the same vector when the units are equal. Results beyond 64 bits wrap around. */
-export function castTimes(vector: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): Vector {
+export function castTimes(vector: TimeVector | WideVector, rowCount: number, from: TimeUnit, to: TimeUnit): Vector {
   const source = UNITS_PER_SECOND[from];
   const target = UNITS_PER_SECOND[to];
   if (source === target) return vector;
+  if (vector.kind === "wide") return castWide(vector, rowCount, BigInt(source), BigInt(target));
   return source > target ? coarser(vector, rowCount, source / target) : finer(vector, rowCount, target / source);
 }
 
@@ -39,5 +40,18 @@ function finer(vector: TimeVector, rowCount: number, factor: number): Vector {
   if (exact) return { kind: "time", base: vector.base * scale, offsets, validity: vector.validity };
   const values = new BigInt64Array(rowCount);
   for (let row = 0; row < rowCount; row++) values[row] = (vector.base + BigInt(vector.offsets[row] ?? 0)) * scale;
+  return { kind: "wide", values, validity: vector.validity };
+}
+
+function castWide(vector: WideVector, rowCount: number, source: bigint, target: bigint): WideVector {
+  const values = new BigInt64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const value = vector.values[row] ?? 0n;
+    if (target > source) values[row] = value * (target / source);
+    else {
+      const divisor = source / target;
+      values[row] = (value - (((value % divisor) + divisor) % divisor)) / divisor;
+    }
+  }
   return { kind: "wide", values, validity: vector.validity };
 }

@@ -11,7 +11,7 @@ async function* inUnit(headers: readonly ColumnHeader[], batches: AsyncIterable<
   for await (const batch of batches) {
     const vectors = batch.vectors.map((vector, position) => {
       const type = headers[position]?.type;
-      if (type?.kind !== "timestamp" || vector.kind !== "time") return vector;
+      if (type?.kind !== "timestamp" || (vector.kind !== "time" && vector.kind !== "wide")) return vector;
       return castTimes(vector, batch.rowCount, type.unit, unit);
     });
     yield { rowCount: batch.rowCount, vectors };

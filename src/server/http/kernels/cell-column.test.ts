@@ -40,6 +40,11 @@ describe("numbers", () => {
       ["0", "-1", "null", "1000000000", "-1000000000", "999999999", "9007199254740991", "-9007199254740991"],
     );
     check(INT64, [-(2n ** 63n), 2n ** 63n - 1n, undefined], ["-9223372036854775808", "9223372036854775807", "null"]);
+    check(
+      TIMESTAMP_NANOSECOND,
+      [-(2n ** 63n), 2n ** 63n - 1n, undefined, 5n],
+      ["-9223372036854775808", "9223372036854775807", "null", "5"],
+    );
     check(UINT64, [2n ** 64n - 1n, 0n], ["18446744073709551615", "0"]);
     const whole = fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 20 });
     fc.assert(

@@ -1,0 +1,120 @@
+/**
+ * Tags of any type as the text that series are told apart by, and back.
+ *
+ * A table's series know tags as text only. Of a column of another type than STRING each value has exactly one text, so that equal values
+ * are one series whatever way they were written:
+ *
+ * | type               | text                                                              |
+ * |--------------------|-------------------------------------------------------------------|
+ * | string             | itself                                                            |
+ * | int                | decimal digits, `-` before negative ones                          |
+ * | boolean            | `true`, `false`                                                   |
+ * | float              | the shortest digits that read back, `NaN`, `Infinity`; -0 is `0`  |
+ * | date               | days since 1970-01-01, as int                                     |
+ * | timestamp          | units of the type since 1970, as int                              |
+ *
+ * A cast from text to the type (dates and timestamps: to int first) gives the value back.
+ */
+import type { DataType } from "../column/data-type.ts";
+import type { Scalar } from "../column/vector.ts";
+
+const INTEGER = /^[+-]?\d{1,40}$/;
+const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const SPECIAL_FLOATS: ReadonlyMap<string, number> = new Map([
+  ["nan", Number.NaN],
+  ...["inf", "+inf", "infinity", "+infinity"].map((text) => [text, Number.POSITIVE_INFINITY] as const),
+  ...["-inf", "-infinity"].map((text) => [text, Number.NEGATIVE_INFINITY] as const),
+]);
+const DAY_MILLIS = 86_400_000;
+const CALENDAR_DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** The text of a value of a type; NULL has none. The value is one that the type can hold. */
+export function tagText(value: Scalar, type: DataType): string | undefined {
+  if (value === undefined) return undefined;
+  if (type.kind !== "float") return String(value);
+  const number = type.bits === 32 ? Math.fround(Number(value)) : Number(value);
+  return String(number + 0); // -0 + 0 is 0: they are equal, and so one series.
+}
+
+/**
+ * The value of a text under a type: what `tagText` makes and what people write besides (`+05`, `1e3`, `TRUE`, `2024-01-31`). NULL for
+ * the empty text, which means "no such tag".
+ *
+ * @returns `{ ok: false }` when the text is no value of the type
+ */
+export function tagValue(text: string, type: DataType): { readonly ok: true; readonly value: Scalar } | { readonly ok: false } {
+  if (type.kind === "string") return { ok: true, value: text };
+  if (text === "") return { ok: true, value: undefined };
+  const value = parse(text, type);
+  return value === undefined ? { ok: false } : { ok: true, value };
+}
+
+function parse(text: string, type: DataType): Scalar {
+  switch (type.kind) {
+    case "int": {
+      const min = type.signed ? -(2n ** BigInt(type.bits - 1)) : 0n;
+      return integerWithin(text, min, min + 2n ** BigInt(type.bits) - 1n);
+    }
+    case "boolean": {
+      const lower = text.toLowerCase();
+      return lower === "true" ? true : lower === "false" ? false : undefined;
+    }
+    case "float": {
+      const number = SPECIAL_FLOATS.get(text.toLowerCase()) ?? (FLOAT.test(text) ? Number(text) : undefined);
+      if (number === undefined) return undefined;
+      return (type.bits === 32 ? Math.fround(number) : number) + 0;
+    }
+    case "date":
+      return dayOf(text) ?? integerWithin(text, -(2n ** 31n), 2n ** 31n - 1n);
+    case "timestamp":
+    case "duration": {
+      const value = integerWithin(text, -(2n ** 63n), 2n ** 63n - 1n);
+      return value === undefined ? undefined : BigInt(value);
+    }
+    default:
+      return text;
+  }
+}
+
+function integerWithin(text: string, min: bigint, max: bigint): number | bigint | undefined {
+  if (!INTEGER.test(text)) return undefined;
+  const value = BigInt(text.startsWith("+") ? text.slice(1) : text);
+  if (value < min || value > max) return undefined;
+  const small = Number(value);
+  return Number.isSafeInteger(small) ? small : value;
+}
+
+/** Days since 1970-01-01 of `YYYY-MM-DD`. */
+function dayOf(text: string): number | undefined {
+  if (!CALENDAR_DAY.test(text)) return undefined;
+  const day = Date.parse(`${text}T00:00:00Z`) / DAY_MILLIS;
+  // The parser of some engines lets 31 April pass as 1 May.
+  return Number.isInteger(day) && new Date(day * DAY_MILLIS).toISOString().startsWith(text) ? day : undefined;
+}
+
+/** How values of the type may be written as tags, for messages. */
+export function tagSyntax(type: DataType): string {
+  switch (type.kind) {
+    case "int":
+      return `a whole number of ${type.bits} bits, ${type.signed ? "signed" : "unsigned"}`;
+    case "boolean":
+      return "true or false";
+    case "float":
+      return "a number";
+    case "date":
+      return "a date such as 2024-01-31";
+    case "timestamp":
+    case "duration":
+      return `a whole number of ${type.unit}s`;
+    default:
+      return "text";
+  }
+}
+
+/** Order of two values of one type: NULL first, then by value, NaN last. For every type but text, which storage orders by itself. */
+export function compareTagValues(a: Scalar, b: Scalar): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? -1 : 1;
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
+}
