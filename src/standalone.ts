@@ -27,8 +27,8 @@ import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
-/** Decoded pages kept in memory. */
-const PAGE_CACHE_BYTES = 128 * 1024 * 1024;
+/** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB. */
+const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
 /** Name of the time index of tables that writes make. */
