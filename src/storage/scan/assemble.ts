@@ -9,7 +9,7 @@ import type { MergeMode } from "../../table/schema.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import { concatPieces } from "./concat.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
-import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
+import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
 /** A column of the projection. */
 export type OutputColumn =
@@ -17,12 +17,10 @@ export type OutputColumn =
   | { readonly kind: "time" }
   | { readonly kind: "field"; readonly column: ScanColumn };
 
-/** Rows `[start, end)` of a source, all of one series. */
-export interface Segment {
+/** Rows of a source, all of one series. */
+export interface Segment extends RowRange {
   readonly source: number;
   readonly series: number;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** What turns segments into batches. */
@@ -141,17 +139,30 @@ function readColumn(
 }
 
 async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number): Promise<Vector> {
-  const pieces: Piece[] = [];
-  for (const { source, start, end } of segments) pieces.push(...(await (assembler.sources[source] as ScanSource).times(start, end)));
-  return concatPieces(pieces, rowCount, assembler.timeType);
+  return concatPieces(await readPieces(assembler, segments, (source, ranges) => source.times(ranges)), rowCount, assembler.timeType);
 }
 
 async function readField(assembler: Assembler, column: ScanColumn, segments: readonly Segment[], rowCount: number): Promise<Vector> {
+  return concatPieces(await readPieces(assembler, segments, (source, ranges) => source.column(column, ranges)), rowCount, column.type);
+}
+
+/** Reads segments in order, those that follow each other in one source at once. */
+async function readPieces(
+  assembler: Assembler,
+  segments: readonly Segment[],
+  read: (source: ScanSource, ranges: readonly RowRange[]) => Promise<readonly Piece[]>,
+): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
-  for (const { source, start, end } of segments) {
-    pieces.push(...(await (assembler.sources[source] as ScanSource).column(column, start, end)));
+  for (let from = 0; from < segments.length; ) {
+    const { source } = segments[from] as Segment;
+    let to = from + 1;
+    while (to < segments.length && segments[to]?.source === source) to++;
+    const part = await read(assembler.sources[source] as ScanSource, segments.slice(from, to));
+    if (to - from === segments.length) return part;
+    for (const piece of part) pieces.push(piece);
+    from = to;
   }
-  return concatPieces(pieces, rowCount, column.type);
+  return pieces;
 }
 
 function tagVector(registry: SeriesRegistry, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {

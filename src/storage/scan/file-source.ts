@@ -1,7 +1,8 @@
+import type { Vector } from "../../column/vector.ts";
 import type { FieldBounds, ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/sst-file.ts";
 import type { RunList } from "./run-list.ts";
-import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
+import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
 /** Field bounds with the id of their column. */
 export type ColumnBounds = FieldBounds & { readonly columnId: number };
@@ -24,11 +25,13 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const skipped = new Set<number>();
   return {
     addRuns: (source, wanted, runs) => addRuns(file, scan, source, wanted, runs),
-    times: (start, end) => piecesOf(file, timeColumn, start, end, scan.metrics),
-    async column(column: ScanColumn, start, end): Promise<readonly Piece[]> {
+    times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
+    async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       const position = file.columnOf(column.id);
-      if (position < 0) return [{ vector: column.missing?.atLeast(end - start), from: 0, to: end - start }];
-      return piecesOf(file, position, start, end, scan.metrics);
+      if (position >= 0) return piecesOf(file, position, ranges, scan.metrics);
+      let rowCount = 0;
+      for (const { start, end } of ranges) rowCount += end - start;
+      return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
     outsideBounds: (start) => isOutside(file, scan, file.pageOf(start), skipped),
@@ -49,20 +52,29 @@ function addRuns(file: OpenSst, scan: FileScan, source: number, wanted: (series:
   }
 }
 
+/** One page is asked for once however many ranges lie in it: newest rows of 4,000 series are 4,000 ranges in a few hundred pages. */
 async function piecesOf(
   file: OpenSst,
   column: number,
-  start: number,
-  end: number,
+  ranges: readonly RowRange[],
   metrics: ScanMetrics | undefined,
 ): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
-  let page = file.pageOf(start);
-  for (let at = start; at < end; page++) {
-    const pageStart = file.pageStarts[page] as number;
-    const to = Math.min(file.pageStarts[page + 1] as number, end);
-    pieces.push({ vector: await file.page(column, page, metrics), from: at - pageStart, to: to - pageStart });
-    at = to;
+  let pageStart = 0;
+  let pageEnd = 0;
+  let vector: Vector | undefined;
+  for (const { start, end } of ranges) {
+    for (let at = start; at < end; ) {
+      if (at < pageStart || at >= pageEnd) {
+        const page = file.pageOf(at);
+        pageStart = file.pageStarts[page] as number;
+        pageEnd = file.pageStarts[page + 1] as number;
+        vector = await file.page(column, page, metrics);
+      }
+      const to = Math.min(pageEnd, end);
+      pieces.push({ vector, from: at - pageStart, to: to - pageStart });
+      at = to;
+    }
   }
   return pieces;
 }

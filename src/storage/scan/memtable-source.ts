@@ -17,17 +17,18 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
   const columns = new Map<number, Vector>();
   return {
     addRuns: (source, _wanted, runs) => addRuns(sorted, source, runs),
-    async times(start, end): Promise<readonly Piece[]> {
+    async times(ranges): Promise<readonly Piece[]> {
       const vector: Vector = { kind: "time", base: selection.base, offsets: sorted.times, validity: undefined };
-      return [{ vector, from: start, to: end }];
+      return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
     },
-    async column(column: ScanColumn, start, end): Promise<readonly Piece[]> {
+    async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       let vector = columns.get(column.id);
       if (vector === undefined) {
         vector = scatterColumn(sorted, column.id, column.type);
         columns.set(column.id, vector);
       }
-      return [{ vector, from: start, to: end }];
+      const values = vector;
+      return ranges.map(({ start, end }) => ({ vector: values, from: start, to: end }));
     },
     pageEnd: () => sorted.rowCount,
     outsideBounds: () => false,

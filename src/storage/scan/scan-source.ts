@@ -22,14 +22,20 @@ export interface Piece {
   readonly to: number;
 }
 
+/** Rows `[start, end)` of a source. */
+export interface RowRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Rows of one snapshot and one 64-day group. `start` and `end` are row numbers, `[start, end)`. */
 export interface ScanSource {
   /** Adds the source's runs of wanted series that touch the time range, under the number `source`. */
   addRuns(source: number, wanted: (series: number) => boolean, runs: RunList): void;
-  /** Offsets of rows `[start, end)` from the group's base, in pieces of kind "time". */
-  times(start: number, end: number): Promise<readonly Piece[]>;
-  /** Values of rows `[start, end)`, in pieces. */
-  column(column: ScanColumn, start: number, end: number): Promise<readonly Piece[]>;
+  /** Offsets of the rows of `ranges` from the group's base, in their order, in pieces of kind "time". */
+  times(ranges: readonly RowRange[]): Promise<readonly Piece[]>;
+  /** Values of the rows of `ranges`, in their order, in pieces. */
+  column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
   /** Whether statistics prove that no row of `[start, end)`, all of one page, meets the bounds. */

@@ -27,12 +27,14 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
   };
   return {
     addRuns: () => undefined,
-    async times(start, end) {
+    async times(ranges) {
       const pieces = [];
-      for (let at = start; at < end; ) {
-        const to = Math.min(end, (Math.floor(at / pageRows) + 1) * pageRows);
-        pieces.push(piece(at, to));
-        at = to;
+      for (const { start, end } of ranges) {
+        for (let at = start; at < end; ) {
+          const to = Math.min(end, (Math.floor(at / pageRows) + 1) * pageRows);
+          pieces.push(piece(at, to));
+          at = to;
+        }
       }
       return pieces;
     },

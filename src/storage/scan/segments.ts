@@ -23,7 +23,7 @@ export async function clipRuns(runs: RunList, sources: readonly ScanSource[], mi
     const source = sources[runs.sources[i] as number] as ScanSource;
     const start = runs.starts[i] as number;
     const end = runs.ends[i] as number;
-    const pieces = await source.times(start, end);
+    const pieces = await source.times([{ start, end }]);
     let kept = 0;
     let before = 0;
     let first = 0;
