@@ -14,6 +14,7 @@ import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
+import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
 import { Engine } from "./engine/engine.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { BuildInfo } from "./server/http/options.ts";
@@ -21,6 +22,7 @@ import { probeAddress, startHttpServer } from "./server/http/server.ts";
 import { lockDataDirectory } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
+import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
 import { openLocalWal } from "./storage/wal/local-wal.ts";
 import { VERSION } from "./version.ts";
@@ -29,6 +31,8 @@ import { VERSION } from "./version.ts";
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
 /** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB. */
 const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
+/** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
+const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
 /** Name of the time index of tables that writes make. */
@@ -64,6 +68,8 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
     timeoutMillis: settings.query.timeoutMs,
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
   });
+  const metrics = new MetricRegistry().withProcessMetrics();
+  registerCompactionMetrics(metrics, () => engine.compactionTotals);
   const http = await startHttpServer({
     hostname: settings.http.addr.host,
     port: settings.http.addr.port,
@@ -72,7 +78,7 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
     userProvider,
     logger: log.logger("http"),
     clock: systemClock,
-    metrics: new MetricRegistry().withProcessMetrics(),
+    metrics,
     bodyBytesMax: settings.http.bodyBytesMax,
     inFlightBytesMax: 0,
     timeoutMs: settings.http.timeoutMs,
@@ -118,6 +124,12 @@ async function openEngine(settings: Settings, log: RootLog, metaFile: string, da
     meta: openSqliteMetaStore(metaFile),
     files: localFileStore(dataFolder),
     flusher: workerFlushExecutor(dataFolder),
+    merger: workerMergeExecutor(dataFolder),
+    compaction: {
+      isAutomatic: storage.compaction,
+      triggerFiles: storage.compactionTriggerFiles,
+      outputBytesMax: COMPACTION_OUTPUT_BYTES_MAX,
+    },
     clock: systemClock,
     logger: log.logger("engine"),
     pageCacheBytes: PAGE_CACHE_BYTES,

@@ -22,6 +22,9 @@ export const SERIES_PER_TABLE_MAX = 16_777_216;
  */
 export const CHUNK_TIME_SPAN_MAX: number = 2 ** 52 - 1;
 
+/** Most data files open for reading at a time. Reason: a process may have 1,024 descriptors; others are opened again when read. */
+export const OPEN_FILES_MAX = 512;
+
 /** Most bad lines an answer names. Reason: an answer must stay small. */
 export const ERROR_LINES_MAX = 100;
 

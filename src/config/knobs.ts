@@ -233,6 +233,18 @@ export const KNOBS: Knobs = {
       default: durationMillis(30 * MINUTE_MS),
       reason: "A memtable older than this is flushed although small, so that the log can be trimmed; 0s is never.",
     },
+    compaction: {
+      key: "storage.compaction",
+      kind: bool,
+      default: true,
+      reason: "Small files become larger ones, and expired rows leave; false leaves that to ADMIN compact_table.",
+    },
+    compactionTriggerFiles: {
+      key: "storage.compaction_trigger",
+      kind: int(2, 1000),
+      default: 4,
+      reason: "Files of one time window from which they are merged; a table's compaction.twcs.trigger_file_num comes first.",
+    },
   },
   write: {
     stallTimeoutMs: {

@@ -282,6 +282,8 @@ type = "File"
 memtable_size = "32MiB"
 write_buffer_limit = "192MiB"
 flush_interval = "30m"
+compaction = true
+compaction_trigger = 4
 
 [write]
 stall_timeout = "10s"

@@ -72,6 +72,10 @@ export interface StorageSettings {
   readonly writeBufferBytesMax: ByteLength;
   /** A memtable older than this is flushed although it is small; 0: never. */
   readonly flushIntervalMs: DurationMillis;
+  /** Whether files are merged in the background. */
+  readonly compaction: boolean;
+  /** Files of a time window from which they are merged. */
+  readonly compactionTriggerFiles: number;
 }
 
 /** `[write]`. */

@@ -4,7 +4,7 @@ import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { PageCache } from "../storage/cache/page-cache.ts";
 import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
-import { defaultValueOf } from "../storage/region/default-value.ts";
+import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
@@ -94,12 +94,12 @@ export class EngineTable implements Table {
     const column = columnNamed(schema, name);
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
-    return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column) } };
+    return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
   }
 
-  /** What rows hold that were written before the column was added: its default, else NULL. */
+  /** What rows hold that were written before the column was added. */
   private missingValue(column: ColumnSchema): ConstantColumn | undefined {
-    const value = defaultValueOf(column, this.clock);
+    const value = initialValueOf(column, this.clock);
     return value === undefined ? undefined : new ConstantColumn(column.type, value);
   }
 }

@@ -5,7 +5,7 @@
  *   flush:   freeze ─► worker ─► files durable ─► one commit (files + flushed sequence) ─► log trimmed
  *   start:   schemas and files from the meta store ─► log replayed into memtables ─► orphan files deleted
  *
- * Order of shutdown: scheduler, flush worker, log, regions, meta store.
+ * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
@@ -15,24 +15,29 @@ import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { PageCache } from "../storage/cache/page-cache.ts";
+import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
-import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
 import { type PreparedChunk, Region } from "../storage/region/region.ts";
-import { type DataFile, filesOfFlushMax } from "../storage/sst/flush.ts";
+import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
+import { filesOfFlushMax } from "../storage/sst/flush.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
-import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import type { TimeRange } from "../table/scan.ts";
+import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { KnownColumn, SchemaLookup, TableWrite, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
 import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { LogLedger } from "./log-ledger.ts";
 import { decodeFile, encodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
+import { changedOptions } from "./schema-change.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
@@ -45,12 +50,17 @@ export interface EngineParts {
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly flusher: FlushExecutor;
+  readonly merger: MergeExecutor;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: FlushLimits;
+  readonly compaction: CompactionLimits;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
 }
+
+/** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
+const CLOSE_FLUSH_MILLIS = 5000;
 
 interface TableEntry {
   readonly table: EngineTable;
@@ -67,6 +77,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly mapper: SeriesMapper = new SeriesMapper();
   private readonly ledger: LogLedger = new LogLedger();
   private readonly scheduler: FlushScheduler<Region>;
+  private readonly compactor: Compactor;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
   private sequence = 0;
@@ -86,6 +97,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       flush: (region: Region) => this.flushRegion(region),
     };
     this.scheduler = new FlushScheduler(parts.limits, host, parts.clock, parts.logger.child("flush"));
+    const { merger, meta, files, clock } = parts;
+    const limits = parts.compaction;
+    this.compactor = new Compactor(
+      { merger, meta, files, clock, limits, logger: parts.logger.child("compaction") },
+      {
+        regions: () => this.regions(),
+        isLive: (region) => this.isLive(region),
+        takeFileId: () => this.schemas.takeFileIds(1),
+        databaseOptions: (name) => this.schemas.database(name)?.options ?? {},
+      },
+    );
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
@@ -99,6 +121,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
     const recovery = await engine.replay();
     engine.scheduler.start();
+    engine.compactor.start();
     return { engine, recovery };
   }
 
@@ -147,7 +170,35 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return true;
   }
 
+  async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
+    this.schemas.alterDatabase(name, options);
+    await this.parts.meta.settled();
+  }
+
+  async truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
+    const entry = this.entries.get(keyOf(database, name));
+    if (entry === undefined) throw tableNotFound(database, name);
+    const { region } = entry.table;
+    const { id } = region.schemaNow;
+    const files = region.dataFiles.filter((file) => ranges === undefined || ranges.some((range) => lies(file, range)));
+    const { meta } = this.parts;
+    // A flush whose commit has not settled has entries of files that the region does not know yet.
+    const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
+    const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
+    // Everything that was appended to the log until now goes; what comes later has a higher sequence.
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequence });
+    meta.commit(changes);
+    this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
+    const taken = region.takeAway(files, ranges === undefined ? this.sequence : undefined);
+    await this.parts.meta.settled();
+    await this.flushing; // A flush of these rows, if it runs, still reads their memory.
+    await taken.end();
+    await this.trimLog();
+  }
+
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
+    const old = this.schemas.schema(database, name);
+    if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
     const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
     assert(schema !== undefined, "a change gives a schema");
     const entry = this.applySchema(schema);
@@ -196,8 +247,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async flushTable(database: string, table: string): Promise<void> {
     const entry = this.entries.get(keyOf(database, table));
-    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    if (entry === undefined) throw tableNotFound(database, table);
     await this.flushRegion(entry.table.region);
+  }
+
+  async compactTable(database: string, table: string): Promise<void> {
+    const entry = this.entries.get(keyOf(database, table));
+    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    await this.compactor.compactAll(entry.table.region);
+  }
+
+  /** What compactions have done since the start. */
+  get compactionTotals(): Readonly<CompactionTotals> {
+    return this.compactor.totals;
+  }
+
+  /** Resolves when no compaction is under way or due now. */
+  compactionIdle(): Promise<void> {
+    return this.compactor.idle();
   }
 
   /** Why writes fail, or undefined. */
@@ -210,17 +277,31 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return this.byId.get(tableId)?.table.region.flushedSequence ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Flushes all tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
+  /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
     await this.scheduler.close();
+    await this.compactor.close();
     try {
-      for (const { table } of this.byId.values()) await this.flushRegion(table.region);
+      await this.flushBeforeClose();
     } finally {
       await this.flushing;
       await this.parts.flusher.close();
       await this.parts.wal.close();
       for (const { table } of this.byId.values()) await table.region.close(false);
       this.parts.meta.close();
+    }
+  }
+
+  /** Largest tables first, for a bounded time: ten thousand small tables are replayed faster than they are flushed. */
+  private async flushBeforeClose(): Promise<void> {
+    const { clock, logger } = this.parts;
+    const deadline = clock.monotonicMillis() + CLOSE_FLUSH_MILLIS;
+    const regions = [...this.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
+    for (let i = 0; i < regions.length; i++) {
+      await this.flushRegion(regions[i] as Region);
+      if (clock.monotonicMillis() < deadline) continue;
+      logger.info({ tables: regions.length - i - 1 }, "tables left in the log, to be replayed at the next start");
+      return;
     }
   }
 
@@ -350,7 +431,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private addEntry(schema: TableSchema): TableEntry {
     const { meta, files, clock } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
-    dataFiles.sort((a, b) => a.sequence - b.sequence || a.id - b.id);
+    dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequence = Math.max(this.sequence, flushed);
     const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
@@ -363,6 +444,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private applySchema(schema: TableSchema): TableEntry {
     const entry = this.byId.get(schema.id);
     if (entry === undefined) return this.addEntry(schema);
+    const { name, database } = entry.table.schema;
+    if (name !== schema.name) {
+      this.entries.delete(keyOf(database, name));
+      this.entries.set(keyOf(database, schema.name), entry);
+      this.dropEpoch++; // Keys of a decoder say the old name.
+    }
     entry.table.region.setSchema(schema);
     entry.plan = writePlanOf(schema);
     return entry;
@@ -402,6 +489,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
       if (!this.isLive(region)) return; // It was dropped while it waited.
+      if (region.oldestFrozen() !== memtable) continue; // Its rows were removed while it waited.
       if (memtable.chunks.length === 0) region.finishFlush(memtable, [], 0);
       else if (!(await this.flushMemtable(region, memtable))) return;
     }
@@ -410,17 +498,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimLog();
   }
 
-  /** Returns false when the table was dropped meanwhile: nothing of it stays. */
+  /** Returns false when the table was dropped or its rows were removed meanwhile: nothing of the flush stays. */
   private async flushMemtable(region: Region, memtable: Memtable): Promise<boolean> {
-    const { meta, files, flusher, clock, logger } = this.parts;
+    const { meta, flusher, clock, logger } = this.parts;
     const started = clock.monotonicMillis();
     const sequence = memtable.maxSequence;
-    const firstFileId = this.schemas.takeFileIds(filesOfFlushMax(region.schemaNow, memtable.chunks));
+    const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks);
+    const firstFileId = this.schemas.takeFileIds(idCount);
     const made = await flusher.flush(region.flushJob(memtable, firstFileId));
-    if (!this.isLive(region)) {
-      for (const file of made) await files.delete(file.name);
-      return false;
-    }
+    const isWanted = (): boolean => this.isLive(region) && region.oldestFrozen() === memtable;
+    if (!isWanted()) return this.discard(made);
     const tableId = region.schemaNow.id;
     // If this fails, whether it took effect is only known after a restart: until then the files stay and their ids are not used again.
     meta.commit([
@@ -428,13 +515,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       { key: flushedKey(tableId), value: sequence },
     ]);
     await meta.settled();
-    this.schemas.returnFileIds(firstFileId + made.length);
+    this.schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
+    if (this.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;
     region.finishFlush(memtable, made, sequence);
+    this.compactor.poke(region);
     const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
     const millis = Math.round(clock.monotonicMillis() - started);
     logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis }, "flushed");
     return true;
+  }
+
+  /** Deletes files that a flush made of rows that are no longer wanted. */
+  private async discard(made: readonly DataFile[]): Promise<false> {
+    for (const file of made) await this.parts.files.delete(file.name);
+    return false;
   }
 
   private isLive(region: Region): boolean {
@@ -462,6 +557,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimLog();
     return report;
   }
+}
+
+function tableNotFound(database: string, table: string): DbError {
+  return new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+}
+
+/** Whether all times of a file are in the range. */
+function lies(file: DataFile, { start, end }: TimeRange): boolean {
+  return file.minTime >= start && file.maxTime < end;
+}
+
+/** Whether rows of equal tags and time are treated in another way after a change. */
+function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
+  if (change.kind === "several") return change.changes.some((one) => changesMerging(schema, one));
+  if (change.kind !== "set-options") return false;
+  return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
 }
 
 function keyOf(database: string, table: string): string {

@@ -4,11 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { put, read, refusal } from "../../test/engine/lines.ts";
-import { NO_LIMITS } from "../../test/engine/machine.ts";
+import { NO_COMPACTION, NO_LIMITS } from "../../test/engine/machine.ts";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { localFileStore } from "../storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../storage/meta-store/sqlite-meta-store.ts";
+import { workerMergeExecutor } from "../storage/compaction/merge-executor.ts";
 import { workerFlushExecutor } from "../storage/sst/flush-executor.ts";
 import { openLocalWal } from "../storage/wal/local-wal.ts";
 import { Engine } from "./engine.ts";
@@ -28,6 +29,8 @@ async function openIn(home: string): Promise<Engine> {
     meta: openSqliteMetaStore(join(home, "meta.db")),
     files: localFileStore(data),
     flusher: workerFlushExecutor(data),
+    merger: workerMergeExecutor(data),
+    compaction: NO_COMPACTION,
     clock: systemClock,
     logger: silentLogger,
     limits: NO_LIMITS,

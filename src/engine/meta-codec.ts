@@ -7,8 +7,8 @@ import { columnId, tableId } from "../base/units.ts";
 import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
-import type { DataFile } from "../storage/sst/flush.ts";
-import type { ColumnDefault, ColumnSchema, SemanticType, TableSchema } from "../table/schema.ts";
+import type { DataFile } from "../storage/sst/data-file.ts";
+import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TableSchema } from "../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
@@ -71,6 +71,8 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
       ...(column.default === undefined ? {} : { default: encodeDefault(column.default) }),
       ...(column.comment === undefined ? {} : { comment: column.comment }),
       ...(column.indexes === undefined ? {} : { indexes: [...column.indexes] }),
+      ...(column.former === undefined ? {} : { former: column.former.map(({ id, type }) => ({ id, type: { ...type } })) }),
+      ...(column.initial === undefined ? {} : { initial: encodeDefault(column.initial) }),
     })),
   };
 }
@@ -93,7 +95,7 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
 }
 
 function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
-  const { comment, indexes } = entry;
+  const { comment, indexes, former, initial } = entry;
   return {
     id: columnId(numberOf(key, entry["id"])),
     name: textOf(key, entry["name"]),
@@ -103,7 +105,13 @@ function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
     ...(entry["default"] === undefined ? {} : { default: decodeDefault(key, objectOf(key, entry["default"])) }),
     ...(comment === undefined ? {} : { comment: textOf(key, comment) }),
     ...(indexes === undefined ? {} : { indexes: arrayOf(key, indexes).map((index) => textOf(key, index)) }),
+    ...(former === undefined ? {} : { former: arrayOf(key, former).map((old) => decodeFormer(key, objectOf(key, old))) }),
+    ...(initial === undefined ? {} : { initial: decodeDefault(key, objectOf(key, initial)) }),
   };
+}
+
+function decodeFormer(key: string, entry: MetaObject): FormerColumn {
+  return { id: columnId(numberOf(key, entry["id"])), type: decodeType(key, objectOf(key, entry["type"])) };
 }
 
 function decodeType(key: string, entry: MetaObject): DataType {

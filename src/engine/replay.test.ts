@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { put, read } from "../../test/engine/lines.ts";
-import { Machine, NO_LIMITS } from "../../test/engine/machine.ts";
+import { Machine, NO_COMPACTION, NO_LIMITS } from "../../test/engine/machine.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { memoryFileStore } from "../storage/file-store/memory-file-store.ts";
+import { inlineMergeExecutor } from "../storage/compaction/merge-executor.ts";
 import { inlineFlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { WalRecord } from "../storage/wal/wal.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
@@ -22,7 +23,16 @@ async function reopen(machine: Machine, keep: (record: WalRecord) => boolean): P
   const logged: object[] = [];
   const logger: Logger = { ...silentLogger, error: (fields, message) => logged.push({ ...fields, message }), child: () => logger };
   const files = memoryFileStore(machine.files);
-  const parts = { meta: machine.meta, files, flusher: inlineFlushExecutor(files), clock: systemClock, logger, limits: NO_LIMITS };
+  const parts = {
+    meta: machine.meta,
+    files,
+    flusher: inlineFlushExecutor(files),
+    merger: inlineMergeExecutor(files),
+    compaction: NO_COMPACTION,
+    clock: systemClock,
+    logger,
+    limits: NO_LIMITS,
+  };
   const { engine } = await Engine.open({ wal, ...parts, pageCacheBytes: 1 << 20 });
   return { engine, logged };
 }

@@ -70,7 +70,7 @@ test("ids of tables and columns are never used again", () => {
 test("ids of files are not given out twice, whatever is given back, fails or starts again", () => {
   const { meta, schemas } = store();
   expect(schemas.takeFileIds(10)).toBe(1);
-  schemas.returnFileIds(4);
+  schemas.returnFileIds(4, 11);
   expect(schemas.takeFileIds(10)).toBe(4);
   meta.failing = true;
   expect(failureOf(() => schemas.takeFileIds(5000))).toBe("StorageUnavailable: disk is full");
@@ -79,7 +79,7 @@ test("ids of files are not given out twice, whatever is given back, fails or sta
   const next = new SchemaStore(meta).takeFileIds(1);
   expect(next).toBeGreaterThanOrEqual(5014);
   expect(new SchemaStore(meta).takeFileIds(1)).toBeGreaterThan(next);
-  expect(() => schemas.returnFileIds(1e9)).toThrow("ids below");
+  expect(() => schemas.returnFileIds(1e9, 1e9)).toThrow("ids below");
 });
 
 test("steps of one transaction build on each other, and none of them happens when one fails", () => {

@@ -4,14 +4,14 @@
  */
 import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
-import { TABLE_COLUMNS_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { DatabaseInfo } from "../table/catalog.ts";
-import type { ColumnDefinition, ColumnSchema, SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey } from "./meta-codec.ts";
-import { checkColumnName, checkDatabaseName, checkTableName } from "./name-rules.ts";
+import { checkDatabaseName, checkTableName } from "./name-rules.ts";
+import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
 
 /** Databases that exist on every server. */
 const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
@@ -26,7 +26,7 @@ interface TableEntry {
 }
 
 interface DatabaseEntry {
-  readonly info: DatabaseInfo;
+  info: DatabaseInfo;
   readonly tables: Map<string, TableEntry>;
 }
 
@@ -105,6 +105,17 @@ export class SchemaStore {
     return dropped;
   }
 
+  /** @throws DbError DatabaseNotFound; InvalidArguments for one that belongs to the server and is not `public` */
+  alterDatabase(name: string, changes: Readonly<Record<string, string | undefined>>): void {
+    const entry = this.databaseOf(name);
+    if (BUILT_IN_DATABASES.includes(name) && name !== "public") {
+      throw new DbError(StatusCode.InvalidArguments, `cannot alter database ${name}: it belongs to the server`);
+    }
+    const options = changedOptions(entry.info.options, changes);
+    this.meta.commit([{ key: `database/${name}`, value: { options: { ...options } } }]);
+    entry.info = { name, options };
+  }
+
   /** @throws DbError DatabaseNotFound, TableAlreadyExists, InvalidArguments */
   createTable(definition: TableDefinition): TableSchema {
     return this.applyAll([{ kind: "create", definition }])[0] as TableSchema;
@@ -125,7 +136,8 @@ export class SchemaStore {
     const results: TableEntry[] = [];
     for (const step of steps) {
       const next = step.kind === "create" ? this.created(step.definition, nextTable++) : this.altered(step, changed);
-      changed.set(`${next.schema.database}\0${next.schema.name}`, next);
+      if (step.kind === "alter" && next.schema.name !== step.table) this.checkFree(next.schema, changed);
+      changed.set(`${next.schema.database}\0${step.kind === "alter" ? step.table : next.schema.name}`, next);
       results.push(next);
     }
     const changes: MetaChange[] = [...changed.values()].map(({ schema, nextColumnId }) => ({
@@ -135,7 +147,12 @@ export class SchemaStore {
     if (nextTable !== this.nextTable) changes.push({ key: NEXT_TABLE, value: nextTable });
     this.meta.commit(changes);
     this.nextTable = nextTable;
-    for (const entry of changed.values()) this.databaseOf(entry.schema.database).tables.set(entry.schema.name, entry);
+    for (const [key, entry] of changed) {
+      const { tables } = this.databaseOf(entry.schema.database);
+      const name = key.slice(key.indexOf("\0") + 1);
+      if (name !== entry.schema.name) tables.delete(name);
+      tables.set(entry.schema.name, entry);
+    }
     return results.map(({ schema }) => schema);
   }
 
@@ -151,10 +168,10 @@ export class SchemaStore {
     return first;
   }
 
-  /** Gives back the ids from `first` on, which the last `takeFileIds` gave out and nobody used. */
-  returnFileIds(first: number): void {
-    assert(first <= this.nextFile, `ids below ${this.nextFile}; got ${first}`);
-    this.nextFile = first;
+  /** Gives back the ids of `[first, end)`, which nobody used. They are lost when others were given out since. */
+  returnFileIds(first: number, end: number): void {
+    assert(first <= end && end <= this.nextFile, `ids below ${this.nextFile}; got ${first} to ${end}`);
+    if (end === this.nextFile) this.nextFile = first;
   }
 
   private created(definition: TableDefinition, id: number): TableEntry {
@@ -174,12 +191,14 @@ export class SchemaStore {
 
   private altered(step: AlterStep, changed: ReadonlyMap<string, TableEntry>): TableEntry {
     const entry = changed.get(`${step.database}\0${step.table}`) ?? this.entryOf(step.database, step.table);
-    const { change } = step;
-    if (change.kind === "set-options") {
-      const options = { ...entry.schema.options, ...change.options };
-      return { ...entry, schema: { ...entry.schema, options, version: entry.schema.version + 1 } };
-    }
-    return withColumns(entry, change.columns, change.ifNotExists);
+    return changedSchema(entry, step.change);
+  }
+
+  /** The new name of a table is one that no table has. */
+  private checkFree({ database, name }: TableSchema, changed: ReadonlyMap<string, TableEntry>): void {
+    const isTaken = this.databaseOf(database).tables.has(name) || changed.has(`${database}\0${name}`);
+    if (!isTaken) return;
+    throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${name}`);
   }
 
   private databaseOf(name: string): DatabaseEntry {
@@ -210,41 +229,6 @@ export interface AlterStep {
 
 /** One step of a schema transaction. */
 export type SchemaStep = { readonly kind: "create"; readonly definition: TableDefinition } | AlterStep;
-
-function withColumns(entry: TableEntry, added: readonly ColumnDefinition[], ifNotExists: boolean): TableEntry {
-  const { schema } = entry;
-  const columns: ColumnSchema[] = [...schema.columns];
-  const primaryKey = [...schema.primaryKey];
-  let { nextColumnId } = entry;
-  for (const column of added) {
-    if (column.semantic === "timestamp") {
-      throw new DbError(StatusCode.InvalidArguments, `cannot add time index ${column.name} to table ${schema.name}: it has one`);
-    }
-    if (columns.some(({ name }) => name === column.name)) {
-      if (ifNotExists) continue;
-      throw new DbError(StatusCode.TableColumnExists, `Column ${column.name} already exists in table ${schema.name}`);
-    }
-    columns.push({ ...column, id: columnId(nextColumnId++) });
-    if (column.semantic === "tag") primaryKey.push(column.name);
-  }
-  checkColumns(schema.name, columns);
-  return { schema: { ...schema, columns, primaryKey, version: schema.version + 1 }, nextColumnId };
-}
-
-function checkColumns(table: string, columns: readonly ColumnDefinition[]): void {
-  if (columns.length > TABLE_COLUMNS_MAX) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `cannot give table ${table} ${columns.length} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
-    );
-  }
-  const names = new Set<string>();
-  for (const { name } of columns) {
-    checkColumnName(name);
-    if (names.has(name)) throw new DbError(StatusCode.InvalidArguments, `cannot give table ${table} two columns of the name ${name}`);
-    names.add(name);
-  }
-}
 
 /** One time index; the primary key is exactly the tags. */
 function checkKey({ name, columns, primaryKey }: TableDefinition): void {

@@ -17,7 +17,10 @@ export interface WritePlan {
   readonly version: number;
   readonly columnOf: ReadonlyMap<string, ColumnSchema>;
   readonly timeUnit: TimeUnit;
-  /** Fields that take a value when a write leaves them out, or refuse to be left out. */
+  /**
+   * Fields that take a value when a write leaves them out, or refuse to be left out. A NULL that a write means is written out where rows
+   * that lack the field are taken for older ones.
+   */
   readonly demanding: readonly ColumnSchema[];
 }
 
@@ -31,7 +34,8 @@ export function writePlanOf(schema: TableSchema): WritePlan {
     columnOf: new Map(schema.columns.map((column) => [column.name, column])),
     timeUnit,
     demanding: schema.columns.filter(
-      ({ semantic, nullable, ...column }) => semantic === "field" && (!nullable || column.default !== undefined),
+      ({ semantic, nullable, ...column }) =>
+        semantic === "field" && (!nullable || column.default !== undefined || column.initial !== undefined),
     ),
   };
 }
@@ -50,7 +54,6 @@ export function columnSources(schema: TableSchema, plan: WritePlan, write: Table
   }
   for (const column of plan.demanding) {
     if (write.fields.some(({ name }) => name === column.name)) continue;
-    if (column.default === undefined) throw nullRefused(schema, column);
     const value = defaultValueOf(column, clock);
     if (value === undefined && !column.nullable) throw nullRefused(schema, column);
     sources.push({ columnId: column.id, type: column.type, vector: constant(column.type, value, write.rowCount) });

@@ -6,6 +6,9 @@ import { type ExecOptions, select } from "./exec/select.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Statement } from "./sql/ast.ts";
 import { admin } from "./statement/admin.ts";
+import { alterDatabase } from "./statement/alter-database.ts";
+import { alterTable } from "./statement/alter-table.ts";
+import { comment } from "./statement/comment.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { explain } from "./statement/explain.ts";
@@ -13,6 +16,7 @@ import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
 import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
+import { truncate } from "./statement/truncate.ts";
 import type { StatementResult } from "./statement-result.ts";
 
 export type { ExecOptions } from "./exec/select.ts";
@@ -36,6 +40,14 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return createDatabase(statement, context);
     case "drop-database":
       return dropDatabase(statement, context);
+    case "alter-table":
+      return alterTable(statement, context);
+    case "alter-database":
+      return alterDatabase(statement, context);
+    case "truncate":
+      return truncate(statement, context);
+    case "comment":
+      return comment(statement, context);
     case "show-databases":
       return showDatabases(statement, context);
     case "show-tables":

@@ -14,6 +14,8 @@ export interface SessionVariables {
 export interface AdminOperations {
   /** Writes the table's memtable to files; resolves when they are durable. @throws DbError TableNotFound */
   flushTable(database: string, table: string): Promise<void>;
+  /** Merges the table's files to one a time window, without rows that have expired. @throws DbError TableNotFound */
+  compactTable(database: string, table: string): Promise<void>;
 }
 
 /** Everything a statement runs against. */

@@ -46,6 +46,19 @@ export interface Catalog {
   createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table>;
   /** @throws DbError TableNotFound. Returns false when missing and `ifExists`. */
   dropTable(database: string, name: string, ifExists: boolean): Promise<boolean>;
-  /** @throws DbError TableNotFound, TableColumnExists, InvalidArguments */
+  /**
+   * Changes options of a database; undefined takes one away.
+   *
+   * @throws DbError DatabaseNotFound; InvalidArguments for one that belongs to the server
+   */
+  alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void>;
+  /**
+   * Removes rows: all of them, or those of files whose times all lie in one of `ranges`, in the unit of the time index. Scans under way
+   * go on with what they see; a write beside it is wholly removed or wholly kept.
+   *
+   * @throws DbError TableNotFound
+   */
+  truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void>;
+  /** @throws DbError TableNotFound, TableAlreadyExists (renamed to), TableColumnNotFound, TableColumnExists, InvalidArguments */
   alterTable(database: string, name: string, change: SchemaChange): Promise<Table>;
 }

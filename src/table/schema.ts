@@ -26,9 +26,19 @@ export interface ColumnDefinition {
   readonly indexes?: readonly string[];
 }
 
-/** A column of an existing table. */
+/** What values of a column were stored as before its type changed. */
+export interface FormerColumn {
+  readonly id: ColumnId;
+  readonly type: DataType;
+}
+
+/** A column of an existing table. An id stands for values of one type for ever: a column whose type changes gets a new one. */
 export interface ColumnSchema extends ColumnDefinition {
   readonly id: ColumnId;
+  /** Earlier ids and types, oldest first; what is stored under them is cast to `type` when it is read. Absent: there are none. */
+  readonly former?: readonly FormerColumn[];
+  /** What rows hold that are older than the column, where that is no longer its default. */
+  readonly initial?: ColumnDefault;
 }
 
 /** How rows with equal tags and time are resolved: the newest row whole, field by field, or not at all. */
@@ -56,10 +66,32 @@ export interface TableSchema extends Omit<TableDefinition, "columns"> {
   readonly columns: readonly ColumnSchema[];
 }
 
-/** A change of a table's schema. All of them keep column ids. */
+/** Where a column stands in the order that `SELECT *` shows. */
+export type ColumnPlace = { readonly kind: "first" } | { readonly kind: "after"; readonly column: string };
+
+/** A column to be added, by default as the last one. Tags become the last of the primary key, wherever they stand. */
+export interface NewColumn extends ColumnDefinition {
+  readonly place?: ColumnPlace;
+  /** Whether a column of the same name makes this one be left out; by default that is as the whole change says. */
+  readonly ifNotExists?: boolean;
+}
+
+/** A change of a table's schema. Columns keep their ids, but for a change of type; ids of dropped columns are never used again. */
 export type SchemaChange =
-  | { readonly kind: "add-columns"; readonly columns: readonly ColumnDefinition[]; readonly ifNotExists: boolean }
-  | { readonly kind: "set-options"; readonly options: Readonly<Record<string, string>> };
+  | { readonly kind: "add-columns"; readonly columns: readonly NewColumn[]; readonly ifNotExists: boolean }
+  | { readonly kind: "drop-columns"; readonly names: readonly string[] }
+  /** Values that have no counterpart in the new type become NULL. */
+  | { readonly kind: "change-type"; readonly column: string; readonly type: DataType }
+  /** Undefined drops the default. Rows that exist keep what they hold. */
+  | { readonly kind: "set-default"; readonly column: string; readonly default: ColumnDefault | undefined }
+  /** The index clauses that the column has from now on. */
+  | { readonly kind: "set-indexes"; readonly column: string; readonly indexes: readonly string[] }
+  | { readonly kind: "set-comment"; readonly column: string; readonly comment: string | undefined }
+  /** Options to set; undefined takes one away. */
+  | { readonly kind: "set-options"; readonly options: Readonly<Record<string, string | undefined>> }
+  | { readonly kind: "rename"; readonly name: string }
+  /** All of them or none. */
+  | { readonly kind: "several"; readonly changes: readonly SchemaChange[] };
 
 /** The time index column. */
 export function timeIndexOf(schema: Pick<TableSchema, "columns" | "name">): ColumnSchema {

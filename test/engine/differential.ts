@@ -7,13 +7,25 @@
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { Table } from "../../src/table/catalog.ts";
+import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
-import { fieldColumn, pick, type RandomTable, randomColumn, randomLineTable, randomRows, randomScan, randomTable } from "./random-table.ts";
+import {
+  fieldColumn,
+  pick,
+  type RandomTable,
+  randomColumn,
+  randomLineTable,
+  randomRetype,
+  randomRows,
+  randomScan,
+  randomTable,
+  randomValue,
+} from "./random-table.ts";
 
 const DATABASE = "public";
 const TIME = "greptime_timestamp";
@@ -28,14 +40,18 @@ interface Live {
   readonly isLines: boolean;
   readonly random: RandomTable;
   readonly model: TableModel;
-  readonly name: string;
+  name: string;
+  /** Columns whose type changed: once each, since a value is cast from the type it was last written to a file with. */
+  readonly retyped: Set<string>;
   nextColumn: number;
 }
 
 /** Lives one life of `steps` steps. @throws Error with the seed and the step */
 export async function live(seed: number, steps: number): Promise<void> {
   const random = seededRandom(seed);
-  const life = new Life(random, await Machine.start({ segmentBytes: pick(random, [2000, 20_000, 1 << 20]) }));
+  const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
+  const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
+  const life = new Life(random, await Machine.start({ segmentBytes, compaction }));
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();
@@ -69,11 +85,14 @@ class Life {
     const dice = random.below(100);
     if (dice < 38) await this.write(table);
     else if (dice < 66) await this.scan(table);
-    else if (dice < 76) await this.flush(table);
+    else if (dice < 73) await this.flush(table);
+    else if (dice < 75) await this.compact(table);
+    else if (dice < 76) await this.compactBesideOthers(table);
     else if (dice < 80) await this.failFlush(table);
     else if (dice < 84) await this.scanBesideOthers(table);
     else if (dice < 87) await this.scanBesideFlush(table);
-    else if (dice < 90) await this.addColumn(table);
+    else if (dice < 89) await this.addColumn(table);
+    else if (dice < 90) await this.changeSchema(table);
     else if (dice < 92) await this.failWrite(table);
     else if (dice < 94) await this.restart();
     else if (dice < 96) await this.crash();
@@ -95,7 +114,14 @@ class Life {
     const isLines = random.below(3) === 0;
     const table = isLines ? randomLineTable(random, name, TIME) : randomTable(random, name, TIME);
     const options: Record<string, string> = table.mode === "append" ? { append_mode: "true" } : { merge_mode: table.mode };
-    const live = { isLines, random: table, model: new TableModel(table.columns, table.mode), name, nextColumn: table.columns.length };
+    const live = {
+      isLines,
+      random: table,
+      model: new TableModel(table.columns, table.mode),
+      name,
+      retyped: new Set<string>(),
+      nextColumn: table.columns.length,
+    };
     this.tables.push(live);
     const primaryKey = live.model.tagNames;
     await this.machine.engine.createTable({ database: DATABASE, name, columns: table.columns, primaryKey, engine: "mito", options }, false);
@@ -180,6 +206,38 @@ class Life {
     await this.check(table);
   }
 
+  private async compact(table: Live): Promise<void> {
+    this.doing = `compact ${table.name}`;
+    const { machine } = this;
+    const isFailing = this.random.below(4) === 0;
+    if (isFailing && this.random.below(2) === 0) machine.mergeFailure = "no space left";
+    else if (isFailing) machine.commitFailure = "disk is full";
+    await machine.engine.compactTable(DATABASE, table.name).catch((error: unknown) => {
+      if (!(error instanceof DbError)) throw error;
+    });
+    machine.mergeFailure = undefined;
+    machine.commitFailure = undefined;
+    await this.check(table);
+  }
+
+  /** Scans, writes, flushes, drops and power cuts while a merge has written its file and is not known yet. */
+  private async compactBesideOthers(table: Live): Promise<void> {
+    this.doing = `use ${table.name} while its compaction stands still`;
+    const { machine } = this;
+    const scan = await this.begin(table);
+    machine.holdMerge();
+    const compacted = machine.engine.compactTable(DATABASE, table.name);
+    await this.write(table);
+    if (this.random.below(2) === 0) await machine.engine.flushTable(DATABASE, table.name);
+    if (this.random.below(4) === 0) return this.crash();
+    const isDropped = this.random.below(4) === 0;
+    if (isDropped) await this.drop(table);
+    machine.releaseMerge();
+    await compacted;
+    await scan.finish();
+    if (!isDropped) await this.check(table);
+  }
+
   private async failFlush(table: Live): Promise<void> {
     this.doing = `fail a flush of ${table.name}`;
     const { machine } = this;
@@ -241,6 +299,95 @@ class Life {
     if (isBeside) table.model.write(given, rows);
     table.model.addColumn(column); // The write is older than the column: it was logged before.
     await this.check(table);
+  }
+
+  private async changeSchema(table: Live): Promise<void> {
+    const steps = [
+      () => this.dropColumn(table),
+      () => this.changeType(table),
+      () => this.changeType(table),
+      () => this.changeDefault(table),
+      () => this.rename(table),
+      () => this.truncate(table),
+    ];
+    await pick(this.random, steps)();
+    await this.check(table);
+  }
+
+  private fieldsOf({ model }: Live): ColumnDefinition[] {
+    return model.columns.filter(({ semantic }) => semantic === "field");
+  }
+
+  /** Half of the time another column takes its name at once. */
+  private async dropColumn(table: Live): Promise<void> {
+    const { engine } = this.machine;
+    const fields = this.fieldsOf(table);
+    if (fields.length < 2) return;
+    const { name } = pick(this.random, fields);
+    this.doing = `drop column ${name} of ${table.name}`;
+    await engine.alterTable(DATABASE, table.name, { kind: "drop-columns", names: [name] });
+    table.model.dropColumn(name);
+    table.retyped.delete(name);
+    if (table.isLines || this.random.below(2) === 0) return;
+    const column = { ...randomColumn(this.random, 0), name, semantic: "field" as const };
+    await engine.alterTable(DATABASE, table.name, { kind: "add-columns", columns: [column], ifNotExists: false });
+    table.model.addColumn(column);
+  }
+
+  /** Beside a write that was logged before, or a flush that stands still, or neither. */
+  private async changeType(table: Live): Promise<void> {
+    const { machine, random } = this;
+    const column = pick(random, this.fieldsOf(table));
+    const type = randomRetype(random, column.type, table.isLines, table.model.mode === "last_non_null");
+    if (type === undefined || table.retyped.has(column.name)) return;
+    this.doing = `make ${column.name} of ${table.name}, ${column.type.kind}, ${JSON.stringify(type)}`;
+    table.retyped.add(column.name);
+    const { given, rows } = this.rowsFor(table);
+    const isBesideWrite = !table.isLines && random.below(2) === 0;
+    const isBesideFlush = random.below(3) === 0;
+    if (isBesideFlush) machine.holdFlush();
+    const flushed = isBesideFlush ? machine.engine.flushTable(DATABASE, table.name) : undefined;
+    if (isBesideWrite) machine.wal.hold();
+    const write = isBesideWrite ? this.send(table, given, rows) : undefined;
+    await machine.engine.alterTable(DATABASE, table.name, { kind: "change-type", column: column.name, type });
+    machine.wal.release();
+    await write;
+    machine.releaseFlush();
+    await flushed;
+    if (isBesideWrite) table.model.write(given, rows);
+    table.model.changeType(column.name, type);
+  }
+
+  private async changeDefault(table: Live): Promise<void> {
+    if (table.isLines) return;
+    const { name, type } = pick(this.random, this.fieldsOf(table));
+    const value = this.random.below(3) === 0 ? undefined : randomValue(this.random, type);
+    this.doing = `set the default of ${name} of ${table.name}`;
+    const chosen = value === undefined ? undefined : { kind: "literal" as const, value };
+    await this.machine.engine.alterTable(DATABASE, table.name, { kind: "set-default", column: name, default: chosen });
+    table.model.setDefault(name, value);
+  }
+
+  private async rename(table: Live): Promise<void> {
+    const name = `t${this.created++}`;
+    this.doing = `rename ${table.name} to ${name}`;
+    await this.machine.engine.alterTable(DATABASE, table.name, { kind: "rename", name });
+    table.name = name;
+  }
+
+  /** Rows that are being logged go with the others; what a scan has begun to read stays for it. */
+  private async truncate(table: Live): Promise<void> {
+    this.doing = `truncate ${table.name}`;
+    const { machine } = this;
+    const scan = await this.begin(table);
+    machine.wal.hold();
+    const { given, rows } = this.rowsFor(table);
+    const write = this.send(table, given, rows);
+    const truncated = machine.engine.truncateTable(DATABASE, table.name);
+    machine.wal.release();
+    await Promise.all([write, truncated]);
+    table.model.clear();
+    await scan.finish();
   }
 
   private async addColumnByLine(table: Live): Promise<void> {

@@ -8,7 +8,9 @@ import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
+import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
 import { memoryMetaStore } from "../../src/storage/meta-store/memory-meta-store.ts";
@@ -26,9 +28,13 @@ export const NO_LIMITS: FlushLimits = {
   stallMillis: 50,
 };
 
+/** Limits under which nothing is merged by itself. */
+export const NO_COMPACTION: CompactionLimits = { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 };
+
 /** How a machine differs from the plain one. */
 export interface MachineOptions {
   readonly limits?: Partial<FlushLimits>;
+  readonly compaction?: Partial<CompactionLimits>;
   readonly segmentBytes?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -45,9 +51,12 @@ export class Machine {
   flushFailure: string | undefined;
   /** Why the next commits of the meta store fail. */
   commitFailure: string | undefined;
+  /** Why the next merges fail. */
+  mergeFailure: string | undefined;
   /** Flushes begun since the machine was made. */
   flushCount = 0;
   private gate: PromiseWithResolvers<void> | undefined;
+  private mergeGate: PromiseWithResolvers<void> | undefined;
   private life = 0;
   private readonly options: MachineOptions;
 
@@ -73,6 +82,7 @@ export class Machine {
   async crash(): Promise<void> {
     this.life++;
     this.gate = undefined;
+    this.mergeGate = undefined;
     this.wal = this.wal.crash();
     await this.open();
   }
@@ -87,17 +97,29 @@ export class Machine {
     this.gate = undefined;
   }
 
+  /** From now on merges stand still, after their file is written and before it is known, until `releaseMerge`. */
+  holdMerge(): void {
+    this.mergeGate ??= Promise.withResolvers<void>();
+  }
+
+  releaseMerge(): void {
+    this.mergeGate?.resolve();
+    this.mergeGate = undefined;
+  }
+
   private async open(): Promise<void> {
-    const { clock = systemClock, logger = silentLogger, limits } = this.options;
+    const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
     const files = memoryFileStore(this.files);
     const { engine, recovery } = await Engine.open({
       wal: this.wal,
       meta: this.metaOf(this.life),
       files,
       flusher: this.flusherOf(this.life, files),
+      merger: this.mergerOf(this.life, files),
       clock,
       logger,
       limits: { ...NO_LIMITS, ...limits },
+      compaction: { ...NO_COMPACTION, ...compaction },
       pageCacheBytes: 1 << 20,
     });
     this.engine = engine;
@@ -115,6 +137,19 @@ export class Machine {
       },
       settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
       close: () => undefined,
+    };
+  }
+
+  private mergerOf(life: number, files: FileStore): MergeExecutor {
+    const inline = inlineMergeExecutor(files);
+    return {
+      merge: async (job) => {
+        if (this.mergeFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot compact: ${this.mergeFailure}`);
+        const made = await inline.merge(job);
+        while (this.mergeGate !== undefined && life === this.life) await this.mergeGate.promise;
+        return life === this.life ? made : new Promise(() => undefined);
+      },
+      close: () => inline.close(),
     };
   }
 

@@ -2,6 +2,8 @@
  * What a table should answer: every row ever written, kept as it was written, and resolved when it is asked for. Slow and simple.
  */
 import { compareText } from "../../src/storage/series/series-ranks.ts";
+import type { DataType } from "../../src/column/data-type.ts";
+import { retypeScalar } from "../../src/column/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import type { ScanRequest, TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
@@ -37,6 +39,41 @@ export class TableModel {
     this.columns.push(column);
     const value = literalOf(column);
     if (value !== undefined) this.rows = this.rows.map((row) => new Map([...row, [column.name, value]]));
+  }
+
+  /** Removes a column with its values. */
+  dropColumn(name: string): void {
+    this.columns.splice(
+      this.columns.findIndex((column) => column.name === name),
+      1,
+    );
+    this.rows = this.rows.map((row) => new Map([...row].filter(([key]) => key !== name)));
+  }
+
+  /** Casts a column with its values and its default. */
+  changeType(name: string, type: DataType): void {
+    const at = this.columns.findIndex((column) => column.name === name);
+    const column = this.columns[at];
+    if (column === undefined) throw new Error(`column ${name} is gone`);
+    const value = retypeScalar(literalOf(column), column.type, type);
+    this.columns[at] = { ...column, type, ...(column.default === undefined ? {} : { default: { kind: "literal", value } }) };
+    this.rows = this.rows.map((row) => {
+      if (!row.has(name)) return row;
+      return new Map([...row, [name, retypeScalar(row.get(name), column.type, type)] as const]);
+    });
+  }
+
+  /** Changes a column's default; rows that are there keep what they hold. */
+  setDefault(name: string, value: Scalar): void {
+    const at = this.columns.findIndex((column) => column.name === name);
+    const { default: _, ...column } = this.columns[at] ?? {};
+    const next = value === undefined ? column : { ...column, default: { kind: "literal" as const, value } };
+    this.columns[at] = next as ColumnDefinition; // `at` is that of a column.
+  }
+
+  /** Removes all rows. */
+  clear(): void {
+    this.rows = [];
   }
 
   /** Writes rows that give values for `given` only; other columns take their default. */

@@ -18,6 +18,7 @@ import {
   UINT32,
   UINT64,
 } from "../../src/column/data-type.ts";
+import { canRetype } from "../../src/column/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
@@ -101,6 +102,13 @@ export function fieldColumn(name: string, type: DataType): ColumnDefinition {
   return { name, type, semantic: "field", nullable: true };
 }
 
+/** A type that a column may be given. `isLossless`: no value becomes NULL, which the merge of single fields would show. */
+export function randomRetype(random: Random, from: DataType, isLine: boolean, isLossless: boolean): DataType | undefined {
+  if (isLossless) return ["int", "float", "boolean"].includes(from.kind) ? STRING : undefined;
+  const targets = (isLine ? LINE_TYPES : FIELD_TYPES).filter((to) => canRetype(from, to));
+  return targets.length === 0 ? undefined : pick(random, targets);
+}
+
 /** A column to add: a tag, a field, or a field with a default. */
 export function randomColumn(random: Random, number: number): ColumnDefinition {
   if (random.below(4) === 0) return tagColumn(`tag${number}`);
@@ -148,7 +156,7 @@ function clamp(time: bigint): bigint {
 }
 
 /** A value of a type, often one at the edge of its range. */
-function randomValue(random: Random, type: DataType): Scalar {
+export function randomValue(random: Random, type: DataType): Scalar {
   switch (type.kind) {
     case "float": {
       const value = pick(random, [

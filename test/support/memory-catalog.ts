@@ -7,6 +7,7 @@
 import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { columnId, tableId } from "../../src/base/units.ts";
+import { changedOptions, changedSchema } from "../../src/engine/schema-change.ts";
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
@@ -62,6 +63,11 @@ export class MemoryTable implements Table {
       this.all.push(series);
     }
     series.rows.push({ time, fields: new Map(fields) });
+  }
+
+  /** Removes all rows. */
+  clear(): void {
+    for (const { rows } of this.all) rows.length = 0;
   }
 
   get series(): SeriesView {
@@ -211,7 +217,7 @@ function passes(predicate: TagPredicate, value: string | undefined): boolean {
 
 /** A catalog and its writer. */
 export class MemoryCatalog implements Catalog, Writer {
-  private readonly known = new Map<string, { readonly info: DatabaseInfo; readonly tables: Map<string, MemoryTable> }>();
+  private readonly known = new Map<string, { info: DatabaseInfo; readonly tables: Map<string, MemoryTable> }>();
   private nextId = 1024;
 
   constructor() {
@@ -264,7 +270,29 @@ export class MemoryCatalog implements Catalog, Writer {
   }
 
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
-    throw new DbError(StatusCode.Unsupported, `Not supported: ${change.kind} of ${database}.${name} in a memory catalog`);
+    const tables = this.known.get(database)?.tables;
+    const table = tables?.get(name);
+    if (tables === undefined || table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${name}`);
+    const { schema } = changedSchema({ schema: table.schema, nextColumnId: this.nextId++ }, change);
+    if (schema.name !== name) {
+      if (tables.has(schema.name)) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: ${schema.name}`);
+      tables.delete(name);
+      tables.set(schema.name, table);
+    }
+    table.schema = schema;
+    return table;
+  }
+
+  async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
+    const entry = this.known.get(name);
+    if (entry === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+    entry.info = { name, options: changedOptions(entry.info.options, options) };
+  }
+
+  async truncateTable(database: string, name: string): Promise<void> {
+    const table = this.table(database, name);
+    if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${name}`);
+    table.clear();
   }
 
   async write(database: string, batch: WriteBatch, _: WriteOptions): Promise<WriteResult> {

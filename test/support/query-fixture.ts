@@ -30,7 +30,10 @@ export class QueryFixture {
     this.context = {
       catalog: this.catalog,
       writer: this.catalog,
-      admin: { flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`) },
+      admin: {
+        flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`),
+        compactTable: async (database, table) => void this.flushed.push(`compact ${database}.${table}`),
+      },
       clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
       variables: { database: "public", timeZone: "UTC" },
       signal,

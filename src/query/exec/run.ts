@@ -1,5 +1,8 @@
 /** Runs plans: each operator is an async iterator that pulls batches from the one below. */
 import { unreachable } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { sameType } from "../../column/data-type.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { aggregate } from "./aggregate.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
@@ -77,10 +80,24 @@ async function* scan(node: NodeOf<"scan">, context: ExecContext): AsyncIterable<
   if (start >= end) return;
   const metrics = context.metrics?.get(node);
   if (metrics !== undefined) metrics.scan ??= newScanMetrics();
+  checkTypes(node); // From here to the scan's first batch nothing waits.
   for await (const batch of node.table.scan({ ...node.request, signal: context.signal }, metrics?.scan)) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();
+  }
+}
+
+/** The types that the plan was made for still hold. @throws DbError RequestOutdated */
+function checkTypes({ table, request, columns }: NodeOf<"scan">): void {
+  for (const [i, name] of request.projection.entries()) {
+    const planned = columns[i]?.type;
+    const now = table.schema.columns.find((column) => column.name === name);
+    if (planned === undefined || now === undefined || now.semantic !== "field" || sameType(planned, now.type)) continue;
+    throw new DbError(
+      StatusCode.RequestOutdated,
+      `cannot read table ${table.schema.name}: the type of column ${name} changed while the statement began; run it again`,
+    );
   }
 }
 

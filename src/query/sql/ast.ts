@@ -181,6 +181,44 @@ export interface CreateTable {
   readonly span: Span;
 }
 
+/** An index clause of a column. */
+export type IndexKind = ColumnClause["indexes"][number]["kind"];
+
+/** Options that ALTER sets; undefined takes one away. */
+export type ChangedOptions = Readonly<Record<string, string | undefined>>;
+
+/** One change of ALTER TABLE. */
+export type AlterAction =
+  | {
+      readonly kind: "add-column";
+      readonly column: ColumnClause;
+      readonly ifNotExists: boolean;
+      readonly place: { readonly kind: "first" } | { readonly kind: "after"; readonly column: string } | undefined;
+    }
+  | { readonly kind: "drop-column"; readonly column: string }
+  | { readonly kind: "change-type"; readonly column: string; readonly type: DataType }
+  | { readonly kind: "set-default"; readonly column: string; readonly value: Expression }
+  | { readonly kind: "drop-default"; readonly column: string }
+  | { readonly kind: "set-index"; readonly column: string; readonly index: ColumnClause["indexes"][number] }
+  | { readonly kind: "unset-index"; readonly column: string; readonly index: IndexKind }
+  | { readonly kind: "set-options"; readonly options: ChangedOptions }
+  | { readonly kind: "unset-options"; readonly keys: readonly string[] }
+  | { readonly kind: "rename"; readonly name: ObjectName };
+
+/** ALTER TABLE. */
+export interface AlterTable {
+  readonly kind: "alter-table";
+  readonly name: ObjectName;
+  /** Not empty. All of them or none are done. */
+  readonly actions: readonly AlterAction[];
+  readonly span: Span;
+}
+
+/** What COMMENT ON is about. */
+export type CommentTarget =
+  | { readonly kind: "table"; readonly name: ObjectName }
+  | { readonly kind: "column"; readonly table: ObjectName; readonly column: string };
+
 /** INSERT or REPLACE. */
 export interface Insert {
   readonly kind: "insert";
@@ -211,6 +249,16 @@ export type Statement =
     }
   | { readonly kind: "drop-database"; readonly name: string; readonly ifExists: boolean; readonly span: Span }
   | { readonly kind: "drop-table"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
+  | AlterTable
+  | { readonly kind: "alter-database"; readonly name: string; readonly options: ChangedOptions; readonly span: Span }
+  | {
+      readonly kind: "truncate";
+      readonly name: ObjectName;
+      /** Of FILE RANGE; undefined: all rows. */
+      readonly ranges: readonly (readonly [Expression, Expression])[] | undefined;
+      readonly span: Span;
+    }
+  | { readonly kind: "comment"; readonly target: CommentTarget; readonly comment: string | undefined; readonly span: Span }
   | { readonly kind: "show-databases"; readonly full: boolean; readonly filter: ShowFilter; readonly span: Span }
   | {
       readonly kind: "show-tables";

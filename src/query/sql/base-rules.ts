@@ -2,7 +2,7 @@
  * What all rules of the grammar share: positions, failures, names, option lists and types. The grammar is a chain of classes, one file
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
- *   BaseRules ◄ OperandRules ◄ CallRules ◄ ExpressionRules ◄ SelectRules ◄ CreateRules ◄ ShowRules ◄ SqlParser
+ *   BaseRules ◄ OperandRules ◄ CallRules ◄ ExpressionRules ◄ SelectRules ◄ CreateRules ◄ AlterRules ◄ ShowRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs
  * a call. Such methods must not use a numbered step (`OPTION2`, `SUBRULE9`) that their rule uses too.
@@ -39,6 +39,8 @@ export type Rule<Args extends unknown[], Result> = ParserMethod<Args, Result>;
 export interface Choice<Result> {
   readonly DEF: IOrAlt<Result>[];
   readonly ERR_MSG: string;
+  /** Whether the first of several alternatives that fit is the one meant. */
+  readonly IGNORE_AMBIGUITIES?: boolean;
 }
 
 /** Where a token begins. */
@@ -183,7 +185,14 @@ export abstract class BaseRules extends EmbeddedActionsParser {
 
   /** `ttl = '7d'`, `'compaction.type' = twcs`, `a.b = 3`. */
   protected readonly optionEntry: Rule<[], readonly [string, string]> = this.rule("optionEntry", () => {
-    const key = this.OR({
+    const key = this.SUBRULE(this.optionKey);
+    this.CONSUME(Equal);
+    return [key, this.SUBRULE(this.optionValue)] as const;
+  });
+
+  /** `ttl`, `'compaction.type'`, `a.b`. */
+  protected readonly optionKey: Rule<[], string> = this.rule("optionKey", () =>
+    this.OR({
       ERR_MSG: "an option name",
       DEF: [
         { ALT: () => this.SUBRULE(this.stringValue) },
@@ -198,12 +207,10 @@ export abstract class BaseRules extends EmbeddedActionsParser {
           },
         },
       ],
-    });
-    this.CONSUME(Equal);
-    return [key, this.SUBRULE(this.optionValue)] as const;
-  });
+    }),
+  );
 
-  private readonly optionValue: Rule<[], string> = this.rule("optionValue", () =>
+  protected readonly optionValue: Rule<[], string> = this.rule("optionValue", () =>
     this.OR({
       ERR_MSG: OPTION_VALUE,
       DEF: [

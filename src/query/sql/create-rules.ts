@@ -122,7 +122,7 @@ export abstract class CreateRules extends SelectRules {
     });
   });
 
-  private readonly columnDefinition: Rule<[], ColumnClause> = this.rule("columnDefinition", () => {
+  protected readonly columnDefinition: Rule<[], ColumnClause> = this.rule("columnDefinition", () => {
     const start = this.CONSUME(Name);
     const type: DataType = this.SUBRULE(this.typeName);
     const options: ColumnOptions = {
@@ -201,7 +201,7 @@ export abstract class CreateRules extends SelectRules {
   });
 
   /** `SKIPPING INDEX WITH(granularity = 1024)`. */
-  private readonly indexOption: Rule<[], ColumnClause["indexes"][number]> = this.rule("indexOption", () => {
+  protected readonly indexOption: Rule<[], ColumnClause["indexes"][number]> = this.rule("indexOption", () => {
     const kind = this.choose<"skipping" | "fulltext" | "inverted">({
       ERR_MSG: "SKIPPING, FULLTEXT or INVERTED",
       DEF: [

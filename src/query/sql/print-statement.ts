@@ -3,8 +3,9 @@
  * Parsing the text gives the same tree again.
  */
 import { unreachable } from "../../base/assert.ts";
-import { sqlName } from "../../column/data-type.ts";
-import type { ColumnClause, CreateTable, Expression, Insert, Select, ShowFilter, Statement } from "./ast.ts";
+import type { CreateTable, Expression, Insert, Select, ShowFilter, Statement } from "./ast.ts";
+import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
+import { printColumnClause, printOptions } from "./print-column.ts";
 import { type PrintStyle, print, printName, printOrderBy, printPart, printString } from "./print.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
@@ -27,6 +28,14 @@ export function printStatement(statement: Statement): string {
       return `DROP DATABASE ${statement.ifExists ? "IF EXISTS " : ""}${printPart(statement.name)}`;
     case "drop-table":
       return `DROP TABLE ${statement.ifExists ? "IF EXISTS " : ""}${statement.names.map(printName).join(", ")}`;
+    case "alter-table":
+      return printAlterTable(statement);
+    case "alter-database":
+      return printAlterDatabase(statement);
+    case "truncate":
+      return printTruncate(statement);
+    case "comment":
+      return printComment(statement);
     case "explain": {
       const words = [
         "EXPLAIN",
@@ -43,7 +52,20 @@ export function printStatement(statement: Statement): string {
 
 type SessionStatement = Exclude<
   Statement,
-  { kind: "select" | "insert" | "create-table" | "create-database" | "drop-database" | "drop-table" | "explain" }
+  {
+    kind:
+      | "select"
+      | "insert"
+      | "create-table"
+      | "create-database"
+      | "drop-database"
+      | "drop-table"
+      | "alter-table"
+      | "alter-database"
+      | "truncate"
+      | "comment"
+      | "explain";
+  }
 >;
 
 function printSession(statement: SessionStatement): string {
@@ -121,28 +143,6 @@ function printCreateTable({ name, ifNotExists, columns, primaryKey, timeIndexes,
   if (primaryKey !== undefined) items.push(`PRIMARY KEY (${primaryKey.map(printPart).join(", ")})`);
   const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${items.join(", ")})`;
   return `${head}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
-}
-
-function printColumnClause(column: ColumnClause): string {
-  const parts = [printPart(column.name), sqlName(column.type)];
-  if (column.nullable !== undefined) parts.push(column.nullable ? "NULL" : "NOT NULL");
-  if (column.default !== undefined) parts.push(`DEFAULT ${printDefault(column.default)}`);
-  if (column.comment !== undefined) parts.push(`COMMENT ${printString(column.comment)}`);
-  if (column.primaryKey) parts.push("PRIMARY KEY");
-  if (column.timeIndex) parts.push("TIME INDEX");
-  for (const { kind, options } of column.indexes) parts.push(`${kind.toUpperCase()} INDEX${printOptions(options)}`);
-  return parts.join(" ");
-}
-
-/** Only what binds tighter than a predicate may stand without parentheses, since options follow. */
-function printDefault(value: Expression): string {
-  const text = printOne(value);
-  return value.kind === "number" || value.kind === "string" || value.kind === "call" || value.kind === "null" ? text : `(${text})`;
-}
-
-function printOptions(options: Readonly<Record<string, string>>): string {
-  const entries = Object.entries(options);
-  return entries.length === 0 ? "" : ` WITH (${entries.map(([key, value]) => `${printString(key)} = ${printString(value)}`).join(", ")})`;
 }
 
 function printFilter(filter: ShowFilter): string {

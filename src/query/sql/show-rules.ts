@@ -2,9 +2,9 @@
  * Statements about the server and the session: SHOW, DESCRIBE, USE, SET, ADMIN.
  */
 import type { IToken } from "chevrotain";
+import { AlterRules } from "./alter-rules.ts";
 import type { Expression, ShowFilter, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { CreateRules } from "./create-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { printExpression } from "./print.ts";
 import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "./token.ts";
@@ -13,7 +13,7 @@ import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "
 const SCOPES: ReadonlySet<string> = new Set(["session", "local", "global"]);
 
 /** SHOW, DESCRIBE, USE, SET and ADMIN. */
-export abstract class ShowRules extends CreateRules {
+export abstract class ShowRules extends AlterRules {
   protected readonly show: Rule<[], Statement> = this.rule("show", () => {
     const start = this.CONSUME(K.SHOW);
     return this.choose<Statement>({

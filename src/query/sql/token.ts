@@ -262,6 +262,16 @@ const PLAIN = [
   "TO",
   "ROW",
   "ROWS",
+  "ALTER",
+  "ADD",
+  "COLUMN",
+  "MODIFY",
+  "RENAME",
+  "UNSET",
+  "AFTER",
+  "TRUNCATE",
+  "FILE",
+  "FLOW",
 ] as const;
 
 /** Every word that the grammar knows. */

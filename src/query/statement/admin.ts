@@ -13,14 +13,24 @@ import { rowsResult } from "./rows-result.ts";
 type Admin = Extract<Statement, { kind: "admin" }>;
 type Run = (args: readonly string[], context: QueryContext) => Promise<number>;
 
-/** Functions by name: how many text arguments, what they do. */
-const FUNCTIONS: Readonly<Record<string, { readonly args: number; readonly run: Run }>> = {
-  flush_table: { args: 1, run: flushTable },
+/** Functions by name: how few and how many text arguments, what they do. */
+const FUNCTIONS: Readonly<Record<string, { readonly args: readonly [min: number, max: number]; readonly run: Run }>> = {
+  flush_table: { args: [1, 1], run: flushTable },
+  compact_table: { args: [1, 3], run: compactTable },
 };
 
 async function flushTable([name = ""]: readonly string[], context: QueryContext): Promise<number> {
   const { database, table } = resolveName(name.split("."), context.variables.database);
   await context.admin.flushTable(database, table);
+  return 0;
+}
+
+/** Merges the files of each window. The kinds and parameters that clients may name ask for the same thing here. */
+async function compactTable([name = "", kind = "regular"]: readonly string[], context: QueryContext): Promise<number> {
+  const isKnown = ["regular", "strict_window", "swcs"].includes(kind.toLowerCase());
+  if (!isKnown) throw new DbError(StatusCode.InvalidArguments, `cannot compact ${name}: no kind ${kind}; use regular or strict_window`);
+  const { database, table } = resolveName(name.split("."), context.variables.database);
+  await context.admin.compactTable(database, table);
   return 0;
 }
 
@@ -34,10 +44,11 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
       `Admin function not found: ${statement.name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
     );
   }
-  if (statement.args.length !== found.args) {
+  const [min, max] = found.args;
+  if (statement.args.length < min || statement.args.length > max) {
     throw new DbError(
       StatusCode.InvalidArguments,
-      `Failed to build admin function args: Expected ${found.args} args, but actual ${statement.args.length}`,
+      `Failed to build admin function args: Expected ${min} args, but actual ${statement.args.length}`,
     );
   }
   const value = await found.run(statement.args.map(textArgument), context);

@@ -7,12 +7,9 @@ import type { ColumnDefault, ColumnDefinition, SemanticType } from "../../table/
 import type { Environment } from "../function/environment.ts";
 import { isInterval } from "../function/value.ts";
 import type { ColumnClause, Expression } from "../sql/ast.ts";
+import { columnOptionError } from "./column-option-error.ts";
+import { inOrder, indexText } from "./index-clause.ts";
 import { literalValue } from "./literal-value.ts";
-
-/** A column option that cannot be. */
-export function columnOptionError(column: string, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid column option, column name: ${column}, error: ${why}`);
-}
 
 /** Names of types that parse but that tables cannot hold yet. */
 const NOT_STORED: Readonly<Record<string, string>> = { decimal: "DECIMAL", json: "JSON", vector: "VECTOR", duration: "DURATION" };
@@ -32,9 +29,7 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
   if (semantic === "tag" && type.kind === "binary") throw columnOptionError(name, "a primary key column cannot be binary");
   const nullable = semantic === "timestamp" ? false : (clause.nullable ?? true);
   const columnDefault = clause.default === undefined ? undefined : defaultOf(clause, clause.default, nullable, environment);
-  const indexes = [...clause.indexes]
-    .sort((a, b) => INDEX_ORDER.indexOf(a.kind) - INDEX_ORDER.indexOf(b.kind))
-    .map((index) => indexText(clause, index.kind, index.options));
+  const indexes = inOrder(clause.indexes.map((index) => indexText(clause, index.kind, index.options)));
   return {
     name,
     type,
@@ -46,9 +41,6 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
   };
 }
 
-/** The order in which SHOW CREATE prints index clauses. */
-const INDEX_ORDER: readonly string[] = ["fulltext", "skipping", "inverted"];
-
 function checkTimeIndex({ name, type, nullable }: ColumnClause): void {
   if (type.kind !== "timestamp") throw columnOptionError(name, "time index column data type should be timestamp");
   if (nullable === true) throw columnOptionError(name, "time index column can't be null");
@@ -59,7 +51,13 @@ function isNow(expression: Expression): boolean {
   return expression.kind === "column" && !expression.quoted && expression.name.length === 1 && expression.name[0] === "current_timestamp";
 }
 
-function defaultOf(clause: ColumnClause, expression: Expression, nullable: boolean, environment: Environment): ColumnDefault | undefined {
+/** What a DEFAULT clause means for a column. @throws DbError InvalidArguments, InvalidSyntax */
+export function defaultOf(
+  clause: Pick<ColumnClause, "name" | "type">,
+  expression: Expression,
+  nullable: boolean,
+  environment: Environment,
+): ColumnDefault {
   if (isNow(expression)) {
     if (clause.type.kind !== "timestamp")
       throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
@@ -69,27 +67,4 @@ function defaultOf(clause: ColumnClause, expression: Expression, nullable: boole
   const value = literalValue(expression, clause.name, clause.type, environment);
   if (isInterval(value)) throw columnOptionError(clause.name, "an interval is no default");
   return { kind: "literal", value: value satisfies Scalar };
-}
-
-const INDEX_DEFAULTS: Readonly<Record<"skipping" | "fulltext", Readonly<Record<string, string>>>> = {
-  skipping: { granularity: "10240", false_positive_rate: "0.01", type: "BLOOM" },
-  fulltext: { analyzer: "English", case_sensitive: "false", backend: "bloom", granularity: "10240", false_positive_rate: "0.01" },
-};
-
-function indexText(
-  { name, type }: ColumnClause,
-  kind: "skipping" | "fulltext" | "inverted",
-  given: Readonly<Record<string, string>>,
-): string {
-  if (kind === "fulltext" && type.kind !== "string") throw columnOptionError(name, "FULLTEXT index only supports string type");
-  if (kind === "inverted") return "INVERTED INDEX";
-  const defaults = INDEX_DEFAULTS[kind];
-  for (const key of Object.keys(given)) {
-    if (!(key in defaults)) throw columnOptionError(name, `invalid ${kind.toUpperCase()} INDEX option: ${key}`);
-  }
-  const options: Readonly<Record<string, string>> = { ...defaults, ...given };
-  const printed = Object.keys(options)
-    .sort()
-    .map((key) => `${key} = '${options[key]}'`);
-  return `${kind.toUpperCase()} INDEX WITH(${printed.join(", ")})`;
 }

@@ -11,7 +11,8 @@ import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { CreateTable, Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { columnDefinition, columnOptionError } from "./column-definition.ts";
+import { columnDefinition } from "./column-definition.ts";
+import { columnOptionError } from "./column-option-error.ts";
 import { tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];

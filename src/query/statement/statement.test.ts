@@ -208,6 +208,15 @@ describe("the rest", () => {
     await fails("SET nope = 1", 1001, "Unsupported set variable NOPE");
   });
 
+  test("ADMIN compact_table, with the kinds that clients may name", async () => {
+    const { columns, rows } = await fixture.sql("ADMIN compact_table('t')");
+    expect([columns, rows, fixture.flushed.splice(0)]).toEqual([["ADMIN compact_table('t')"], [[0]], ["compact public.t"]]);
+    await fixture.sql("ADMIN compact_table('t', 'swcs', '3600')");
+    expect(fixture.flushed.splice(0)).toEqual(["compact public.t"]);
+    await fails("ADMIN compact_table()", 1004, "Expected 1 args, but actual 0");
+    await fails("ADMIN compact_table('t', 'hourly')", 1004, "no kind hourly");
+  });
+
   test("ADMIN flush_table", async () => {
     const { columns, rows } = await fixture.sql("ADMIN flush_table('t')");
     expect([columns, rows, fixture.flushed]).toEqual([["ADMIN flush_table('t')"], [[0]], ["public.t"]]);

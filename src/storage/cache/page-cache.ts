@@ -53,7 +53,8 @@ export class PageCache {
   }
 }
 
-function vectorBytes(vector: Vector): number {
+/** Bytes of a vector's arrays; the strings of a dictionary are shared and do not count. */
+export function vectorBytes(vector: Vector): number {
   switch (vector.kind) {
     case "number":
     case "wide":

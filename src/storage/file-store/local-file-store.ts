@@ -8,7 +8,9 @@ import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
+import { OPEN_FILES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { DescriptorPool } from "./descriptor-pool.ts";
 import type { FileReader, FileStore, FileWriter } from "./file-store.ts";
 import { makeFolder, syncFolder } from "./make-folder.ts";
 
@@ -17,9 +19,14 @@ const TEMPORARY = ".tmp";
 const BUFFER_BYTES = 1024 * 1024;
 const fdatasyncAsync = promisify(fdatasync);
 
-/** A store under `folder`, which is made when missing. */
-export function localFileStore(folder: string): FileStore {
+/**
+ * A store under `folder`, which is made when missing.
+ *
+ * @param openMax most files that are open for reading at a time; others are opened again when they are read
+ */
+export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX): FileStore {
   const root = resolve(folder);
+  const descriptors = new DescriptorPool(openMax);
   return {
     async create(name) {
       const path = join(root, name);
@@ -29,7 +36,7 @@ export function localFileStore(folder: string): FileStore {
       });
     },
     async open(name) {
-      return guarded(`open file ${name}`, async () => openReader(name, join(root, name)));
+      return guarded(`open file ${name}`, async () => new LocalFileReader(name, join(root, name), descriptors));
     },
     async delete(name) {
       await guarded(`delete file ${name}`, () => rm(join(root, name), { force: true }));
@@ -139,26 +146,24 @@ class LocalFileWriter implements FileWriter {
   }
 }
 
-function openReader(name: string, path: string): LocalFileReader {
-  const fd = openSync(path, "r");
-  try {
-    return new LocalFileReader(name, fd, fstatSync(fd).size);
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
 class LocalFileReader implements FileReader {
   readonly byteLength: number;
   private readonly name: string;
-  private readonly fd: number;
+  private readonly path: string;
+  private readonly descriptors: DescriptorPool;
   private isOpen = true;
 
-  constructor(name: string, fd: number, byteLength: number) {
+  /** Opens the file. @throws the system's error when it cannot be opened */
+  constructor(name: string, path: string, descriptors: DescriptorPool) {
     this.name = name;
-    this.fd = fd;
-    this.byteLength = byteLength;
+    this.path = path;
+    this.descriptors = descriptors;
+    try {
+      this.byteLength = fstatSync(descriptors.use(this, path)).size;
+    } catch (error) {
+      descriptors.close(this);
+      throw error;
+    }
   }
 
   read(offset: number, length: number): Uint8Array {
@@ -166,8 +171,9 @@ class LocalFileReader implements FileReader {
     const bytes = new Uint8Array(length);
     let at = 0;
     try {
+      const fd = this.descriptors.use(this, this.path);
       while (at < length) {
-        const count = readSync(this.fd, bytes, at, length - at, offset + at);
+        const count = readSync(fd, bytes, at, length - at, offset + at);
         if (count === 0) throw new Error(`it ends at byte ${offset + at}`);
         at += count;
       }
@@ -180,7 +186,7 @@ class LocalFileReader implements FileReader {
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    closeSync(this.fd);
+    this.descriptors.close(this);
   }
 }
 

@@ -3,15 +3,22 @@
  *
  * The result is as narrow as the widest chunk. Measured: 1.5 ns a value for Int8 from 300 chunks of 10,000 rows.
  */
+import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { retypeVector } from "../../column/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
+import { formerIn, type StoredAs } from "../scan/former-column.ts";
 import type { ChunkColumn, ChunkValues } from "./chunk.ts";
 import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
 
-/** The column `columnId` of all sorted rows as one vector; NULL where a chunk lacks the column. */
-export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType): Vector {
-  const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk.columns, columnId) }));
+/**
+ * The column `columnId` of all sorted rows as one vector; NULL where a chunk lacks the column.
+ *
+ * @param former ids and types that the column had before, oldest first: chunks of that time are cast
+ */
+export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType, former?: readonly StoredAs[]): Vector {
+  const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk.columns, columnId, type, former) }));
   const validity = validityOf(sorted.rowCount, sources);
   if (type.kind === "timestamp" || type.kind === "duration") return scatterTimes(sorted.rowCount, sources, validity);
   const kind = kindFor(sources, type);
@@ -30,9 +37,18 @@ interface Source {
   readonly data: ChunkValues | undefined;
 }
 
-function findColumn(columns: readonly ChunkColumn[], columnId: number): ChunkValues | undefined {
+function findColumn(
+  columns: readonly ChunkColumn[],
+  columnId: number,
+  type: DataType,
+  former: readonly StoredAs[] | undefined,
+): ChunkValues | undefined {
   for (const column of columns) if (column.columnId === columnId) return column.data;
-  return undefined;
+  const old = formerIn(former, (id) => columns.find((column) => column.columnId === id)?.data);
+  if (old === undefined) return undefined;
+  const retyped = retypeVector(old.found, old.type, type);
+  assert(retyped.kind !== "dictionary", "a field is never a dictionary vector");
+  return retyped;
 }
 
 function kindFor(sources: readonly Source[], type: DataType): ChunkValues["kind"] {

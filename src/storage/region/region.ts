@@ -17,9 +17,10 @@ import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
-import { type DataFile, type FlushJob, tableFolder } from "../sst/flush.ts";
+import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
+import type { FlushJob } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
-import { defaultValueOf } from "./default-value.ts";
+import { initialValueOf } from "./default-value.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
@@ -35,6 +36,12 @@ export interface PreparedChunk {
   readonly chunk: Chunk;
   publish(): void;
   abandon(): void;
+}
+
+/** Rows that are no longer part of their table. */
+export interface TakenRows {
+  /** Gives back their memory and files, as soon as the log and readers no longer need them. Call exactly once, after flushes of them. */
+  end(): Promise<void>;
 }
 
 export class Region {
@@ -75,7 +82,7 @@ export class Region {
     this.schemaNow = schema;
     const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
     this.registry.setColumns(tags);
-    this.defaulted = schema.columns.filter((column) => column.semantic === "field" && column.default !== undefined);
+    this.defaulted = schema.columns.filter((column) => column.semantic === "field" && (column.initial ?? column.default) !== undefined);
     if (this.defaulted.length === 0) return;
     for (const { chunks } of [...this.frozen, this.active]) {
       for (const [i, chunk] of chunks.entries()) chunks[i] = this.withDefaults(chunk);
@@ -191,6 +198,39 @@ export class Region {
     memtable.release();
   }
 
+  /** Whether all of these files are still the table's. */
+  hasFiles(files: readonly DataFile[]): boolean {
+    const ids = new Set(this.files.map(({ meta }) => meta.id));
+    return files.every(({ id }) => ids.has(id));
+  }
+
+  /** Keeps the files and their folder in place until the returned function is called, once, whatever is dropped meanwhile. */
+  retainFiles(): () => Promise<void> {
+    const files = [...this.files];
+    for (const file of files) file.retain();
+    this.readers++;
+    return async () => {
+      for (const file of files) await file.release();
+      this.readers--;
+      await this.deleteFolderIfUnused();
+    };
+  }
+
+  /**
+   * Puts files in the place of others that hold the same rows. New scans see the new list at once. Returns what takes the old files away:
+   * each is deleted once the last scan of it ends. Call it when the change is durable.
+   */
+  replaceFiles(old: readonly DataFile[], made: readonly DataFile[]): () => Promise<void> {
+    const ids = new Set(old.map(({ id }) => id));
+    const gone = this.files.filter(({ meta }) => ids.has(meta.id));
+    const kept = this.files.filter(({ meta }) => !ids.has(meta.id));
+    const added = made.map((file) => new SstFile(file, this.store));
+    this.files = [...kept, ...added].sort((a, b) => compareFiles(a.meta, b.meta));
+    return async () => {
+      for (const file of gone) await file.drop();
+    };
+  }
+
   /** Says that no row up to `sequence` is only in memory. */
   markFlushed(sequence: number): void {
     this.flushedSequence = Math.max(this.flushedSequence, sequence);
@@ -211,6 +251,31 @@ export class Region {
         for (const file of files) await file.release();
         this.readers--;
         await this.deleteFolderIfUnused();
+      },
+    };
+  }
+
+  /**
+   * Takes files away and, with a `sequence`, all rows in memory, which are those up to it. Rows under way (built, not yet published) are
+   * among them.
+   */
+  takeAway(files: readonly DataFile[], sequence: number | undefined): TakenRows {
+    const names = new Set(files.map(({ name }) => name));
+    const dropped = this.files.filter(({ meta }) => names.has(meta.name));
+    this.files = this.files.filter(({ meta }) => !names.has(meta.name));
+    const memtables = sequence === undefined ? [] : [...this.frozen, this.active];
+    if (sequence !== undefined) {
+      this.frozen = [];
+      this.active = new Memtable(this.pool);
+      this.markFlushed(sequence);
+    }
+    return {
+      end: async () => {
+        for (const memtable of memtables) {
+          await memtable.whenSettled();
+          memtable.release();
+        }
+        for (const file of dropped) await file.drop();
       },
     };
   }
@@ -249,8 +314,9 @@ export class Region {
   private withDefaults(chunk: Chunk): Chunk {
     const added: ChunkColumn[] = [];
     for (const column of this.defaulted) {
-      if (chunk.columns.some(({ columnId }) => columnId === column.id)) continue;
-      const value = defaultValueOf(column, this.clock);
+      const isOf = (columnId: number): boolean => columnId === column.id || column.former?.some(({ id }) => id === columnId) === true;
+      if (chunk.columns.some(({ columnId }) => isOf(columnId))) continue;
+      const value = initialValueOf(column, this.clock);
       if (value === undefined) continue;
       const vector = vectorOf(column.type, new Array<Scalar>(chunk.rowCount).fill(value));
       if (vector.kind !== "dictionary") added.push({ columnId: column.id, data: vector });

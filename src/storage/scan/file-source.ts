@@ -1,6 +1,7 @@
 import type { Vector } from "../../column/vector.ts";
 import type { FieldBounds, ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/sst-file.ts";
+import { formerIn, RetypedVectors } from "./former-column.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
@@ -23,12 +24,20 @@ export interface FileScan {
 export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const timeColumn = file.columnOf(scan.timeColumnId);
   const skipped = new Set<number>();
+  const retyped = new Map<number, RetypedVectors>();
   return {
     addRuns: (source, wanted, runs) => addRuns(file, scan, source, wanted, runs),
     times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       const position = file.columnOf(column.id);
       if (position >= 0) return piecesOf(file, position, ranges, scan.metrics);
+      const old = formerIn(column.former, (id) => (file.columnOf(id) >= 0 ? file.columnOf(id) : undefined));
+      if (old !== undefined) {
+        const casts = retyped.get(column.id) ?? new RetypedVectors();
+        retyped.set(column.id, casts);
+        const pieces = await piecesOf(file, old.found, ranges, scan.metrics);
+        return pieces.map(({ vector, from, to }) => ({ vector: vector && casts.of(vector, old.type, column.type), from, to }));
+      }
       let rowCount = 0;
       for (const { start, end } of ranges) rowCount += end - start;
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];

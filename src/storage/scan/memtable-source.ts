@@ -24,7 +24,7 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       let vector = columns.get(column.id);
       if (vector === undefined) {
-        vector = scatterColumn(sorted, column.id, column.type);
+        vector = scatterColumn(sorted, column.id, column.type, column.former);
         columns.set(column.id, vector);
       }
       const values = vector;

@@ -5,6 +5,7 @@
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ConstantColumn } from "./constant-column.ts";
+import type { StoredAs } from "./former-column.ts";
 import type { RunList } from "./run-list.ts";
 
 /** A field column as the scan wants it. */
@@ -13,6 +14,8 @@ export interface ScanColumn {
   readonly type: DataType;
   /** Stands where the source is older than the column; undefined: NULL. */
   readonly missing: ConstantColumn | undefined;
+  /** Ids and types that the column had before, oldest first. */
+  readonly former?: readonly StoredAs[] | undefined;
 }
 
 /** Rows `[from, to)` of `vector`, or `to - from` NULLs when there is no vector. */

@@ -24,6 +24,7 @@ import { memtableSource } from "./memtable-source.ts";
 import { RunList } from "./run-list.ts";
 import type { ScanSource } from "./scan-source.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
+import { splitCluster } from "./split-cluster.ts";
 
 /** Rows after which a batch is handed out. */
 const BATCH_ROWS = 16_384;
@@ -167,6 +168,14 @@ function segmentOf(runs: RunList, i: number): Segment {
   };
 }
 
+/** The segments of a cluster, cut where they are too long to be merged at once. */
+function partsOf({ assembler, runs }: Group, cluster: readonly number[]): Promise<(readonly Segment[])[]> {
+  return splitCluster(
+    cluster.map((i) => segmentOf(runs, i)),
+    assembler.sources,
+  );
+}
+
 /** Order "none": source by source, then what had to be merged. */
 async function* plainBatches(
   scan: ResolvedScan,
@@ -188,8 +197,10 @@ async function* plainBatches(
     if (pending.rowCount > 0) yield await pending.take();
     const clusters = new PendingClusters(group.assembler);
     for (const cluster of group.clusters) {
-      clusters.add(cluster.map((i) => segmentOf(group.runs, i)));
-      if (clusters.isFull) yield await clusters.take();
+      for (const part of await partsOf(group, cluster)) {
+        clusters.add(part);
+        if (clusters.isFull) yield await clusters.take();
+      }
     }
     if (clusters.rowCount > 0) yield await clusters.take();
   }
@@ -207,7 +218,8 @@ async function* orderedBatches(
   for (const base of groupStarts) groups.push(await openGroup(scan, opened, base, wanted, seen));
   let pending: PendingBatch | PendingClusters | undefined;
   for (const { group: number, run, cluster } of orderedUnits(groups, scan.registry)) {
-    const { assembler, runs } = groups[number] as Group;
+    const group = groups[number] as Group;
+    const { assembler, runs } = group;
     const wantsClusters = cluster !== undefined;
     if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
       if (pending.rowCount > 0) yield await pending.take();
@@ -215,8 +227,10 @@ async function* orderedBatches(
     }
     pending ??= wantsClusters ? new PendingClusters(assembler) : new PendingBatch(assembler);
     if (pending instanceof PendingClusters) {
-      pending.add((cluster ?? []).map((i) => segmentOf(runs, i)));
-      if (pending.isFull) yield await pending.take();
+      for (const part of await partsOf(group, cluster ?? [])) {
+        pending.add(part);
+        if (pending.isFull) yield await pending.take();
+      }
       continue;
     }
     const segment = segmentOf(runs, run);

@@ -34,7 +34,7 @@ function misbehaving(): string {
     path,
     `self.onmessage = ({ data }) => {
       const file = data.job.firstFileId;
-      if (file === 1) self.postMessage({ id: data.id, files: [] });
+      if (file === 1) self.postMessage({ id: data.id, answer: [] });
       if (file === 2) throw new Error("out of memory");
       if (file === 3) process.exit(1);
     };`,

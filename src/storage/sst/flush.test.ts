@@ -10,7 +10,8 @@ import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { MergeMode } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
-import { type DataFile, dataFileName, filesOfFlushMax, flushChunks } from "./flush.ts";
+import { type DataFile, dataFileName } from "./data-file.ts";
+import { filesOfFlushMax, flushChunks } from "./flush.ts";
 
 const NOW = 1_700_000_000;
 const DAY = 86_400;

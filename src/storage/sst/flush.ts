@@ -3,23 +3,21 @@
  *
  *   chunks ─► group by 64 days ─► sort (series, time), drop duplicates ─► cut at windows ─► per file: move each column, encode, write
  *
- * One column is moved at a time, so the memory on top of the chunks is the widest column plus 12 B a row.
+ * The memory on top of the chunks is one file's rows as columns plus 12 B a row.
  */
 import { assert } from "../../base/assert.ts";
-import type { DataType, TimeUnit } from "../../column/data-type.ts";
-import type { Vector } from "../../column/vector.ts";
-import { vectorOf } from "../../column/vector-builder.ts";
-import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
-import { ParquetWriter } from "../../format/parquet/writer.ts";
+import type { TimeUnit } from "../../column/data-type.ts";
+import type { ColumnInput } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
-import { takeRows } from "../scan/merge-rows.ts";
-import { orderByTags, type SeriesTags, tagScalar } from "../series/series-ranks.ts";
-import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
+import type { DataFile } from "./data-file.ts";
+import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
+import type { SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 
 /** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
@@ -32,29 +30,6 @@ export interface FlushJob {
   readonly tags: SeriesTags;
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
-}
-
-/** A file that a flush made. */
-export interface DataFile {
-  readonly id: number;
-  readonly name: string;
-  readonly rowCount: number;
-  readonly byteLength: number;
-  /** Inclusive, in the unit of the time index. */
-  readonly minTime: bigint;
-  readonly maxTime: bigint;
-  readonly sequence: number;
-  readonly schemaVersion: number;
-}
-
-/** Path of a data file in the file store. */
-export function dataFileName(tableId: number, fileId: number): string {
-  return `${tableFolder(tableId)}/${String(fileId).padStart(10, "0")}.parquet`;
-}
-
-/** Folder of a table's data files. */
-export function tableFolder(tableId: number): string {
-  return `tables/${String(tableId).padStart(10, "0")}`;
 }
 
 /** Writes the job's rows to files and returns them once all are durable. On an error no file of the job stays. */
@@ -171,92 +146,27 @@ async function writeFile(
   store: FileStore,
 ): Promise<DataFile> {
   const { schema } = job;
-  const name = dataFileName(schema.id, id);
   const index = indexOf(job, order, base, sorted);
   let sequence = 0;
   for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
-  const target = await store.create(name);
+  const writer = await DataFileWriter.create(schema, id, store);
   try {
-    const inputs = columnInputs(schema, index, base, sorted);
-    const columns: ParquetColumn[] = schema.columns.map((column, c) => ({
-      name: column.name,
-      type: column.type,
-      nullable: column.semantic === "field",
-      role: column.semantic === "timestamp" ? "time" : column.semantic,
-      ...inputs[c]?.extra,
-    }));
-    const writer = new ParquetWriter(columns, target);
-    writer.append(
-      sorted.rowCount,
-      inputs.map(({ make }) => make()),
-      index.ends,
-    );
-    writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
-    const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
-    const written = writer.finish({
-      "varve.table": String(schema.id),
-      "varve.columns": JSON.stringify(ids),
-      "varve.sequence": String(sequence),
-    });
-    assert(written.rowCount === sorted.rowCount, `rows written = ${sorted.rowCount}; got ${written.rowCount}`);
-    assert(written.timeMin !== undefined && written.timeMax !== undefined, "a file with rows has a time range");
-    const byteLength = await target.finish();
-    return {
-      id,
-      name,
-      rowCount: sorted.rowCount,
-      byteLength,
-      minTime: written.timeMin,
-      maxTime: written.timeMax,
-      sequence,
-      schemaVersion: schema.version,
-    };
+    writer.append(sorted.rowCount, columnInputs(schema, index, base, sorted), index.ends);
+    return await writer.finish(index, sequence);
   } catch (error) {
-    await target.abort();
+    await writer.abort();
     throw error;
   }
 }
 
-function columnInputs(
-  schema: TableSchema,
-  index: SeriesIndex,
-  base: bigint,
-  sorted: SortedRows,
-): readonly { readonly extra: Partial<ParquetColumn>; readonly make: () => ColumnInput }[] {
+function columnInputs(schema: TableSchema, index: SeriesIndex, base: bigint, sorted: SortedRows): ColumnInput[] {
   return schema.columns.map((column) => {
-    if (column.semantic === "timestamp") {
-      return { extra: {}, make: () => ({ kind: "time", base, offsets: sorted.times, validity: undefined }) };
-    }
-    if (column.semantic === "field") {
-      return { extra: {}, make: () => withoutDictionary(scatterColumn(sorted, column.id, column.type)) };
-    }
+    if (column.semantic === "timestamp") return { kind: "time", base, offsets: sorted.times, validity: undefined };
+    if (column.semantic === "field") return fieldInput(scatterColumn(sorted, column.id, column.type, column.former));
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
-    const codes = index.codes[position] as Uint32Array;
-    const dictionary = index.dictionaries[position] ?? [undefined];
-    const { type } = column;
-    if (type.kind !== "string") return { extra: {}, make: () => withoutDictionary(typedTags(type, dictionary, codes, index.ends)) };
-    return { extra: { bloom: false }, make: () => ({ kind: "runs", ends: index.ends, codes, dictionary }) };
+    return tagInput(column.type, index.dictionaries[position] ?? [undefined], index.codes[position] as Uint32Array, index.ends);
   });
-}
-
-/** Tags of another type than text, one value a row: run r is rows `[ends[r - 1] ?? 0, ends[r])`. */
-function typedTags(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): Vector {
-  const values = dictionary.map((text) => tagScalar(text, type));
-  const runOf = new Uint32Array(ends.at(-1) ?? 0);
-  for (let run = 0; run < ends.length; run++) runOf.fill(run, run === 0 ? 0 : ends[run - 1], ends[run]);
-  return takeRows(
-    vectorOf(
-      type,
-      Array.from(ends, (_, run) => values[codes[run] as number]),
-    ),
-    runOf,
-  );
-}
-
-function withoutDictionary(vector: Vector): ColumnInput {
-  assert(vector.kind !== "dictionary", "a field is never a dictionary vector");
-  return vector;
 }
 
 /** The series index of the rows, with only the tag values that occur. */

@@ -8,7 +8,8 @@ import { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
-import { type DataFile, flushChunks } from "./flush.ts";
+import type { DataFile } from "./data-file.ts";
+import { flushChunks } from "./flush.ts";
 import { type OpenSst, SstFile } from "./sst-file.ts";
 
 const schema = tableOf("millisecond", "last_row");

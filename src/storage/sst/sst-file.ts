@@ -13,7 +13,7 @@ import type { ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
-import type { DataFile } from "./flush.ts";
+import type { DataFile } from "./data-file.ts";
 import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 
 /** First guess of how many bytes hold the footer. */

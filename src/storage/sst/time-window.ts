@@ -8,7 +8,8 @@ import { assert } from "../../base/assert.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 
 const SECONDS_PER_DAY = 86_400;
-const WINDOW_DAYS: readonly number[] = [1, 8, 64];
+/** Lengths of the windows, each within the next. */
+export const WINDOW_DAYS: readonly number[] = [1, 8, 64];
 /** Days of the widest window: scans work on one such group at a time. */
 const GROUP_DAYS = 64;
 /** Most files that one flush makes of narrow windows before it takes wider ones. */
@@ -25,6 +26,11 @@ export function groupLength(unit: TimeUnit): number {
 /** Start of the widest window that holds `time`. */
 export function groupStartOf(time: bigint, unit: TimeUnit): bigint {
   return floorTo(time, BigInt(groupLength(unit)));
+}
+
+/** Start of the window of `days`, one of `WINDOW_DAYS`, that holds `time`. */
+export function windowStartOf(time: bigint, days: number, unit: TimeUnit): bigint {
+  return floorTo(time, BigInt(days * SECONDS_PER_DAY * UNITS_PER_SECOND[unit]));
 }
 
 /** Length of the windows for a flush whose rows span `[min, max]`, all in one group. */

@@ -1,0 +1,324 @@
+/**
+ * Merges files beside everything else: one merge at a time, in its own worker.
+ *
+ *   poke (flush, start, clock) ─► pick ─► worker: inputs → one file ─► one commit (new in, old out) ─► lists swapped ─► old files deleted
+ *                                                                                                     when their last reader is done
+ *
+ * A crash leaves the old files or the new one: what the meta store does not name is deleted at the next start. A merge that fails is tried
+ * again later and later; nothing waits for it.
+ */
+import { AssertionError, assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { parseHumanDuration } from "../base/human-duration.ts";
+import { parseHumanSize } from "../base/human-size.ts";
+import type { Logger } from "../base/log.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
+import type { MergeJob } from "../storage/compaction/merge.ts";
+import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
+import { type PickedFiles, type PickOptions, pickAll, pickFiles } from "../storage/compaction/picker.ts";
+import type { FileStore } from "../storage/file-store/file-store.ts";
+import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
+import { initialValueOf } from "../storage/region/default-value.ts";
+import type { Region } from "../storage/region/region.ts";
+import type { DataFile } from "../storage/sst/data-file.ts";
+import { type TableSchema, timeIndexOf } from "../table/schema.ts";
+import { encodeFile, fileKey } from "./meta-codec.ts";
+
+/** When and how much to merge, where a table's options do not say otherwise. */
+export interface CompactionLimits extends PickOptions {
+  /** False: only `ADMIN compact_table` merges. */
+  readonly isAutomatic: boolean;
+}
+
+/** What the compactor needs of the engine. */
+export interface CompactionHost {
+  regions(): Iterable<Region>;
+  /** False once the table is dropped. */
+  isLive(region: Region): boolean;
+  /** An id for a data file, never given out before. @throws DbError StorageUnavailable */
+  takeFileId(): number;
+  /** Options of a database, which its tables inherit. */
+  databaseOptions(name: string): Readonly<Record<string, string>>;
+}
+
+/** What a compactor is made of. It owns the executor and closes it. */
+export interface CompactorParts {
+  readonly merger: MergeExecutor;
+  readonly meta: MetaStore;
+  readonly files: FileStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: CompactionLimits;
+}
+
+/** Work done since the start; write amplification is `bytesWritten` over the bytes of flushes, plus one. */
+export interface CompactionTotals {
+  merges: number;
+  failures: number;
+  inputFiles: number;
+  rowsWritten: number;
+  bytesRead: number;
+  bytesWritten: number;
+  seconds: number;
+}
+
+const RETRY_MILLIS_MIN = 1000;
+const RETRY_MILLIS_MAX = 300_000;
+/** How often all tables are looked at: rows expire without a write. */
+const LOOK_MILLIS = 600_000;
+
+interface Failure {
+  readonly millis: number;
+  readonly retryAt: number;
+}
+
+/** See the file header. */
+export class Compactor {
+  readonly totals: CompactionTotals = {
+    merges: 0,
+    failures: 0,
+    inputFiles: 0,
+    rowsWritten: 0,
+    bytesRead: 0,
+    bytesWritten: 0,
+    seconds: 0,
+  };
+  private readonly parts: CompactorParts;
+  private readonly host: CompactionHost;
+  /** Tables to look at. */
+  private readonly due: Set<Region> = new Set();
+  private readonly failures: WeakMap<Region, Failure> = new WeakMap();
+  /** Changes of the last commits of a table that failed, so that nobody knows whether they took effect; the next commit settles it. */
+  private readonly unsettled: WeakMap<Region, readonly MetaChange[]> = new WeakMap();
+  private running: Promise<void> | undefined;
+  private lastMerge: Promise<unknown> = Promise.resolve();
+  private retryTimer: ReturnType<typeof setTimeout> | undefined;
+  private lookTimer: ReturnType<typeof setInterval> | undefined;
+  private isClosed = false;
+
+  constructor(parts: CompactorParts, host: CompactionHost) {
+    this.parts = parts;
+    this.host = host;
+  }
+
+  /** Begins to look at all tables, now and from time to time. */
+  start(): void {
+    if (!this.parts.limits.isAutomatic) return;
+    this.lookTimer = setInterval(() => this.look(), LOOK_MILLIS);
+    this.lookTimer.unref();
+    this.look();
+  }
+
+  /** Says that a table has new files. Returns at once. */
+  poke(region: Region): void {
+    if (this.isClosed || !this.parts.limits.isAutomatic) return;
+    this.due.add(region);
+    this.running ??= this.run();
+  }
+
+  /** Merges the files of each window of a table, and takes away rows that have expired. @throws DbError of a merge */
+  async compactAll(region: Region): Promise<void> {
+    await this.alone(async () => {
+      const minTime = this.expiryOf(region.schemaNow);
+      await this.removeExpired(region, minTime);
+      const picked = pickAll(region.dataFiles, unitOf(region.schemaNow), this.optionsOf(region.schemaNow));
+      const merged = new Set(picked.flat());
+      const partly = region.dataFiles.filter((file) => minTime !== undefined && file.minTime < minTime && !merged.has(file));
+      for (const files of [...picked, ...partly.map((file) => [file])]) {
+        if (this.host.isLive(region) && region.hasFiles(files)) await this.merge(region, files, minTime);
+      }
+    });
+  }
+
+  /** Says that entries of a table's files are gone for good, all or those of `keys`: no failed commit may bring them back. */
+  forget(region: Region, keys: ReadonlySet<string> | undefined): void {
+    const left = keys === undefined ? [] : (this.unsettled.get(region) ?? []).filter(({ key }) => !keys.has(key));
+    if (left.length === 0) this.unsettled.delete(region);
+    else this.unsettled.set(region, left);
+  }
+
+  /** Resolves when no merge is under way or due now: for tests. */
+  async idle(): Promise<void> {
+    while (this.running !== undefined) await this.running;
+    await this.lastMerge;
+  }
+
+  /** Gives up what runs and takes nothing more. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.lookTimer);
+    clearTimeout(this.retryTimer);
+    await this.parts.merger.close();
+    await this.idle();
+  }
+
+  private look(): void {
+    for (const region of this.host.regions()) this.poke(region);
+  }
+
+  /** One at a time, whoever asks. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.lastMerge.then(work);
+    this.lastMerge = Promise.allSettled([run]); // The caller sees the error; the next one starts anyway.
+    return run;
+  }
+
+  private async run(): Promise<void> {
+    await Promise.resolve(); // So that `running` is set before this ends.
+    for (let region = this.nextDue(); region !== undefined && !this.isClosed; region = this.nextDue()) {
+      const current = region;
+      this.due.delete(current);
+      try {
+        const worked = await this.alone(() => this.compactOnce(current));
+        this.failures.delete(current);
+        if (worked) this.due.add(current);
+      } catch (error) {
+        if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
+        if (!this.isClosed) this.postpone(current, error);
+      }
+    }
+    this.running = undefined;
+    this.waitForRetry();
+  }
+
+  private nextDue(): Region | undefined {
+    const now = this.parts.clock.monotonicMillis();
+    for (const region of this.due) if ((this.failures.get(region)?.retryAt ?? now) <= now) return region;
+    return undefined;
+  }
+
+  private postpone(region: Region, error: unknown): void {
+    const { clock, logger } = this.parts;
+    const millis = Math.min(RETRY_MILLIS_MAX, (this.failures.get(region)?.millis ?? RETRY_MILLIS_MIN / 2) * 2);
+    this.failures.set(region, { millis, retryAt: clock.monotonicMillis() + millis });
+    this.due.add(region);
+    this.totals.failures++;
+    const why = error instanceof Error ? error.message : String(error);
+    logger.error({ table: region.schemaNow.name, error: why, retryMillis: millis }, "cannot compact; trying again later");
+  }
+
+  private waitForRetry(): void {
+    clearTimeout(this.retryTimer);
+    if (this.isClosed || this.due.size === 0) return;
+    let first = Number.POSITIVE_INFINITY;
+    for (const region of this.due) first = Math.min(first, this.failures.get(region)?.retryAt ?? 0);
+    const wait = Math.max(1, first - this.parts.clock.monotonicMillis());
+    this.retryTimer = setTimeout(() => {
+      this.running ??= this.run();
+    }, wait);
+    this.retryTimer.unref();
+  }
+
+  /** The next piece of work of a table, if there is one. Returns whether there may be more. */
+  private async compactOnce(region: Region): Promise<boolean> {
+    if (!this.host.isLive(region)) return false;
+    const { schemaNow: schema } = region;
+    const minTime = this.expiryOf(schema);
+    await this.removeExpired(region, minTime);
+    const [picked] = pickFiles(region.dataFiles, unitOf(schema), this.optionsOf(schema));
+    if (picked === undefined) return false;
+    await this.merge(region, picked, minTime);
+    return true;
+  }
+
+  /** Takes away files of which every row has expired. */
+  private async removeExpired(region: Region, minTime: bigint | undefined): Promise<void> {
+    if (minTime === undefined) return;
+    const expired = region.dataFiles.filter(({ maxTime }) => maxTime < minTime);
+    if (expired.length === 0 || !this.host.isLive(region)) return;
+    await this.swap(region, expired, []);
+    this.parts.logger.debug({ table: region.schemaNow.name, files: expired.length }, "removed files whose rows have expired");
+  }
+
+  private async merge(region: Region, inputs: PickedFiles, minTime: bigint | undefined): Promise<void> {
+    const { merger, clock, files } = this.parts;
+    const started = clock.monotonicMillis();
+    const release = region.retainFiles();
+    try {
+      const made = await merger.merge(jobOf(region, inputs, minTime, this.host.takeFileId(), clock));
+      if (!this.host.isLive(region) || !region.hasFiles(inputs)) {
+        // Dropped or emptied meanwhile: the rows are not wanted any more.
+        if (made !== undefined) await files.delete(made.name);
+        return;
+      }
+      await this.swap(region, inputs, made === undefined ? [] : [made]);
+      this.count(region, inputs, made, clock.monotonicMillis() - started);
+    } finally {
+      await release();
+    }
+  }
+
+  /** One commit, then the lists, then the old files. */
+  private async swap(region: Region, old: readonly DataFile[], made: readonly DataFile[]): Promise<void> {
+    const { meta } = this.parts;
+    const tableId = region.schemaNow.id;
+    const removal = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: undefined });
+    const entry = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: encodeFile(file) });
+    const changes = [...old.map(removal), ...made.map(entry)];
+    const unsettled = this.unsettled.get(region) ?? [];
+    try {
+      meta.commit([...unsettled, ...changes]);
+    } catch (error) {
+      // Whether it took effect is not known: the next commit undoes it, a restart finds one or the other.
+      this.unsettled.set(region, [...unsettled, ...made.map(removal), ...old.map(entry)]);
+      throw error;
+    }
+    // No wait before this: a truncation or another merge must see the list that the meta store has.
+    const removeOld = region.replaceFiles(old, made);
+    try {
+      await meta.settled();
+    } catch (error) {
+      this.unsettled.set(region, [...unsettled, ...changes]); // In force here, perhaps not on disk: the old files stay until a restart.
+      throw error;
+    }
+    this.unsettled.delete(region);
+    await removeOld();
+  }
+
+  private count(region: Region, inputs: PickedFiles, made: DataFile | undefined, millis: number): void {
+    const { totals } = this;
+    const bytesRead = inputs.reduce((sum, file) => sum + file.byteLength, 0);
+    const bytesWritten = made?.byteLength ?? 0;
+    totals.merges++;
+    totals.inputFiles += inputs.length;
+    totals.rowsWritten += made?.rowCount ?? 0;
+    totals.bytesRead += bytesRead;
+    totals.bytesWritten += bytesWritten;
+    totals.seconds += millis / 1000;
+    const { name } = region.schemaNow;
+    const detail = { table: name, files: inputs.length, rows: made?.rowCount ?? 0, bytesRead, bytesWritten, millis: Math.round(millis) };
+    this.parts.logger.debug(detail, "compacted");
+  }
+
+  private optionsOf({ options }: TableSchema): PickOptions {
+    const { limits } = this.parts;
+    const trigger = Number(options["compaction.twcs.trigger_file_num"] ?? Number.NaN);
+    const size = parseHumanSize(options["compaction.twcs.max_output_file_size"] ?? "");
+    return {
+      triggerFiles: Number.isSafeInteger(trigger) && trigger >= 2 ? trigger : limits.triggerFiles,
+      outputBytesMax: size.ok && size.value > 0 ? size.value : limits.outputBytesMax,
+    };
+  }
+
+  /** The time before which rows of the table have expired, in the unit of its time index; undefined: they never do. */
+  private expiryOf(schema: TableSchema): bigint | undefined {
+    const text = schema.options["ttl"] ?? this.host.databaseOptions(schema.database)["ttl"] ?? "";
+    const ttl = text === "instant" ? ({ ok: true, value: 0n } as const) : parseHumanDuration(text);
+    if (!ttl.ok || (ttl.value === 0n && text !== "instant")) return undefined; // "forever" is no duration either.
+    const unitNanos = BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[unitOf(schema)]);
+    return (this.parts.clock.nowNanos() - ttl.value) / unitNanos;
+  }
+}
+
+function jobOf(region: Region, inputs: PickedFiles, minTime: bigint | undefined, fileId: number, clock: Clock): MergeJob {
+  const schema = region.schemaNow;
+  const fields = schema.columns.filter(({ semantic }) => semantic === "field");
+  const defaults = fields.map((column) => ({ columnId: column.id, value: initialValueOf(column, clock) }));
+  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, fileId };
+}
+
+function unitOf(schema: TableSchema): TimeUnit {
+  const { type } = timeIndexOf(schema);
+  assert(type.kind === "timestamp", `the time index is a timestamp; got ${type.kind}`);
+  return type.unit;
+}

@@ -1,0 +1,30 @@
+/** Column definitions and option lists as text, as CREATE TABLE and ALTER TABLE have them. */
+import { sqlName } from "../../column/data-type.ts";
+import type { ColumnClause, Expression } from "./ast.ts";
+import { type PrintStyle, print, printPart, printString } from "./print.ts";
+
+const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
+
+/** `"a" BIGINT NOT NULL DEFAULT 1 COMMENT 'x'`. */
+export function printColumnClause(column: ColumnClause): string {
+  const parts = [printPart(column.name), sqlName(column.type)];
+  if (column.nullable !== undefined) parts.push(column.nullable ? "NULL" : "NOT NULL");
+  if (column.default !== undefined) parts.push(`DEFAULT ${printDefault(column.default)}`);
+  if (column.comment !== undefined) parts.push(`COMMENT ${printString(column.comment)}`);
+  if (column.primaryKey) parts.push("PRIMARY KEY");
+  if (column.timeIndex) parts.push("TIME INDEX");
+  for (const { kind, options } of column.indexes) parts.push(`${kind.toUpperCase()} INDEX${printOptions(options)}`);
+  return parts.join(" ");
+}
+
+/** A default: only what binds tighter than a predicate may stand without parentheses, since options follow. */
+export function printDefault(value: Expression): string {
+  const text = print(value, UPPER);
+  return value.kind === "number" || value.kind === "string" || value.kind === "call" || value.kind === "null" ? text : `(${text})`;
+}
+
+/** ` WITH ('k' = 'v')` with a blank before it, or nothing. */
+export function printOptions(options: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(options);
+  return entries.length === 0 ? "" : ` WITH (${entries.map(([key, value]) => `${printString(key)} = ${printString(value)}`).join(", ")})`;
+}

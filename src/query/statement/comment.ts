@@ -1,0 +1,15 @@
+/** COMMENT ON TABLE and COMMENT ON COLUMN. */
+import type { QueryContext } from "../query-context.ts";
+import type { Statement } from "../sql/ast.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { tableToChange } from "./table-to-change.ts";
+
+/** Sets or removes a comment. @throws DbError TableNotFound, TableColumnNotFound */
+export async function comment(statement: Extract<Statement, { kind: "comment" }>, context: QueryContext): Promise<StatementResult> {
+  const { target, comment: text } = statement;
+  const { database, table } = tableToChange(target.kind === "table" ? target.name : target.table, context);
+  const { name } = table.schema;
+  if (target.kind === "table") await context.catalog.alterTable(database, name, { kind: "set-options", options: { comment: text } });
+  else await context.catalog.alterTable(database, name, { kind: "set-comment", column: target.column, comment: text });
+  return { kind: "affected", rowCount: 0 };
+}

@@ -1,0 +1,18 @@
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { Table } from "../../table/catalog.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { ObjectName } from "../sql/ast.ts";
+import { checkWritable } from "./create-table.ts";
+
+/** The table that a statement changes, and its database. @throws DbError TableNotFound; Unsupported for a computed database */
+export function tableToChange(name: ObjectName, context: QueryContext): { readonly database: string; readonly table: Table } {
+  const resolved = resolveName(name, context.variables.database);
+  checkWritable(resolved.database);
+  const table = context.catalog.table(resolved.database, resolved.table);
+  if (table === undefined) {
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
+  }
+  return { database: resolved.database, table };
+}

@@ -1,0 +1,123 @@
+/**
+ * Sorted rows of one time window to one data file: the columns of the schema, the series index and the footer keys (FORMAT.md).
+ *
+ *   create ─► append a row group ─► … ─► finish (durable) | abort
+ */
+import { assert } from "../../base/assert.ts";
+import type { DataType } from "../../column/data-type.ts";
+import type { Vector } from "../../column/vector.ts";
+import { vectorOf } from "../../column/vector-builder.ts";
+import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
+import { ParquetWriter } from "../../format/parquet/writer.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import type { FileStore, FileWriter } from "../file-store/file-store.ts";
+import { takeRows } from "../scan/merge-rows.ts";
+import { tagScalar } from "../series/series-ranks.ts";
+import { type DataFile, dataFileName } from "./data-file.ts";
+import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+
+/** See the file header. Exactly one of `finish` and `abort` ends it. */
+export class DataFileWriter {
+  private readonly schema: TableSchema;
+  private readonly id: number;
+  private readonly name: string;
+  private readonly target: FileWriter;
+  private readonly writer: ParquetWriter;
+
+  private constructor(schema: TableSchema, id: number, name: string, target: FileWriter, bareSeconds: ReadonlySet<number>) {
+    this.schema = schema;
+    this.id = id;
+    this.name = name;
+    this.target = target;
+    const columns = schema.columns.map(
+      (column): ParquetColumn => ({
+        name: column.name,
+        type: column.type,
+        nullable: column.semantic === "field",
+        role: column.semantic === "timestamp" ? "time" : column.semantic,
+        bareSeconds: bareSeconds.has(column.id),
+      }),
+    );
+    this.writer = new ParquetWriter(columns, target);
+  }
+
+  /**
+   * Starts the file of this id.
+   *
+   * @param bareSeconds ids of columns with seconds that milliseconds cannot hold, where the first row group need not show it
+   * @throws DbError StorageUnavailable
+   */
+  static async create(
+    schema: TableSchema,
+    id: number,
+    store: FileStore,
+    bareSeconds: ReadonlySet<number> = new Set(),
+  ): Promise<DataFileWriter> {
+    const name = dataFileName(schema.id, id);
+    return new DataFileWriter(schema, id, name, await store.create(name), bareSeconds);
+  }
+
+  /** Writes rows, one input a column of the schema; `seriesEnds` are the row ends of their series. @throws DbError */
+  append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds: Uint32Array): void {
+    this.writer.append(rowCount, inputs, seriesEnds);
+  }
+
+  /** Makes the file durable. @throws DbError StorageUnavailable; call `abort` then */
+  async finish(index: SeriesIndex, sequence: number): Promise<DataFile> {
+    const { schema, id, name } = this;
+    this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
+    const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
+    const written = this.writer.finish({
+      "varve.table": String(schema.id),
+      "varve.columns": JSON.stringify(ids),
+      "varve.sequence": String(sequence),
+    });
+    assert(written.rowCount === index.ends.at(-1), `rows written = ${index.ends.at(-1)}; got ${written.rowCount}`);
+    assert(written.timeMin !== undefined && written.timeMax !== undefined, "a file with rows has a time range");
+    const byteLength = await this.target.finish();
+    return {
+      id,
+      name,
+      rowCount: written.rowCount,
+      byteLength,
+      minTime: written.timeMin,
+      maxTime: written.timeMax,
+      sequence,
+      schemaVersion: schema.version,
+    };
+  }
+
+  /** Gives up; nothing of the file stays. */
+  abort(): Promise<void> {
+    return this.target.abort();
+  }
+}
+
+/** Tags of runs as the writer takes them: run r is rows `[ends[r - 1] ?? 0, ends[r])` and has the value `dictionary[codes[r]]`. */
+export function tagInput(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): ColumnInput {
+  return type.kind === "string" ? { kind: "runs", ends, codes, dictionary } : fieldInput(typedTags(type, dictionary, codes, ends));
+}
+
+/** Field values as the writer takes them. */
+export function fieldInput(vector: Vector): ColumnInput {
+  assert(vector.kind !== "dictionary", "a field is never a dictionary vector");
+  return vector;
+}
+
+/** Tags of another type than text, one value a row. */
+function typedTags(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): Vector {
+  const values = new Map<number, ReturnType<typeof tagScalar>>();
+  for (let run = 0; run < ends.length; run++) {
+    const code = codes[run] as number;
+    if (!values.has(code)) values.set(code, tagScalar(dictionary[code], type));
+  }
+  const runOf = new Uint32Array(ends.at(-1) ?? 0);
+  for (let run = 0; run < ends.length; run++) runOf.fill(run, run === 0 ? 0 : ends[run - 1], ends[run]);
+  return takeRows(
+    vectorOf(
+      type,
+      Array.from(ends, (_, run) => values.get(codes[run] as number)),
+    ),
+    runOf,
+  );
+}
