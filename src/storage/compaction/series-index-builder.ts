@@ -4,6 +4,7 @@ import type { SeriesRuns } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { SeriesIndex } from "../sst/series-index.ts";
+import { usedCodes } from "../sst/used-codes.ts";
 
 /** Takes the runs of sorted rows in their order; runs of one series that follow each other become one. */
 export class SeriesIndexBuilder {
@@ -51,21 +52,9 @@ export class SeriesIndexBuilder {
     for (let c = 0; c < registry.columnCount; c++) {
       const codeOf = registry.codesAt(c);
       const strings = registry.dictionaryAt(c);
-      const newCodes = new Map<number, number>([[0, 0]]);
-      const dictionary: (string | undefined)[] = [undefined];
-      const column = new Uint32Array(this.series.length);
-      for (let run = 0; run < column.length; run++) {
-        const code = codeOf[this.series[run] as number] as number;
-        let mapped = newCodes.get(code);
-        if (mapped === undefined) {
-          mapped = dictionary.length;
-          newCodes.set(code, mapped);
-          dictionary.push(strings[code]);
-        }
-        column[run] = mapped;
-      }
-      dictionaries.push(dictionary);
-      codes.push(column);
+      const used = usedCodes(this.series.length, (run) => codeOf[this.series[run] as number] as number, strings);
+      dictionaries.push(used.dictionary);
+      codes.push(used.codes);
     }
     return {
       columnIds: registry.columnIds(),

@@ -19,6 +19,7 @@ import type { DataFile } from "./data-file.ts";
 import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
 import type { SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
+import { usedCodes } from "./used-codes.ts";
 
 /** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
 export interface FlushJob {
@@ -179,21 +180,9 @@ function indexOf(job: FlushJob, order: Uint32Array, base: bigint, sorted: Sorted
   for (let c = 0; c < keyIds.length; c++) {
     const all = tags.codes[c] as Uint32Array;
     const strings = tags.dictionaries[c] ?? [];
-    const newCodes = new Map<number, number>([[0, 0]]);
-    const dictionary: (string | undefined)[] = [undefined];
-    const column = new Uint32Array(runCount);
-    for (let run = 0; run < runCount; run++) {
-      const code = all[order[sorted.runBuckets[run] as number] as number] as number;
-      let mapped = newCodes.get(code);
-      if (mapped === undefined) {
-        mapped = dictionary.length;
-        newCodes.set(code, mapped);
-        dictionary.push(strings[code]);
-      }
-      column[run] = mapped;
-    }
-    dictionaries.push(dictionary);
-    codes.push(column);
+    const used = usedCodes(runCount, (run) => all[order[sorted.runBuckets[run] as number] as number] as number, strings);
+    dictionaries.push(used.dictionary);
+    codes.push(used.codes);
   }
   const firstTimes = new Float64Array(runCount);
   const lastTimes = new Float64Array(runCount);
