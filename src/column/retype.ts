@@ -2,7 +2,7 @@
  * Values of one type as values of another, for columns whose type was changed after rows were written. What `CAST` would refuse becomes
  * NULL, since a row that exists cannot be refused any more; everything else is what `CAST` gives under the time zone UTC.
  *
- * Numbers go through one loop; whatever needs text or 64 bits goes value by value (about 100 ns each), which happens only until the
+ * Numbers go through one loop; whatever needs text or 64 bits goes value by value, which happens only until the
  * rows are written to a file under the new type.
  */
 import { type DataType, sameType, UNITS_PER_SECOND } from "./data-type.ts";

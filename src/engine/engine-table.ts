@@ -13,6 +13,7 @@ import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import { tableNotFound } from "./table-not-found.ts";
 
 /** A table over its region. */
 export class EngineTable implements Table {
@@ -41,7 +42,7 @@ export class EngineTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
-    if (this.dropped) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${this.schema.database}.${this.schema.name}`);
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
     const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));

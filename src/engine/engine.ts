@@ -41,6 +41,7 @@ import { changedOptions } from "./schema-change.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+import { tableNotFound } from "./table-not-found.ts";
 import { convertTimes, splitForUnit } from "./time-conversion.ts";
 import { columnSources, type WritePlan, writePlanOf } from "./write-rows.ts";
 
@@ -253,7 +254,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async compactTable(database: string, table: string): Promise<void> {
     const entry = this.entries.get(keyOf(database, table));
-    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    if (entry === undefined) throw tableNotFound(database, table);
     await this.compactor.compactAll(entry.table.region);
   }
 
@@ -557,10 +558,6 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimLog();
     return report;
   }
-}
-
-function tableNotFound(database: string, table: string): DbError {
-  return new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
 }
 
 /** Whether all times of a file are in the range. */

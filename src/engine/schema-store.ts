@@ -12,6 +12,7 @@ import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema
 import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey } from "./meta-codec.ts";
 import { checkDatabaseName, checkTableName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
+import { tableNotFound } from "./table-not-found.ts";
 
 /** Databases that exist on every server. */
 const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
@@ -209,7 +210,7 @@ export class SchemaStore {
 
   private entryOf(database: string, table: string): TableEntry {
     const entry = this.databaseOf(database).tables.get(table);
-    if (entry === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${database}.${table}`);
+    if (entry === undefined) throw tableNotFound(database, table);
     return entry;
   }
 
