@@ -72,7 +72,7 @@ export class Flusher {
 
   /** Returns false when the table was dropped or its rows were removed meanwhile: nothing of the flush stays. */
   private async flushMemtable(region: Region, memtable: Memtable): Promise<boolean> {
-    const { meta, executor, clock, logger, schemas, tables, onFlushed } = this.parts;
+    const { meta, executor, clock, logger, schemas, tables } = this.parts;
     const started = clock.monotonicMillis();
     const sequence = memtable.maxSequence;
     const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks);
@@ -91,7 +91,7 @@ export class Flusher {
     if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;
     region.finishFlush(memtable, made, sequence);
-    onFlushed(region);
+    this.parts.onFlushed(region);
     const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
     const millis = Math.round(clock.monotonicMillis() - started);
     logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis }, "flushed");
