@@ -314,7 +314,8 @@ function jobOf(region: Region, inputs: PickedFiles, minTime: bigint | undefined,
   const schema = region.schemaNow;
   const fields = schema.columns.filter(({ semantic }) => semantic === "field");
   const defaults = fields.map((column) => ({ columnId: column.id, value: initialValueOf(column, clock) }));
-  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, fileId };
+  const liveTables = region.sharedBy?.liveIds();
+  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, liveTables, fileId };
 }
 
 function unitOf(schema: TableSchema): TimeUnit {

@@ -8,18 +8,21 @@ import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
-import { scanRows } from "../storage/scan/scan.ts";
+import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
+/** What of a scan depends on the table that asks: one region may carry several. */
+export type RegionScan = Pick<ResolvedScan, "output" | "bounds" | "request" | "metrics" | "selection">;
+
 /** A table over its region. */
 export class EngineTable implements Table {
   readonly region: Region;
+  readonly clock: Clock;
   private readonly cache: PageCache;
-  private readonly clock: Clock;
   private dropped = false;
 
   constructor(region: Region, cache: PageCache, clock: Clock) {
@@ -44,10 +47,16 @@ export class EngineTable implements Table {
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
-    const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
     for (const { column } of request.tagPredicates) checkTag(schema, column);
+    yield* this.scanRegion({ output, bounds, request, metrics });
+  }
+
+  /** A scan with names resolved, from one snapshot of the region. */
+  async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    const time = timeIndexOf(this.schema);
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -55,13 +64,10 @@ export class EngineTable implements Table {
         files: snapshot.files,
         registry: this.region.registry,
         cache: this.cache,
-        mergeMode: mergeModeOf(schema),
+        mergeMode: mergeModeOf(this.schema),
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
-        output,
-        bounds,
-        request,
-        metrics,
+        ...scan,
       });
     } finally {
       await snapshot.release();

@@ -23,6 +23,7 @@ import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
@@ -34,9 +35,12 @@ import { LiveTables, type TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
+import { withPhysicalSteps } from "./metric/metric-steps.ts";
+import { PhysicalTable } from "./metric/physical-table.ts";
+import { storageSchemaOf } from "./metric/storage-schema.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
-import { SchemaStore } from "./schema-store.ts";
+import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import { SequenceCounter } from "./sequence-counter.ts";
 import { SegmentMarks } from "./series-mapper.ts";
 import { tableNotFound } from "./table-not-found.ts";
@@ -122,10 +126,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
-    for (const schema of engine.schemas.allSchemas()) {
+    const schemas = engine.schemas.allSchemas();
+    for (const schema of schemas.filter((each) => physicalTableOf(each) === undefined)) {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
+    for (const schema of schemas) if (physicalTableOf(schema) !== undefined) engine.applySchema(schema);
     for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
     const recovery = await engine.replay();
     engine.scheduler.start();
@@ -157,23 +163,26 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   tables(database: string): readonly Table[] {
-    return this.schemas.schemas(database).flatMap((schema) => this.live.byTableId(schema.id)?.table ?? []);
+    return this.schemas.schemas(database).flatMap((schema) => this.live.tableOfId(schema.id) ?? []);
   }
 
   table(database: string, name: string): Table | undefined {
-    return this.live.find(database, name)?.table;
+    return this.live.table(database, name);
   }
 
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
     const existing = this.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
-    const entry = this.addEntry(this.schemas.createTable(definition));
+    const id = this.applySteps([{ kind: "create", definition }]);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.schema(database, name) === undefined) return false;
+    if ((this.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
+      throw new DbError(StatusCode.InvalidArguments, "Physical region is busy, there are still some logical regions using it");
+    }
     await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
   }
@@ -207,15 +216,14 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.schemas.schema(database, name);
     if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
-    const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
-    assert(schema !== undefined, "a change gives a schema");
-    const entry = this.applySchema(schema);
+    const id = this.applySteps([{ kind: "alter", database, table: name, change }]);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    return this.live.find(database, table)?.plan.columnOf.get(column);
+    const target = this.live.find(database, table) ?? this.live.logical(database, table);
+    return target?.plan.columnOf.get(column);
   }
 
   // ---- Writer ----
@@ -254,15 +262,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.flusher.flush(entry.table.region);
+    await this.flusher.flush(this.regionOf(database, table));
   }
 
   async compactTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.compactor.compactAll(entry.table.region);
+    await this.compactor.compactAll(this.regionOf(database, table));
   }
 
   /** What compactions have done since the start. */
@@ -316,23 +320,50 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    const stored = storageSchemaOf(schema);
+    const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock });
+    const table = new EngineTable(region, this.cache, clock);
+    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table) : undefined;
+    const entry = { table, physical, marks: new SegmentMarks(), plan: writePlanOf(stored) };
     this.live.add(entry);
     return entry;
   }
 
-  private applySchema(schema: TableSchema): TableEntry {
+  private applySchema(schema: TableSchema): void {
+    const physical = physicalTableOf(schema);
     const entry = this.live.byTableId(schema.id);
-    if (entry === undefined) return this.addEntry(schema);
-    this.live.setSchema(entry, schema);
-    return entry;
+    if (physical !== undefined) this.live.setLogical(schema, physical);
+    else if (entry === undefined) this.addEntry(schema);
+    else this.live.setSchema(entry, schema);
+  }
+
+  /** Commits a transaction of schemas and puts it in force; returns the id of the first step's table. @throws DbError; nothing changed */
+  private applySteps(steps: readonly SchemaStep[]): number {
+    const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
+    for (const schema of schemas) this.applySchema(schema);
+    const [first] = schemas;
+    assert(first !== undefined, "a step gives a schema");
+    return first.id;
+  }
+
+  private tableOfId(id: number): Table {
+    const table = this.live.tableOfId(id);
+    assert(table !== undefined, `table ${id} exists`);
+    return table;
+  }
+
+  /** Where a table's rows are. @throws DbError TableNotFound */
+  private regionOf(database: string, table: string): Region {
+    const region = this.live.regionOf(database, table);
+    if (region === undefined) throw tableNotFound(database, table);
+    return region;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
-    const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
+    const removed = schemas.flatMap((schema) => (this.live.removeLogical(schema) ? [] : (this.live.remove(schema) ?? [])));
     await this.parts.meta.settled();
+    if (removed.length === 0) return; // Rows of logical tables go with the next flush or merge of their physical table.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) await table.region.close(true);
     await this.trimmer.trim();

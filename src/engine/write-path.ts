@@ -1,8 +1,10 @@
 /**
  * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record.
  */
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { sameType } from "../column/data-type.ts";
+import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
@@ -11,6 +13,10 @@ import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { LogLedger } from "./log-ledger.ts";
+import { LabelResolver } from "./metric/label-resolver.ts";
+import { metricSteps } from "./metric/metric-evolution.ts";
+import { withPhysicalSteps } from "./metric/metric-steps.ts";
+import { MetricWrites } from "./metric/metric-writes.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import type { SchemaStep, SchemaStore } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
@@ -43,10 +49,12 @@ export interface LoggedBatch {
 export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
+  private readonly metrics: MetricWrites;
   private scratch: Uint32Array = new Uint32Array(16_384);
 
   constructor(parts: WritePathParts) {
     this.parts = parts;
+    this.metrics = new MetricWrites(parts.tables, parts.clock);
   }
 
   /**
@@ -54,10 +62,12 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
-    const writes = batch.tables.filter((write) => write.rowCount > 0);
+    const given = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (writes.length === 0) return { durable: undefined, prepared, rowCount: 0 };
-    const seriesOfKey = this.mapper.mapOf(batch.dictionary, database, this.parts.tables.dropEpoch);
+    if (given.length === 0) return { durable: undefined, prepared, rowCount: 0 };
+    const { dictionary } = batch;
+    const seriesOfKey = this.mapper.mapOf(dictionary, database, this.parts.tables.dropEpoch);
+    const writes = this.metrics.route(given, { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary) });
     this.evolve(database, writes, batch.dictionary, seriesOfKey, options);
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.next;
@@ -92,7 +102,8 @@ export class WritePath {
     sequence: number,
   ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
     const { region } = entry.table;
-    const columns = columnSources(region.schemaNow, entry.plan, write, this.parts.clock);
+    const columns =
+      write.tablesOfKeys === true ? valueSource(entry, write) : columnSources(region.schemaNow, entry.plan, write, this.parts.clock);
     const times = convertTimes(write.times, write.rowCount, write.timeUnit, entry.plan.timeUnit);
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
     const marks = entry.marks.reserve(region.registry.count);
@@ -119,12 +130,23 @@ export class WritePath {
     options: WriteOptions,
   ): void {
     const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-    const steps = this.schemaSteps(database, pending, dictionary, options);
-    if (steps.length > 0) for (const schema of this.parts.schemas.applyAll(steps)) this.parts.apply(schema);
-    for (const { write, keys } of pending) {
+    const { schemas, tables, apply } = this.parts;
+    const metrics = pending.filter(({ write }) => write.tablesOfKeys === true);
+    const plain = metrics.length === 0 ? pending : pending.filter(({ write }) => write.tablesOfKeys !== true);
+    const steps = [
+      ...this.schemaSteps(database, plain, dictionary, options),
+      ...metricSteps(database, metrics, dictionary, options, schemas),
+    ];
+    if (steps.length > 0) for (const schema of schemas.applyAll(withPhysicalSteps(steps, schemas))) apply(schema);
+    for (const { write, keys } of plain) {
       if (keys.length === 0) continue;
-      const { registry } = this.parts.tables.entryOf(database, write.table).table.region;
+      const { registry } = tables.entryOf(database, write.table).table.region;
       for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
+    }
+    for (const { write, keys } of metrics) {
+      if (keys.length === 0) continue;
+      const labels = new LabelResolver(database, tables.entryOf(database, write.table), tables);
+      for (const key of keys) seriesOfKey[key] = labels.seriesOf(dictionary.tagsOf(key));
     }
   }
 
@@ -157,6 +179,13 @@ export class WritePath {
     }
     return steps;
   }
+}
+
+/** The values of a "tables of keys" write, as values of the physical table's field. */
+function valueSource({ physical }: TableEntry, { table, fields }: TableWrite): ColumnSource[] {
+  const [field] = fields;
+  assert(physical !== undefined && field !== undefined, `a physical table and one field; got ${table}`);
+  return [{ columnId: physical.field.id, type: physical.field.type, vector: field.vector }];
 }
 
 /** Whether all fields exist with their types: the usual case, without building anything. */

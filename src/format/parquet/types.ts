@@ -30,6 +30,11 @@ export interface ParquetColumn {
    * values. Default false.
    */
   readonly bareSeconds?: boolean;
+  /**
+   * Writes one page a row group instead of ending pages where other columns do. For tags of type string that are NULL nearly everywhere, of
+   * which there are many: 200 of them cost 40 KB a row group of 1M rows, with pages 900 KB. Not stored. Default false.
+   */
+  readonly isUnpaged?: boolean;
 }
 
 /** Values of a tag column of type string as runs of equal values; run r is rows `[ends[r - 1] ?? 0, ends[r])` of the rows appended. */

@@ -21,6 +21,7 @@ import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { initialValueOf } from "./default-value.ts";
+import type { SharedTables } from "./shared-tables.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
@@ -49,6 +50,8 @@ export class Region {
   schemaNow: TableSchema;
   /** Sequence up to which all rows are in files. */
   flushedSequence: number;
+  /** Set where several logical tables share the region. */
+  sharedBy: SharedTables | undefined;
   private readonly pool: SlabPool;
   private readonly store: FileStore;
   private readonly clock: Clock;
@@ -178,6 +181,7 @@ export class Region {
     for (const { series, rowCount } of memtable.chunks) {
       for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
     }
+    if (this.sharedBy !== undefined) this.leaveOutDropped(isUsed, this.sharedBy.liveIds());
     const numbers: number[] = [];
     for (let s = 0; s < isUsed.length; s++) if (isUsed[s] === 1) numbers.push(s);
     const seriesNumbers = Uint32Array.from(numbers);
@@ -188,6 +192,13 @@ export class Region {
       tags: tagsOfSeries(this.registry, seriesNumbers),
       firstFileId,
     };
+  }
+
+  private leaveOutDropped(isUsed: Uint8Array, liveIds: readonly string[]): void {
+    const live = new Set<string | undefined>(liveIds);
+    const isLive = Uint8Array.from(this.registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
+    const tableOf = this.registry.codesAt(0);
+    for (let s = 0; s < isUsed.length; s++) if (isLive[tableOf[s] as number] === 0) isUsed[s] = 0;
   }
 
   /** Replaces the oldest frozen memtable by the files that hold its rows. */

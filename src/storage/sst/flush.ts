@@ -7,16 +7,18 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
-import type { ColumnInput } from "../../format/parquet/types.ts";
+import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
 import type { DataFile } from "./data-file.ts";
 import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
+import { fileSchemaOf, labelInputs } from "./label-columns.ts";
 import type { SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 import { usedCodes } from "./used-codes.ts";
@@ -26,7 +28,10 @@ export interface FlushJob {
   readonly schema: TableSchema;
   /** Oldest first. */
   readonly chunks: readonly Chunk[];
-  /** Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. */
+  /**
+   * Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. Rows of other
+   * series are left out.
+   */
   readonly seriesNumbers: Uint32Array;
   readonly tags: SeriesTags;
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
@@ -146,13 +151,14 @@ async function writeFile(
   id: number,
   store: FileStore,
 ): Promise<DataFile> {
-  const { schema } = job;
   const index = indexOf(job, order, base, sorted);
+  const labels = labelsOf(index);
+  const schema = fileSchemaOf(job.schema, new Set(labels.keys()));
   let sequence = 0;
   for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
   const writer = await DataFileWriter.create(schema, id, store);
   try {
-    writer.append(sorted.rowCount, columnInputs(schema, index, base, sorted), index.ends);
+    writer.append(sorted.rowCount, columnInputs(schema, index, labels, base, sorted), index.ends);
     return await writer.finish(index, sequence);
   } catch (error) {
     await writer.abort();
@@ -160,10 +166,24 @@ async function writeFile(
   }
 }
 
-function columnInputs(schema: TableSchema, index: SeriesIndex, base: bigint, sorted: SortedRows): ColumnInput[] {
+/** Label columns that the rows have; none where series know their tags one by one. */
+function labelsOf({ columnIds, dictionaries, codes, ends }: SeriesIndex): ReadonlyMap<number, TagRuns> {
+  const position = columnIds.indexOf(LABELS_COLUMN_ID);
+  return position < 0 ? new Map() : labelInputs(dictionaries[position] ?? [], codes[position] as Uint32Array, ends);
+}
+
+function columnInputs(
+  schema: TableSchema,
+  index: SeriesIndex,
+  labels: ReadonlyMap<number, TagRuns>,
+  base: bigint,
+  sorted: SortedRows,
+): ColumnInput[] {
   return schema.columns.map((column) => {
     if (column.semantic === "timestamp") return { kind: "time", base, offsets: sorted.times, validity: undefined };
     if (column.semantic === "field") return fieldInput(scatterColumn(sorted, column.id, column.type, column.former));
+    const label = labels.get(column.id);
+    if (label !== undefined) return label;
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
     return tagInput(column.type, index.dictionaries[position] ?? [undefined], index.codes[position] as Uint32Array, index.ends);
