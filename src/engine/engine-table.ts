@@ -9,6 +9,7 @@ import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
+import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
@@ -72,6 +73,11 @@ export class EngineTable implements Table {
     } finally {
       await snapshot.release();
     }
+  }
+
+  /** Rows of each file that are of some series. @throws DbError StorageUnavailable */
+  countRows(isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
+    return this.region.countRows(this.cache, isWanted);
   }
 
   timeBounds(): TimeRange | undefined {

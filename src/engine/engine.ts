@@ -34,7 +34,7 @@ import { Flusher } from "./flusher.ts";
 import { LiveTables, type TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
-import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
+import { decodeFile, fileKey, flushedKey, numberOf, uncleanKey } from "./meta-codec.ts";
 import { withPhysicalSteps } from "./metric/metric-steps.ts";
 import { PhysicalTable } from "./metric/physical-table.ts";
 import { storageSchemaOf } from "./metric/storage-schema.ts";
@@ -193,6 +193,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   async truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
+    const logical = this.live.logical(database, name);
+    if (logical !== undefined) return this.truncateLogical(logical.schema, ranges);
     const entry = this.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
@@ -211,6 +213,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     await taken.end();
     await this.trimmer.trim();
+  }
+
+  /** A logical table begins anew under another id; its rows go with flushes and merges. */
+  private async truncateLogical(schema: TableSchema, ranges: readonly TimeRange[] | undefined): Promise<void> {
+    const { database, name } = schema;
+    if (ranges !== undefined) {
+      const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
+      throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
+    }
+    this.live.renumberLogical(schema, this.schemas.renumber(database, name));
+    await this.parts.meta.settled();
+    this.compactor.poke(this.regionOf(database, name));
   }
 
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
@@ -323,7 +337,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const stored = storageSchemaOf(schema);
     const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock });
     const table = new EngineTable(region, this.cache, clock);
-    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table) : undefined;
+    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
     const entry = { table, physical, marks: new SegmentMarks(), plan: writePlanOf(stored) };
     this.live.add(entry);
     return entry;
@@ -361,9 +375,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
-    const removed = schemas.flatMap((schema) => (this.live.removeLogical(schema) ? [] : (this.live.remove(schema) ?? [])));
+    const unclean = new Set(schemas.flatMap((schema) => this.live.removeLogical(schema) ?? []));
+    const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
     await this.parts.meta.settled();
-    if (removed.length === 0) return; // Rows of logical tables go with the next flush or merge of their physical table.
+    for (const region of unclean) if (this.live.isLive(region)) this.compactor.poke(region);
+    if (removed.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) await table.region.close(true);
     await this.trimmer.trim();

@@ -124,11 +124,17 @@ export class LiveTables {
     entry.plan = writePlanOf(stored);
   }
 
-  /** Forgets a logical table; its reads fail from now on. Returns whether it was one. */
-  removeLogical(schema: TableSchema): boolean {
-    const isKnown = this.logicalTables.remove(schema.id) !== undefined;
-    if (isKnown) this.epoch++;
-    return isKnown;
+  /** Puts a logical table that has another id now in the place of what it was. */
+  renumberLogical(old: TableSchema, schema: TableSchema): void {
+    this.logicalTables.replace(old, schema);
+    this.epoch++;
+  }
+
+  /** Forgets a logical table; its reads fail from now on. Returns the region that has its rows, undefined when it is no logical table. */
+  removeLogical(schema: TableSchema): Region | undefined {
+    const table = this.logicalTables.remove(schema.id);
+    if (table !== undefined) this.epoch++;
+    return table?.physical.storage.region;
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */

@@ -51,6 +51,11 @@ export function flushedKey(table: number): string {
   return `flushed/${pad(table)}`;
 }
 
+/** Key of the mark that a logical table of this physical table was dropped since its files were last looked through. */
+export function uncleanKey(table: number): string {
+  return `unclean/${pad(table)}`;
+}
+
 function pad(id: number): string {
   return String(id).padStart(10, "0");
 }

@@ -45,9 +45,10 @@ export class LogicalSeries {
     const texts = region.registry.dictionaryAt(position);
     for (let i = this.regionSeries.length; i < list.length; i++) {
       const regionSeries = list.values[i] as number;
+      const text = texts[codes[regionSeries] as number] ?? "";
       const values: (string | undefined)[] = [];
-      decodeLabels(texts[codes[regionSeries] as number], (columnId, value) => {
-        values[this.positionOf(columnId)] = value;
+      decodeLabels(text, (columnId, start, end) => {
+        values[this.positionOf(columnId)] = text.slice(start, end);
       });
       const series = this.registry.register(values);
       assert(series === this.regionSeries.length, `label sets of a table are distinct; got series ${series} twice`);

@@ -1,3 +1,4 @@
+import { assert } from "../../base/assert.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { LogicalTable } from "./logical-table.ts";
 import type { PhysicalTable } from "./physical-table.ts";
@@ -27,6 +28,15 @@ export class LogicalTables {
     this.byName.set(`${schema.database}\0${schema.name}`, table);
     this.byId.set(schema.id, table);
     return table;
+  }
+
+  /** Puts a table that was emptied by giving it another id in the place of what it was. Reads under way go on with what they see. */
+  replace(old: TableSchema, schema: TableSchema): void {
+    const table = this.byId.get(old.id);
+    assert(table !== undefined, `logical table ${old.id} exists`);
+    this.byId.delete(old.id);
+    this.put(schema, table.physical);
+    table.physical.abandon(old.id);
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */

@@ -7,7 +7,11 @@ import { StatusCode } from "../../base/status-code.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 
-const AUTO: WriteOptions = { autoCreate: true, tableOptions: { comment: "Created on insertion" }, physicalTable: "greptime_physical_table" };
+const AUTO: WriteOptions = {
+  autoCreate: true,
+  tableOptions: { comment: "Created on insertion" },
+  physicalTable: "greptime_physical_table",
+};
 const PHYSICAL = "CREATE TABLE phy (ts TIMESTAMP TIME INDEX, val DOUBLE) ENGINE=metric WITH (physical_metric_table = '')";
 const logical = (name: string, label: string): string =>
   `CREATE TABLE ${name} (ts TIMESTAMP TIME INDEX, val DOUBLE, ${label} STRING PRIMARY KEY) ENGINE=metric WITH (on_physical_table = 'phy')`;
@@ -38,7 +42,13 @@ describe("logical tables", () => {
     await check(machine, "INSERT INTO jobs VALUES ('x', 0, 3); SELECT * FROM jobs", "x|0|3");
     await check(machine, "SELECT count(*) FROM cpu", "2");
     await check(machine, "SHOW TABLES LIKE '%p%'", "cpu", "phy");
-    await check(machine, "DESC TABLE jobs", "job|String|PRI|YES||TAG", "ts|TimestampMillisecond|PRI|NO||TIMESTAMP", "val|Float64||YES||FIELD");
+    await check(
+      machine,
+      "DESC TABLE jobs",
+      "job|String|PRI|YES||TAG",
+      "ts|TimestampMillisecond|PRI|NO||TIMESTAMP",
+      "val|Float64||YES||FIELD",
+    );
   });
 
   test("are described as they were made", async () => {
@@ -46,7 +56,7 @@ describe("logical tables", () => {
     const text = await engineSql(machine.engine, "SHOW CREATE TABLE cpu");
     expect(text).toBe(
       'cpu|CREATE TABLE IF NOT EXISTS "cpu" (\n  "host" STRING NULL,\n  "ts" TIMESTAMP(3) NOT NULL,\n  "val" DOUBLE NULL,\n' +
-        "  TIME INDEX (\"ts\"),\n  PRIMARY KEY (\"host\")\n)\n\nENGINE=metric\nWITH(\n  on_physical_table = 'phy'\n)",
+        '  TIME INDEX ("ts"),\n  PRIMARY KEY ("host")\n)\n\nENGINE=metric\nWITH(\n  on_physical_table = \'phy\'\n)',
     );
     await check(machine, "SELECT engine FROM information_schema.tables WHERE table_name = 'cpu'", "metric");
   });
@@ -195,7 +205,11 @@ describe("metrics of a protocol", () => {
     await engineSql(machine.engine, "CREATE TABLE plain (t TIMESTAMP(9) TIME INDEX, v DOUBLE, host STRING PRIMARY KEY)");
     const dictionary = new SeriesDictionary();
     for (const time of [1, 2]) {
-      const samples = [sample("cpu", { host: "a" }, time, 1), sample("plain", { host: "a" }, time, 2), sample("new", { host: "b" }, time, 3)];
+      const samples = [
+        sample("cpu", { host: "a" }, time, 1),
+        sample("plain", { host: "a" }, time, 2),
+        sample("new", { host: "b" }, time, 3),
+      ];
       await machine.engine.write("public", metricBatch(samples, "greptime_physical_table", dictionary), AUTO);
     }
     await check(machine, "SELECT * FROM cpu", "a|1|1", "a|2|1");
@@ -257,12 +271,57 @@ describe("rows of a dropped logical table", () => {
     await check(machine, "SELECT val FROM phy", "3");
   });
 
+  test("free their room when they are most of a file, also after a power cut", async () => {
+    const machine = await Machine.start({ compaction: { isAutomatic: true, triggerFiles: 4 } });
+    await engineSql(machine.engine, `${PHYSICAL}; ${logical("cpu", "host")}; ${logical("jobs", "job")}`);
+    await engineSql(machine.engine, "INSERT INTO cpu VALUES ('a', 0, 1), ('b', 0, 2), ('c', 0, 3); INSERT INTO jobs VALUES ('x', 0, 4)");
+    await engineSql(machine.engine, "ADMIN flush_table('phy')");
+    const rows = (): number => machine.engine.table("public", "phy")?.statistics().rowCount ?? 0;
+    machine.mergeFailure = "no space left";
+    await machine.engine.dropTable("public", "cpu", false);
+    await machine.crash();
+    expect(rows()).toBe(4);
+    machine.mergeFailure = undefined;
+    await machine.crash();
+    await machine.engine.compactionIdle();
+    expect(rows()).toBe(1);
+    expect(machine.meta.list("unclean/")).toEqual([]);
+    await check(machine, "SELECT val, job FROM phy", "4|x");
+    await machine.engine.dropTable("public", "jobs", false);
+    await machine.engine.compactionIdle();
+    expect([rows(), machine.files.size]).toEqual([0, 0]);
+  });
+
+  test("stay in a file that has more of others, until a merge", async () => {
+    const machine = await Machine.start({ compaction: { isAutomatic: true, triggerFiles: 4 } });
+    await engineSql(machine.engine, `${PHYSICAL}; ${logical("cpu", "host")}; ${logical("jobs", "job")}`);
+    await engineSql(machine.engine, "INSERT INTO cpu VALUES ('a', 0, 1); INSERT INTO jobs VALUES ('x', 0, 2), ('y', 0, 3)");
+    await engineSql(machine.engine, "ADMIN flush_table('phy'); DROP TABLE cpu");
+    await machine.engine.compactionIdle();
+    expect(machine.engine.compactionTotals.merges).toBe(0);
+    expect(machine.meta.list("unclean/")).toEqual([]);
+  });
+
   test("leave nothing to flush when there were no others", async () => {
     const machine = await tables();
     await engineSql(machine.engine, "INSERT INTO cpu VALUES ('a', 0, 1); DROP TABLE cpu; ADMIN flush_table('phy')");
     expect(machine.files.size).toBe(0);
     await machine.crash();
     await check(machine, "SELECT * FROM phy", "");
+  });
+});
+
+describe("a truncated logical table", () => {
+  test("is empty and goes on, with other tables as they were", async () => {
+    const machine = await tables();
+    await engineSql(machine.engine, "INSERT INTO cpu VALUES ('a', 0, 1); INSERT INTO jobs VALUES ('x', 0, 3); ADMIN flush_table('phy')");
+    await check(machine, "INSERT INTO cpu VALUES ('b', 0, 2); TRUNCATE TABLE cpu; SELECT * FROM cpu", "");
+    await check(machine, "INSERT INTO cpu VALUES ('b', 1, 5); SELECT * FROM cpu", "b|1|5");
+    await machine.crash();
+    await check(machine, "SELECT * FROM cpu", "b|1|5");
+    await check(machine, "SELECT val FROM phy ORDER BY val", "3", "5");
+    await refused(machine, "TRUNCATE TABLE cpu FILE RANGE (0, 10)", StatusCode.Unsupported, "by file range");
+    await check(machine, "TRUNCATE TABLE phy; SELECT * FROM phy", "");
   });
 });
 
@@ -291,7 +350,9 @@ test("a table of the metric engine from before it existed opens as the ordinary 
   await engineSql(machine.engine, "CREATE TABLE old (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY)");
   await engineSql(machine.engine, "INSERT INTO old VALUES (1, 2, 'a')");
   const [entry] = machine.meta.list("table/");
-  machine.meta.commit([{ key: entry!.key, value: { ...(entry!.value as object), engine: "metric", options: { physical_metric_table: "" } } }]);
+  machine.meta.commit([
+    { key: entry!.key, value: { ...(entry!.value as object), engine: "metric", options: { physical_metric_table: "" } } },
+  ]);
   await machine.crash();
   await check(machine, "INSERT INTO old VALUES (2, 3, 'b'); SELECT * FROM old ORDER BY ts", "1|2|a", "2|3|b");
 });

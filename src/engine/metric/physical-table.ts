@@ -7,6 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { DROPPED } from "../../storage/memtable/sort-rows.ts";
 import type { SharedTables } from "../../storage/region/shared-tables.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
+import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
@@ -23,11 +24,17 @@ export class PhysicalTable implements Table, SharedTables {
   private readonly tags: PhysicalTags;
   private readonly logicalIds: Set<number> = new Set();
   private knownLive: readonly string[] | undefined;
+  private unclean: boolean;
   private schemaNow: TableSchema;
   private labelIds: Map<string, number> = new Map();
   private labelNames: Map<number, string> = new Map();
 
-  constructor(schema: TableSchema, storage: EngineTable) {
+  /**
+   * @param storage its region's table, under the storage schema
+   * @param unclean whether a logical table was dropped since files were last looked through
+   */
+  constructor(schema: TableSchema, storage: EngineTable, unclean: boolean) {
+    this.unclean = unclean;
     this.storage = storage;
     this.byTable = new SeriesByTable(storage.region.registry);
     this.tags = new PhysicalTags({ registry: storage.region.registry, labelId: (name) => this.labelId(name) });
@@ -90,6 +97,22 @@ export class PhysicalTable implements Table, SharedTables {
   abandon(tableId: number): void {
     this.logicalIds.delete(tableId);
     this.knownLive = undefined;
+    this.unclean = true;
+  }
+
+  isUnclean(): boolean {
+    return this.unclean;
+  }
+
+  beginCleaning(): void {
+    this.unclean = false;
+  }
+
+  async filesToClean(share: number): Promise<readonly DataFile[]> {
+    const { registry } = this.storage.region;
+    const live = new Set<string | undefined>(this.liveIds());
+    const counts = await this.storage.countRows((series) => live.has(registry.dictionaryAt(0)[registry.codesAt(0)[series] as number]));
+    return [...counts].filter(([file, rows]) => file.rowCount - rows > file.rowCount * share).map(([file]) => file);
   }
 
   liveIds(): readonly string[] {

@@ -96,9 +96,10 @@ export class PhysicalTags implements SeriesView {
     let from = registry.count;
     for (const { seen } of labels.values()) from = Math.min(from, seen);
     for (let series = from; series < registry.count; series++) {
-      decodeLabels(texts[codes[series] as number], (columnId, value) => {
+      const text = texts[codes[series] as number] ?? "";
+      decodeLabels(text, (columnId, start, end) => {
         const column = labels.get(columnId);
-        if (column !== undefined) column.codes[series] = codeIn(column, value);
+        if (column !== undefined) column.codes[series] = codeIn(column, text.slice(start, end));
       });
     }
     for (const column of labels.values()) column.seen = registry.count;

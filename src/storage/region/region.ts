@@ -10,6 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
@@ -190,6 +191,7 @@ export class Region {
       chunks: memtable.chunks,
       seriesNumbers,
       tags: tagsOfSeries(this.registry, seriesNumbers),
+      seriesEnd: isUsed.length,
       firstFileId,
     };
   }
@@ -213,6 +215,25 @@ export class Region {
   hasFiles(files: readonly DataFile[]): boolean {
     const ids = new Set(this.files.map(({ meta }) => meta.id));
     return files.every(({ id }) => ids.has(id));
+  }
+
+  /** Rows of each file that are of series which `isWanted` accepts, by the file; all files are opened. @throws DbError StorageUnavailable */
+  async countRows(cache: PageCache, isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
+    const counts = new Map<DataFile, number>();
+    for (const file of [...this.files]) {
+      file.retain();
+      try {
+        const { index, series } = await file.open(this.registry, cache);
+        let rows = 0;
+        for (let run = 0; run < series.length; run++) {
+          if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
+        }
+        counts.set(file.meta, rows);
+      } finally {
+        await file.release();
+      }
+    }
+    return counts;
   }
 
   /** Keeps the files and their folder in place until the returned function is called, once, whatever is dropped meanwhile. */

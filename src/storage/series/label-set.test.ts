@@ -6,7 +6,7 @@ type Labels = readonly (readonly [number, string])[];
 
 function decoded(text: string | undefined): Labels {
   const labels: [number, string][] = [];
-  decodeLabels(text, (id, value) => labels.push([id, value]));
+  decodeLabels(text, (id, start, end) => labels.push([id, text?.slice(start, end) ?? ""]));
   return labels;
 }
 
@@ -56,7 +56,7 @@ describe("a label set as text", () => {
     expect(decoded(read)).toEqual([[1, "a\ufffdb"]]);
   });
 
-  test.each(["1:5:abc", "x", "1:", ":1:a", "1:0:", "1:1:ab", "1::a"])("that is broken is found out: %p", (text) => {
+  test.each(["1:5:abc", "x", "1:", ":1:a", "1:0:", "1:1:ab", "1::a", "!:1:a", "1:Z:a"])("that is broken is found out: %p", (text) => {
     expect(() => decoded(text)).toThrow();
   });
 });

@@ -29,17 +29,38 @@ export function encodeLabels(columnIds: readonly number[], values: readonly stri
   return text === "" ? undefined : text;
 }
 
-/** Calls `each` with the labels of a text that `encodeLabels` made, in its order. */
-export function decodeLabels(text: string | undefined, each: (columnId: number, value: string) => void): void {
+/** Calls `each` with the labels of a text that `encodeLabels` made, in its order: the value is `text.slice(start, end)`. */
+export function decodeLabels(text: string | undefined, each: (columnId: number, start: number, end: number) => void): void {
   if (text === undefined) return;
   for (let at = 0; at < text.length; ) {
-    const idEnd = text.indexOf(":", at);
-    const lengthEnd = text.indexOf(":", idEnd + 1);
-    const columnId = Number.parseInt(text.slice(at, idEnd), 36);
-    const length = Number.parseInt(text.slice(idEnd + 1, lengthEnd), 36);
-    assert(idEnd > at && lengthEnd > idEnd + 1 && length > 0, `labels as they were encoded; got ${text.slice(at, at + 80)}`);
-    at = lengthEnd + 1 + length;
-    assert(at <= text.length, `a label of ${length} characters within its text; got ${text.length - lengthEnd - 1}`);
-    each(columnId, text.slice(lengthEnd + 1, at));
+    const idEnd = numberEnd(text, at);
+    const lengthEnd = numberEnd(text, idEnd + 1);
+    const start = lengthEnd + 1;
+    const end = start + numberAt(text, idEnd + 1, lengthEnd);
+    assert(end > start && end <= text.length, `a value of 1 to ${text.length - start} characters; got ${end - start}`);
+    each(numberAt(text, at, idEnd), start, end);
+    at = end;
   }
+}
+
+const COLON = 0x3a;
+
+/** Where the number that begins at `from` ends: at a colon. */
+function numberEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) !== COLON) at++;
+  assert(at > from && at < text.length, `a number and a colon at ${from} of a label set; got ${text.slice(from, from + 20)}`);
+  return at;
+}
+
+/** The number in base 36 that is `text.slice(from, to)`. */
+function numberAt(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    const digit = code < 0x3a ? code - 0x30 : code - 0x61 + 10; // '0'..'9', 'a'..'z'
+    assert(digit >= 0 && digit < 36, `a digit in base 36; got ${text.slice(at, at + 1)}`);
+    value = value * 36 + digit;
+  }
+  return value;
 }

@@ -28,12 +28,11 @@ export interface FlushJob {
   readonly schema: TableSchema;
   /** Oldest first. */
   readonly chunks: readonly Chunk[];
-  /**
-   * Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. Rows of other
-   * series are left out.
-   */
+  /** Series numbers to be written, and their tags in the same order. Tag columns are those of the primary key. */
   readonly seriesNumbers: Uint32Array;
   readonly tags: SeriesTags;
+  /** Above every series number in the chunks; those that `seriesNumbers` lacks are left out. Absent: it lacks none. */
+  readonly seriesEnd?: number;
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
 }
@@ -78,9 +77,9 @@ function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
 }
 
 function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
-  let seriesMax = 0;
-  for (const series of job.seriesNumbers) if (series > seriesMax) seriesMax = series;
-  const bucketOfSeries = new Uint32Array(seriesMax + 1).fill(DROPPED);
+  let seriesEnd = job.seriesEnd ?? 0;
+  for (const series of job.seriesNumbers) if (series >= seriesEnd) seriesEnd = series + 1;
+  const bucketOfSeries = new Uint32Array(seriesEnd).fill(DROPPED);
   for (let rank = 0; rank < order.length; rank++) bucketOfSeries[job.seriesNumbers[order[rank] as number] as number] = rank;
   const selection = { base: start, minOffset: 0, maxOffset: groupLength(unit) - 1, bucketOfSeries, bucketCount: order.length };
   return sortRows(job.chunks, selection, mergeModeOf(job.schema));

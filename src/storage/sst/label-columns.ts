@@ -79,10 +79,11 @@ class LabelsOfCode {
 
   private read(code: number): void {
     this.starts[code] = this.pairs.length + 1;
-    decodeLabels(this.texts[code], (columnId, value) => {
+    const text = this.texts[code];
+    decodeLabels(text, (columnId, start, end) => {
       let column = this.columns.get(columnId);
       if (column === undefined) this.columns.set(columnId, (column = new LabelColumn()));
-      this.pairs.push({ column, code: column.codeOf(value) });
+      this.pairs.push({ column, code: column.codeOf((text as string).slice(start, end)) });
     });
     this.counts[code] = this.pairs.length - (this.starts[code] as number) + 1;
   }
