@@ -130,14 +130,14 @@ export class WritePath {
     options: WriteOptions,
   ): void {
     const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-    const { schemas, tables, apply } = this.parts;
+    const { schemas, tables } = this.parts;
     const metrics = pending.filter(({ write }) => write.tablesOfKeys === true);
     const plain = metrics.length === 0 ? pending : pending.filter(({ write }) => write.tablesOfKeys !== true);
     const steps = [
       ...this.schemaSteps(database, plain, dictionary, options),
       ...metricSteps(database, metrics, dictionary, options, schemas),
     ];
-    if (steps.length > 0) for (const schema of schemas.applyAll(withPhysicalSteps(steps, schemas))) apply(schema);
+    if (steps.length > 0) for (const schema of schemas.applyAll(withPhysicalSteps(steps, schemas))) this.parts.apply(schema);
     for (const { write, keys } of plain) {
       if (keys.length === 0) continue;
       const { registry } = tables.entryOf(database, write.table).table.region;

@@ -1,6 +1,7 @@
 /** Samples as a metric protocol hands them over: one "tables of keys" write a physical table. */
 import { fnv1a } from "../../src/base/hash.ts";
 import { FLOAT64 } from "../../src/column/data-type.ts";
+import { DEFAULT_PHYSICAL_TABLE } from "../../src/table/metric.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import type { WriteBatch } from "../../src/table/write-batch.ts";
 
@@ -17,7 +18,7 @@ const encoder = new TextEncoder();
 /** A batch of samples; `dictionary` is kept by whoever plays a connection. */
 export function metricBatch(
   samples: readonly Sample[],
-  physical: string = "greptime_physical_table",
+  physical: string = DEFAULT_PHYSICAL_TABLE,
   dictionary: SeriesDictionary = new SeriesDictionary(),
 ): WriteBatch {
   const keys = Uint32Array.from(samples, (sample) => keyOf(sample, dictionary));

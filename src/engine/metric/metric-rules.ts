@@ -28,7 +28,7 @@ function invalid(message: string): DbError {
   return new DbError(StatusCode.InvalidArguments, message);
 }
 
-/** Refuses a table of the metric engine that is neither a physical nor a logical one, or a bad physical one. @throws DbError InvalidArguments */
+/** Refuses a table that is neither a physical nor a logical one, and columns that neither may have. @throws DbError InvalidArguments */
 export function checkMetricTable(table: MetricTable): void {
   const { name, options } = table;
   const isLogical = physicalTableOf(table) !== undefined;

@@ -169,10 +169,10 @@ describe("metrics of a protocol", () => {
     const machine = await Machine.start();
     const { engine, wal } = machine;
     let commits = 0;
-    const { commit } = machine.meta;
+    const commit = machine.meta.commit.bind(machine.meta);
     machine.meta.commit = (changes) => {
       commits++;
-      commit.call(machine.meta, changes);
+      commit(changes);
     };
     const samples = Array.from({ length: 1000 }, (_, m) => sample(`metric_${m}`, { host: `h${m % 7}`, [`l${m % 90}`]: "x" }, 1000, m));
     const before = wal.segments().reduce((sum, { bytes }) => sum + bytes, 0);
@@ -193,7 +193,8 @@ describe("metrics of a protocol", () => {
     await machine.engine.write("public", metricBatch([sample("up", { zone: "z", instance: "i" }, 1, 1)]), AUTO);
     expect(await engineSql(machine.engine, "SHOW CREATE TABLE up")).toBe(
       'up|CREATE TABLE IF NOT EXISTS "up" (\n  "greptime_timestamp" TIMESTAMP(3) NOT NULL,\n  "greptime_value" DOUBLE NULL,\n' +
-        '  "instance" STRING NULL,\n  "zone" STRING NULL,\n  TIME INDEX ("greptime_timestamp"),\n  PRIMARY KEY ("instance", "zone")\n)\n\n' +
+        '  "instance" STRING NULL,\n  "zone" STRING NULL,\n' +
+        '  TIME INDEX ("greptime_timestamp"),\n  PRIMARY KEY ("instance", "zone")\n)\n\n' +
         "ENGINE=metric\nWITH(\n  'comment' = 'Created on insertion',\n  on_physical_table = 'greptime_physical_table'\n)",
     );
     await machine.engine.write("public", metricBatch([sample("up", { job: "j" }, 2, 0)]), AUTO);
@@ -279,7 +280,9 @@ describe("rows of a dropped logical table", () => {
     const rows = (): number => machine.engine.table("public", "phy")?.statistics().rowCount ?? 0;
     machine.mergeFailure = "no space left";
     await machine.engine.dropTable("public", "cpu", false);
+    await machine.engine.compactionIdle();
     await machine.crash();
+    await machine.engine.compactionIdle();
     expect(rows()).toBe(4);
     machine.mergeFailure = undefined;
     await machine.crash();

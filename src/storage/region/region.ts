@@ -217,21 +217,21 @@ export class Region {
     return files.every(({ id }) => ids.has(id));
   }
 
-  /** Rows of each file that are of series which `isWanted` accepts, by the file; all files are opened. @throws DbError StorageUnavailable */
+  /** Rows of each file that are of series which `isWanted` accepts. All files are opened. @throws DbError StorageUnavailable */
   async countRows(cache: PageCache, isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
     const counts = new Map<DataFile, number>();
-    for (const file of [...this.files]) {
-      file.retain();
-      try {
+    const snapshot = this.snapshot();
+    try {
+      for (const file of snapshot.files) {
         const { index, series } = await file.open(this.registry, cache);
         let rows = 0;
         for (let run = 0; run < series.length; run++) {
           if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
         }
         counts.set(file.meta, rows);
-      } finally {
-        await file.release();
       }
+    } finally {
+      await snapshot.release();
     }
     return counts;
   }
