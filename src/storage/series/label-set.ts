@@ -1,6 +1,6 @@
 /**
  * The labels of a series as one text, for regions that many logical tables share: each has labels of its own, so that a tag column for
- * every label would be NULL almost everywhere. A registry of 100,000 series with 10 of 200 labels each: 118 MB with columns, 24 MB with texts.
+ * every label would be NULL almost everywhere. A registry of 100,000 series with 10 of 200 labels: 118 MB with columns, 24 with texts.
  *
  *   text = label, label, …      label = <column id in base 36> ":" <length of the value in base 36> ":" <value>
  *
