@@ -38,6 +38,10 @@ export interface MachineOptions {
   readonly segmentBytes?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Stands between the engine and its files, e.g. `faultyFileStore`; called at each start. */
+  readonly wrapFiles?: (files: FileStore) => FileStore;
+  /** Stands between the engine and its meta store, e.g. `faultyMetaStore`; called at each start. */
+  readonly wrapMeta?: (meta: MetaStore) => MetaStore;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -109,10 +113,12 @@ export class Machine {
 
   private async open(): Promise<void> {
     const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
-    const files = memoryFileStore(this.files);
+    const bare = memoryFileStore(this.files);
+    const files = this.options.wrapFiles?.(bare) ?? bare;
+    const meta = this.metaOf(this.life);
     const { engine, recovery } = await Engine.open({
       wal: this.wal,
-      meta: this.metaOf(this.life),
+      meta: this.options.wrapMeta?.(meta) ?? meta,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
