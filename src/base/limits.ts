@@ -22,6 +22,15 @@ export const SERIES_PER_TABLE_MAX = 16_777_216;
  */
 export const CHUNK_TIME_SPAN_MAX: number = 2 ** 52 - 1;
 
+/**
+ * Most writes that wait for the log's disk. Reason: each holds a request and its rows; a disk that hangs must not gather them without end.
+ * Error: RateLimited.
+ */
+export const LOG_QUEUE_RECORDS_MAX = 16_384;
+
+/** Most writers that wait for memory. Reason: each holds a request and its body. Error: RateLimited. */
+export const WRITERS_WAITING_MAX = 4096;
+
 /** Most data files open for reading at a time. Reason: a process may have 1,024 descriptors; others are opened again when read. */
 export const OPEN_FILES_MAX = 512;
 

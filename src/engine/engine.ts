@@ -11,22 +11,27 @@ import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { Logger } from "../base/log.ts";
+import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
+import { type Trouble, Troubles } from "../base/troubles.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { PageCache } from "../storage/cache/page-cache.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
+import { type LastingDeletes, lastingDeletes } from "../storage/file-store/lasting-deletes.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import { Region } from "../storage/region/region.ts";
 import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
-import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
+import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
+import { type CheckedTable, DamagedFiles } from "./damaged-files.ts";
+import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
@@ -40,6 +45,8 @@ import { SchemaStore } from "./schema-store.ts";
 import { SequenceCounter } from "./sequence-counter.ts";
 import { SegmentMarks } from "./series-mapper.ts";
 import { tableNotFound } from "./table-not-found.ts";
+import { Upkeep } from "./upkeep.ts";
+import { probeMetaStore, watchedMetaStore } from "./watched-meta-store.ts";
 import { WritePath } from "./write-path.ts";
 import { writePlanOf } from "./write-rows.ts";
 
@@ -56,7 +63,16 @@ export interface EngineParts {
   readonly compaction: CompactionLimits;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
+  /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
+  readonly memory?: ServerMemory;
+  /** Room that is kept on disks. Default: none. */
+  readonly disk?: DiskWatchOptions;
 }
+
+/** No disk is watched. */
+const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
+/** After how many seconds a writer should come back when the log does not work. */
+const LOG_RETRY_SECONDS = 5;
 
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
 const CLOSE_FLUSH_MILLIS = 5000;
@@ -75,25 +91,41 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly compactor: Compactor;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
+  private readonly memory: ServerMemory;
+  private readonly disk: DiskWatch;
+  private readonly damaged: DamagedFiles;
+  private readonly upkeep: Upkeep;
+  /** What does not work, the log apart. */
+  private readonly faults: Troubles;
 
-  private constructor(parts: EngineParts) {
+  private constructor(bare: EngineParts) {
+    const { wal, merger, clock, logger } = bare;
+    const troubles = new Troubles(logger.child("health"), clock);
+    const deletes = lastingDeletes(bare.files, (reason) => troubles.failed("file_delete", reason));
+    const parts: EngineParts = { ...bare, meta: watchedMetaStore(bare.meta, troubles), files: deletes.store };
+    const { meta, files } = parts;
     this.parts = parts;
+    this.faults = troubles;
+    this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
+    this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+    this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
-    const { live, ledger, sequences, schemas } = this;
-    const { wal, merger, meta, files, clock, logger } = parts;
-    this.trimmer = new LogTrimmer(wal, ledger, live);
+    const { live, ledger, sequences, schemas, disk } = this;
+    const workerMemory = new MemoryCounter();
+    this.trimmer = new LogTrimmer(wal, ledger, live, troubles);
     const { trimmer } = this;
     this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, apply: (schema) => this.applySchema(schema) });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, limits, logger: logger.child("compaction") },
+      { merger, meta, files, clock, limits, troubles, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
         databaseOptions: (name) => schemas.database(name)?.options ?? {},
+        hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
       },
     );
     const onFlushed = (region: Region): void => this.compactor.poke(region);
@@ -107,15 +139,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       schemas,
       sequences,
       trimmer,
+      workerMemory,
       onFlushed,
     });
     const host = {
       regions: () => live.regions(),
       logBytes: () => trimmer.bytes,
       logHolders: () => trimmer.holders(),
+      logRecords: () => wal.queued().records,
+      isUrgent: () => this.failure() !== undefined,
+      isOverMemory: () => this.memory.isOver(),
       flush: (region: Region) => this.flusher.flush(region),
+      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
     this.scheduler = new FlushScheduler(parts.limits, host, clock, logger.child("flush"));
+    this.upkeep = this.makeUpkeep(deletes);
+    this.countMemory(workerMemory);
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
@@ -126,9 +165,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
-    for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
+    const present = new Set(await parts.files.list("tables"));
+    for (const name of present) if (!known.has(name)) await engine.parts.files.delete(name);
+    await engine.damaged.find(engine.checkedTables(), present);
+    await engine.disk.look();
     const recovery = await engine.replay();
     engine.scheduler.start();
+    engine.upkeep.start();
     engine.compactor.start();
     return { engine, recovery };
   }
@@ -200,6 +243,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
     await this.parts.meta.settled();
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
+    if (ranges === undefined) await this.flusher.forget(region);
     await taken.end();
     await this.trimmer.trim();
   }
@@ -225,30 +269,33 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
-    const failure = this.parts.wal.failure();
-    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    this.refuseInTrouble();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
     if (durable === undefined) return { rowCount: 0 };
+    let bytes = 0;
+    for (const { chunk } of prepared) bytes += chunk.payload.length;
+    this.scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
     try {
       await durable;
     } catch (error) {
+      this.faults.failures.log++;
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
-    let bytes = 0;
-    for (const chunk of prepared) {
-      chunk.publish();
-      bytes += chunk.chunk.payload.length;
-    }
-    this.scheduler.written(bytes);
+    for (const chunk of prepared) chunk.publish();
     await this.parts.meta.settled();
     return { rowCount };
   }
 
-  /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
-  admit(): Promise<void> {
-    return this.scheduler.admit();
+  /**
+   * Resolves when there is memory for another write; call it before decoding.
+   *
+   * @throws DbError StorageUnavailable when writes would fail; RateLimited; Cancelled when the signal fires
+   */
+  async admit(signal?: AbortSignal): Promise<void> {
+    this.refuseInTrouble();
+    await this.scheduler.admit(signal);
   }
 
   // ---- Admin ----
@@ -277,11 +324,30 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
-    return this.parts.wal.failure();
+    return this.parts.wal.failure() ?? this.disk.refusal;
+  }
+
+  /** What does not work now; failures since the start, by part. */
+  troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
+    const log = this.parts.wal.failure();
+    const now = this.faults.list();
+    if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
+    return { now, failures: this.faults.failures };
+  }
+
+  /** One round of upkeep, which otherwise runs once a second: for tests. */
+  keepUp(): Promise<void> {
+    return this.upkeep.tick();
+  }
+
+  /** Bytes free on the fullest disk that is watched, Infinity when none is; and what waits for the log. */
+  get storageState(): { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number } {
+    return { freeBytes: this.disk.freeBytes, queued: this.parts.wal.queued(), logBytes: this.trimmer.bytes };
   }
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
+    await this.upkeep.close();
     await this.scheduler.close();
     await this.compactor.close();
     try {
@@ -308,7 +374,50 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
   }
 
+  /** @throws DbError StorageUnavailable when writes would fail */
+  private refuseInTrouble(): void {
+    const failure = this.failure();
+    if (failure === undefined) return;
+    const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
+    throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
+  }
+
+  private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
+    const { memory, disk, damaged, live, trimmer, faults: troubles } = this;
+    return new Upkeep({
+      disk,
+      memory,
+      troubles,
+      leftovers,
+      logger: this.parts.logger,
+      trimLog: () => trimmer.trim(),
+      probeMeta: () => probeMetaStore(this.parts.meta),
+      lookAtFiles: async () => {
+        const needed = new Set([...live.regions()].flatMap((region) => region.dataFiles.map(({ name }) => name)));
+        await damaged.lookAgain(({ name }) => needed.has(name));
+      },
+    });
+  }
+
+  private countMemory(workerMemory: MemoryCounter): void {
+    const { memory, cache, scheduler } = this;
+    memory.register("page_cache", {
+      bytes: () => cache.bytes,
+      giveBack: (bytes) => cache.giveBack(bytes),
+      mayGrow: () => cache.mayGrow(),
+    });
+    memory.register("memtables", { bytes: () => scheduler.memoryBytes });
+    memory.register("workers", workerMemory);
+  }
+
   // ---- Tables ----
+
+  private *checkedTables(): Generator<CheckedTable> {
+    for (const { table } of this.live.entries()) {
+      const { database, name } = table.schema;
+      yield { database, name, files: table.region.dataFiles };
+    }
+  }
 
   private addEntry(schema: TableSchema): TableEntry {
     const { meta, files, clock } = this.parts;
@@ -334,7 +443,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
     await this.parts.meta.settled();
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
-    for (const { table } of removed) await table.region.close(true);
+    for (const { table } of removed) {
+      await this.flusher.forget(table.region);
+      await table.region.close(true);
+    }
     await this.trimmer.trim();
   }
 

@@ -6,8 +6,10 @@ import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
+import type { ServerMemory } from "../../src/base/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import type { DiskWatchOptions } from "../../src/engine/disk-watch.ts";
 import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
@@ -42,6 +44,8 @@ export interface MachineOptions {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   /** Stands between the engine and its meta store, e.g. `faultyMetaStore`; called at each start. */
   readonly wrapMeta?: (meta: MetaStore) => MetaStore;
+  readonly disk?: DiskWatchOptions;
+  readonly memory?: ServerMemory;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -127,6 +131,8 @@ export class Machine {
       limits: { ...NO_LIMITS, ...limits },
       compaction: { ...NO_COMPACTION, ...compaction },
       pageCacheBytes: 1 << 20,
+      ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
+      ...(this.options.memory === undefined ? {} : { memory: this.options.memory }),
     });
     this.engine = engine;
     this.recovery = recovery;

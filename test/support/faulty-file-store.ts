@@ -5,7 +5,7 @@ import type { FileReader, FileStore, FileWriter } from "../../src/storage/file-s
 import { Faults } from "./faults.ts";
 
 /** Calls that can fail. `write` and `finish` are those of a file being written, `read` is that of one being read. */
-export type FileStoreCall = "create" | "write" | "finish" | "open" | "read" | "delete" | "list" | "deleteFolder";
+export type FileStoreCall = "create" | "write" | "finish" | "open" | "read" | "sizeOf" | "delete" | "list" | "deleteFolder";
 
 /** A store and what it does wrong. */
 export interface FaultyFileStore extends FileStore {
@@ -67,6 +67,10 @@ export function faultyFileStore(store: FileStore): FaultyFileStore {
       check("open", name);
       return readerOf(name, await store.open(name));
     },
+    sizeOf(name) {
+      check("sizeOf", name);
+      return store.sizeOf(name);
+    },
     async delete(name) {
       await faults.pass();
       check("delete", name);
@@ -91,6 +95,7 @@ const VERBS: Readonly<Record<FileStoreCall, string>> = {
   finish: "sync file",
   open: "open file",
   read: "read file",
+  sizeOf: "look at file",
   delete: "delete file",
   list: "list folder",
   deleteFolder: "delete folder",

@@ -43,7 +43,7 @@ export class LogRepairs {
   /** Does what can be done. Returns whether nothing is left to do. @throws the system's error; what was not done stays due */
   run(): Promise<boolean> {
     return this.alone(async () => {
-      for (const repair of [...this.due]) {
+      for (const repair of this.due) {
         if (repair.kind === "trim") continue;
         await this.repair(repair);
         await this.settle(repair);
@@ -63,7 +63,7 @@ export class LogRepairs {
   /** Closes the files; the next start finds what was not repaired. */
   close(): Promise<void> {
     return this.alone(async () => {
-      for (const repair of [...this.due]) await this.settle(repair);
+      for (const repair of this.due) await this.settle(repair);
     });
   }
 
