@@ -8,6 +8,9 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
+import { machineMemoryBytes } from "./base/machine-memory.ts";
+import { registerMemoryMetrics } from "./base/memory-metrics.ts";
+import { MemoryPool, ServerMemory } from "./base/server-memory.ts";
 import type { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { renderConfig } from "./config/render.ts";
@@ -15,7 +18,10 @@ import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
 import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
+import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
+import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { BuildInfo } from "./server/http/options.ts";
 import { probeAddress, startHttpServer } from "./server/http/server.ts";
@@ -31,6 +37,10 @@ import { VERSION } from "./version.ts";
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
 /** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB. */
 const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
+/** Part of the memory limit that is used where the limit is small: pages, bodies as they come in, all queries together. */
+const PAGE_CACHE_PART = 1 / 4;
+const BODIES_PART = 1 / 4;
+const QUERIES_PART = 1 / 2;
 /** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
 const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
@@ -61,15 +71,21 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = lockDataDirectory(settings.storage.dataHome);
-  const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
+  const memory = new ServerMemory(settings.memory.bytesMax === 0 ? Math.floor(machineMemoryBytes() / 2) : settings.memory.bytesMax);
+  const { engine, recovery } = await openEngine(settings, log, memory, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
   const db = new LocalDb(engine, systemClock, {
     timeoutMillis: settings.query.timeoutMs,
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
+    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
   });
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerMemoryMetrics(metrics, memory);
+  registerHealthMetrics(metrics, engine);
+  const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
+  limits.start(metrics);
   const http = await startHttpServer({
     hostname: settings.http.addr.host,
     port: settings.http.addr.port,
@@ -80,7 +96,10 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
     clock: systemClock,
     metrics,
     bodyBytesMax: settings.http.bodyBytesMax,
-    inFlightBytesMax: 0,
+    inFlightBytesMax:
+      settings.general.inFlightBytesMax === 0 ? Math.floor(memory.bytesMax * BODIES_PART) : settings.general.inFlightBytesMax,
+    inFlightWaitMs: settings.general.inFlightPolicy,
+    memory,
     timeoutMs: settings.http.timeoutMs,
     publicAdmin: settings.http.publicAdmin,
     cors: { enabled: settings.http.enableCors, origins: settings.http.corsAllowedOrigins },
@@ -97,10 +116,12 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
     onBug,
   });
   const millis = Math.round(systemClock.monotonicMillis() - started);
-  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, millis }, "ready");
+  const memoryLimit = memory.bytesMax;
+  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, memoryLimit, millis }, "ready");
   return {
     url: http.url,
     async stop() {
+      limits.close();
       await http.stop(STOP_GRACE_MILLIS);
       await engine.close();
       userProvider?.close();
@@ -110,7 +131,13 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   };
 }
 
-async function openEngine(settings: Settings, log: RootLog, metaFile: string, dataFolder: string): ReturnType<typeof Engine.open> {
+async function openEngine(
+  settings: Settings,
+  log: RootLog,
+  memory: ServerMemory,
+  metaFile: string,
+  dataFolder: string,
+): ReturnType<typeof Engine.open> {
   const { wal, storage } = settings;
   return Engine.open({
     wal: await openLocalWal({
@@ -132,7 +159,9 @@ async function openEngine(settings: Settings, log: RootLog, metaFile: string, da
     },
     clock: systemClock,
     logger: log.logger("engine"),
-    pageCacheBytes: PAGE_CACHE_BYTES,
+    pageCacheBytes: Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)),
+    memory,
+    disk: { paths: [storage.dataHome, wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     limits: {
       memtableBytes: storage.memtableBytes,
       writeBufferBytes: storage.writeBufferBytesMax,

@@ -87,6 +87,27 @@ test("a pool is refused beyond its own limit and beyond the server's", () => {
   expect(queries.used).toBe(400);
 });
 
+test("an account gives back all that it holds, once", () => {
+  const { memory } = make(1000);
+  const pool = new MemoryPool(memory, "queries", 100);
+  const [one, other] = [pool.account(), pool.account()];
+  expect([one.take(60), other.take(30), one.take(11)]).toEqual([true, true, false]);
+  one.give(10);
+  one.close();
+  one.close();
+  expect(pool.used).toBe(30);
+  other.close();
+  expect(memory.bytesOf("queries")).toBe(0);
+});
+
+test("what nobody used for long goes with each tick", () => {
+  const { memory } = make(1000);
+  let tidied = 0;
+  memory.register("decoders", { bytes: () => 0, tidy: () => tidied++ });
+  memory.tick();
+  expect(tidied).toBe(1);
+});
+
 test("without a limit nobody gives way", () => {
   const { memory, pages } = make(Number.POSITIVE_INFINITY);
   expect([memory.isOver(1e18), pages.held]).toEqual([false, 300]);

@@ -2,7 +2,8 @@
  * The memory of the whole server, counted in one place, and who gives way when it is short:
  *
  *   1. cached pages go          2. decoders that are idle forget what they learnt     (asked here)
- *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429    (engine/flush-scheduler.ts)
+ *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429
+ *      (3 to 5: engine/flush-scheduler.ts)
  *
  * Queries may hold a part of it (`MemoryPool`) and are refused beyond, so that they cannot stop the writers. The count is of what is known
  * to be large: arrays and buffers. The runtime takes 100 to 200 MiB on top.
@@ -20,6 +21,8 @@ export interface MemoryHolder {
   bytes(): number;
   /** Asks to give back this many bytes, or as many as it can. */
   giveBack?(bytes: number): void;
+  /** Lets go of what nobody used for long. Called once a second. */
+  tidy?(): void;
   /** Says that there is room: what was given back may be taken again, little by little. Called once a second. */
   mayGrow?(): void;
 }
@@ -76,6 +79,7 @@ export class ServerMemory {
 
   /** To be called once a second. */
   tick(): void {
+    for (const holders of this.holders.values()) for (const holder of holders) holder.tidy?.();
     if (this.used > this.bytesMax * ROOM_RATIO) {
       this.isOver(this.bytesMax * (1 - ROOM_RATIO)); // So that the next write need not wait for it.
       return;
@@ -118,6 +122,11 @@ export class MemoryPool {
     return this.counter.bytes();
   }
 
+  /** An account within the pool. */
+  account(): MemoryAccount {
+    return new MemoryAccount(this);
+  }
+
   /** Takes `bytes` and returns true, or takes nothing and returns false when that would be too many. */
   take(bytes: number): boolean {
     if (this.used + bytes > this.bytesMax || this.memory.isOver(bytes)) return false;
@@ -128,5 +137,32 @@ export class MemoryPool {
   /** Gives back what `take` took. */
   give(bytes: number): void {
     this.counter.give(bytes);
+  }
+}
+
+/** What one user of a pool holds, so that all of it can be given back at once. */
+export class MemoryAccount {
+  private readonly pool: MemoryPool;
+  private held = 0;
+
+  constructor(pool: MemoryPool) {
+    this.pool = pool;
+  }
+
+  /** Takes `bytes`, or nothing and returns false when the pool has no more. */
+  take(bytes: number): boolean {
+    if (!this.pool.take(bytes)) return false;
+    this.held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.held -= bytes;
+    this.pool.give(bytes);
+  }
+
+  /** Gives back everything that is still held. */
+  close(): void {
+    this.give(this.held);
   }
 }

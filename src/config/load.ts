@@ -86,6 +86,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     write: section("write", storage),
     logging: section("logging", storage),
     query: section("query", storage),
+    memory: section("memory", storage),
   };
 
   function section<S extends keyof Settings>(name: S, base: StorageSettings | undefined): Settings[S] {

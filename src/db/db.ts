@@ -9,7 +9,7 @@ import type { Session } from "./session.ts";
 /** State of the store for `/health`. */
 export interface Health {
   readonly ok: boolean;
-  /** Why it is not, e.g. "log segment poisoned: fdatasync failed: EIO". */
+  /** What does not work and why, e.g. "log: cannot sync the log: EIO". It is tried again until it works. */
   readonly reason: string | undefined;
 }
 
@@ -22,8 +22,12 @@ export interface Db {
    * @throws DbError
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
-  /** Resolves when there is memory for another write; called before decoding. @throws DbError RateLimited after `write.stall_timeout` */
-  admit(): Promise<void>;
+  /**
+   * Resolves when there is memory for another write; called before decoding.
+   *
+   * @throws DbError RateLimited after `write.stall_timeout`; StorageUnavailable when writes would fail; Cancelled when the signal fires
+   */
+  admit(signal?: AbortSignal): Promise<void>;
   /** Applies a decoded batch under the session's database. @throws DbError PermissionDenied and those of `Writer.write` */
   write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */

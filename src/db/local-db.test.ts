@@ -132,7 +132,7 @@ test("health says why writes fail", async () => {
   expect(db.health()).toEqual({ ok: true, reason: undefined });
   machine.wal.failNextSync("input/output error");
   await refusal(put(machine.engine, "cpu,host=b v=2i 2"));
-  expect(db.health()).toEqual({ ok: false, reason: "cannot sync the log: input/output error" });
+  expect(db.health()).toEqual({ ok: false, reason: "log: cannot sync the log: input/output error" });
 });
 
 test("decoders see the engine's schemas", async () => {

@@ -51,6 +51,12 @@ export class SeriesDictionary {
     return this.used >= this.bytesMax;
   }
 
+  /** Bytes held, nearly: the strings of tags are taken to be as long as the raw keys, and 100 B of objects a key. */
+  get memoryBytes(): number {
+    const { arena, slots, starts, used, size } = this;
+    return arena.byteLength + slots.byteLength + 3 * starts.byteLength + used + 100 * size;
+  }
+
   /** The key of `bytes[start, end)` or -1. */
   find(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const { slots, hashes, lengths, starts, arena } = this;

@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from "../../src/base/log.ts";
 import type { ServerMemory } from "../../src/base/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import type { DiskWatchOptions } from "../../src/engine/disk-watch.ts";
+import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
 import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";

@@ -5,6 +5,7 @@ import net from "node:net";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LogFilter } from "../../src/base/log.ts";
 import { silentLogger } from "../../src/base/log.ts";
+import { ServerMemory } from "../../src/base/server-memory.ts";
 import { MetricRegistry } from "../../src/base/metrics.ts";
 import type { HttpServerOptions, LineDecoder } from "../../src/server/http/options.ts";
 import { type HttpServer, startHttpServer } from "../../src/server/http/server.ts";
@@ -40,6 +41,8 @@ export async function startFixture(changes: Partial<HttpServerOptions> = {}): Pr
     metrics: new MetricRegistry(),
     bodyBytesMax: 1_000_000,
     inFlightBytesMax: 0,
+    inFlightWaitMs: 10_000,
+    memory: new ServerMemory(Number.POSITIVE_INFINITY),
     timeoutMs: 0,
     publicAdmin: false,
     cors: { enabled: true, origins: [] },
@@ -76,6 +79,7 @@ export async function startFixture(changes: Partial<HttpServerOptions> = {}): Pr
 
 function fakeDecoder(bodies: string[]): LineDecoder {
   return {
+    memoryBytes: 0,
     decode(bytes) {
       const text = new TextDecoder().decode(bytes);
       bodies.push(text);

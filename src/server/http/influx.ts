@@ -38,7 +38,8 @@ const PRECISIONS: Readonly<Record<string, Precision>> = {
 /** The routes of this file; none when the protocol is off. */
 export function influxRoutes(options: HttpServerOptions, metrics: HttpMetrics): readonly Route[] {
   if (!options.influx.enabled) return [];
-  const decoders = new LineDecoders(() => options.influx.createDecoder());
+  const decoders = new LineDecoders(() => options.influx.createDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
   const write: Handler = async (exchange) => writeLines(exchange, options, metrics, decoders);
   const query: Handler = async (exchange) => runInfluxQuery(exchange, options);
   return [

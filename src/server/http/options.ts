@@ -5,6 +5,7 @@ import type { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
+import type { ServerMemory } from "../../base/server-memory.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
@@ -27,6 +28,8 @@ export interface BuildInfo {
 /** A decoder of line protocol that keeps what it learnt of one database. `decode` borrows its result until the next call. */
 export interface LineDecoder {
   decode(bytes: Uint8Array, options: DecodeOptions): DecodeResult;
+  /** Bytes that it keeps for the next request. */
+  readonly memoryBytes: number;
 }
 
 /** Settings of the InfluxDB endpoints. */
@@ -61,8 +64,12 @@ export interface HttpServerOptions {
   readonly metrics: MetricRegistry;
   /** Largest request body in bytes, as sent and after decompression; 0 = unlimited. */
   readonly bodyBytesMax: number;
-  /** Bytes of all request bodies being worked on, by their Content-Length; 0 = unlimited. */
+  /** Bytes of all request bodies being worked on, as sent and as they unfold; 0 = unlimited. */
   readonly inFlightBytesMax: number;
+  /** Milliseconds that a request waits for room among them; 0 = it is refused at once. */
+  readonly inFlightWaitMs: number;
+  /** Where bodies and decoders are counted. */
+  readonly memory: ServerMemory;
   /** Milliseconds a request may take; 0 = no timeout, and then `x-greptime-timeout` has no effect. */
   readonly timeoutMs: number;
   /** `/config` and `/debug/*` need no credentials even when a user provider is set. */

@@ -10,20 +10,16 @@ import { Cors } from "./cors.ts";
 import { codedErrorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { InFlightBytes } from "./in-flight.ts";
+import { type BodyShare, InFlightBytes, OVER_IN_FLIGHT } from "./in-flight.ts";
 import { influxRoutes } from "./influx.ts";
-import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAIT_MS } from "./limits.ts";
+import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAITERS_MAX } from "./limits.ts";
 import type { HttpServerOptions } from "./options.ts";
-import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
+import { discardBody, emptyReply, type Reply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
 import { type Route, Router } from "./router.ts";
 import { sqlRoutes } from "./sql.ts";
 
 const NOT_FOUND: Reply = emptyReply(404);
-const OVER_IN_FLIGHT: Reply = {
-  ...textReply(429, "Request body memory limit exceeded: Request memory limit exceeded"),
-  headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
-};
 
 /** What the service uses of the runtime's server. */
 type Listener = Pick<Bun.Server<undefined>, "timeout" | "requestIP">;
@@ -44,7 +40,14 @@ export class HttpService {
     this.metrics = new HttpMetrics(options.metrics, options.db, options.build);
     this.failures = new FailureLog(options.logger, (bug) => options.onBug(bug));
     this.cors = new Cors(options.cors);
-    this.inFlight = new InFlightBytes(options.inFlightBytesMax, IN_FLIGHT_WAIT_MS);
+    this.inFlight = new InFlightBytes({
+      bytesMax: options.inFlightBytesMax,
+      waitMs: options.inFlightWaitMs,
+      waitersMax: IN_FLIGHT_WAITERS_MAX,
+      onRejected: (reason) => this.metrics.bodiesRejected.inc({ reason }),
+    });
+    options.memory.register("request_bodies", { bytes: () => this.inFlight.bytes });
+    this.metrics.showInFlight(this.inFlight);
     this.authenticator = new Authenticator(options.userProvider, options.publicAdmin, this.metrics.authFailures);
     this.router = new Router([
       ...adminRoutes(options),
@@ -104,13 +107,10 @@ export class HttpService {
   ): Promise<Reply> {
     const found = this.router.find(request.method, path);
     const route = found.route;
-    let bytes = 0;
+    let share: BodyShare | undefined;
     try {
-      if (this.options.inFlightBytesMax > 0) {
-        const length = Number(request.headers.get("content-length") ?? 0);
-        if (!(await this.inFlight.acquire(length))) return OVER_IN_FLIGHT;
-        bytes = length;
-      }
+      share = await this.inFlight.acquire(Number(request.headers.get("content-length") ?? 0), signal);
+      if (share === undefined) return OVER_IN_FLIGHT;
       const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers);
       if (verdict.kind === "refused") return codedErrorReply(verdict.error, 0, 401);
       if (found.kind === "refused") return found.reply;
@@ -122,6 +122,7 @@ export class HttpService {
         user: verdict.user,
         signal,
         startedMs,
+        share,
         database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
         setIdleTimeout: (seconds) => listener.timeout(request, seconds),
       };
@@ -131,7 +132,7 @@ export class HttpService {
     } catch (error) {
       return this.failed(error, route?.errors ?? "coded", request, path, startedMs, listener);
     } finally {
-      if (bytes > 0) this.inFlight.release(bytes);
+      share?.release();
     }
   }
 

@@ -1,6 +1,7 @@
 /**
- * Decoded pages, least recently used out first, limited by bytes; the limit falls while the server is short of memory. Keys are plain numbers, so a hit is one Map lookup for 16,384 values:
- * whoever opens a file takes a range of keys for all its pages, and no range is given out twice.
+ * Decoded pages, least recently used out first, limited by bytes; the limit falls while the server is short of memory. Keys are plain
+ * numbers, so a hit is one Map lookup for 16,384 values: whoever opens a file takes a range of keys for all its pages, and no range is
+ * given out twice.
  */
 import type { Vector } from "../../column/vector.ts";
 

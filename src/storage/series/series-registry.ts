@@ -58,9 +58,11 @@ export class SeriesRegistry implements SeriesView {
   private size = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   private readonly table: string;
+  private readonly seriesMax: number;
 
-  constructor(table: string) {
+  constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX) {
     this.table = table;
+    this.seriesMax = seriesMax;
   }
 
   /** Number of series. */
@@ -164,7 +166,7 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private add(codes: Uint32Array, slot: number): number {
-    if (this.size >= SERIES_PER_TABLE_MAX) {
+    if (this.size >= this.seriesMax) {
       throw new DbError(
         StatusCode.RateLimited,
         `cannot add a series to table ${this.table}: it has ${this.size} already, which is the limit; use fewer distinct tag values`,

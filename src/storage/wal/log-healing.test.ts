@@ -132,7 +132,7 @@ test("a folder that cannot be synced: the new segment goes and another is made",
   expect(await sequencesAfterPowerLoss(log)).toEqual([2]);
 });
 
-test("interval: rows that were acknowledged are in doubt after a failed sync, so the log waits until their segment is trimmed", async () => {
+test("interval: acknowledged rows are in doubt after a failed sync, so the log waits until their segment is trimmed", async () => {
   const log = await open({ sync: "interval", syncIntervalMs: 2 });
   await put(log, 1);
   log.disk.fail("sync", "EIO: i/o error");

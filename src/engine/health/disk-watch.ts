@@ -3,7 +3,7 @@
  * merges, drops) can still finish. They are taken again once a quarter more than the reserve is free.
  */
 import { statfs } from "node:fs/promises";
-import type { Troubles } from "../base/troubles.ts";
+import type { Troubles } from "../../base/troubles.ts";
 
 /** Bytes that a process without privileges may still write to the file system of a path. Rejects with the system's error. */
 export type FreeBytes = (path: string) => Promise<number>;

@@ -1,11 +1,11 @@
 /**
  * What an engine does once a second whatever else happens: it looks at the disk's room, and tries again what failed and nobody waits for.
  */
-import { AssertionError } from "../base/assert.ts";
-import type { Logger } from "../base/log.ts";
-import type { ServerMemory } from "../base/server-memory.ts";
-import type { Troubles } from "../base/troubles.ts";
-import type { Leftovers } from "../storage/file-store/lasting-deletes.ts";
+import { AssertionError } from "../../base/assert.ts";
+import type { Logger } from "../../base/log.ts";
+import type { ServerMemory } from "../../base/server-memory.ts";
+import type { Troubles } from "../../base/troubles.ts";
+import type { Leftovers } from "../../storage/file-store/lasting-deletes.ts";
 import type { DiskWatch } from "./disk-watch.ts";
 
 /** What is kept up. */

@@ -1,10 +1,10 @@
 /** Disks that fail beneath flushes, merges, commits and deletions: nothing acknowledged is lost, nothing piles up, all heals by itself. */
 import { expect, test } from "bun:test";
-import { type Logger, silentLogger } from "../base/log.ts";
-import { type FaultyFileStore, faultyFileStore } from "../../test/support/faulty-file-store.ts";
-import { type FaultyMetaStore, faultyMetaStore } from "../../test/support/faulty-meta-store.ts";
-import { put, read, refusal } from "../../test/engine/lines.ts";
-import { Machine, type MachineOptions } from "../../test/engine/machine.ts";
+import { type Logger, silentLogger } from "../../base/log.ts";
+import { type FaultyFileStore, faultyFileStore } from "../../../test/support/faulty-file-store.ts";
+import { type FaultyMetaStore, faultyMetaStore } from "../../../test/support/faulty-meta-store.ts";
+import { put, read, refusal } from "../../../test/engine/lines.ts";
+import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
 
 const FULL = "ENOSPC: no space left on device";
 const BROKEN = "EIO: i/o error";

@@ -2,10 +2,10 @@
  * Data files that the meta store names and that are missing or not as long as they were when they were made. They are looked for at the
  * start, which costs one listing and one look a file; queries of their tables fail by the files' names, everything else goes on.
  */
-import type { Logger } from "../base/log.ts";
-import type { Troubles } from "../base/troubles.ts";
-import type { FileStore } from "../storage/file-store/file-store.ts";
-import type { DataFile } from "../storage/sst/data-file.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Troubles } from "../../base/troubles.ts";
+import type { FileStore } from "../../storage/file-store/file-store.ts";
+import type { DataFile } from "../../storage/sst/data-file.ts";
 
 /** Files that get a log line of their own; the rest is counted. */
 const LINES_MAX = 20;
