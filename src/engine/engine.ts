@@ -30,7 +30,7 @@ import { type CompactionLimits, type CompactionTotals, Compactor } from "./compa
 import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
-import { LiveTables, type TableEntry } from "./live-tables.ts";
+import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
@@ -38,10 +38,9 @@ import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
 import { SchemaStore } from "./schema-store.ts";
 import { SequenceCounter } from "./sequence-counter.ts";
-import { SegmentMarks } from "./series-mapper.ts";
 import { tableNotFound } from "./table-not-found.ts";
 import { WritePath } from "./write-path.ts";
-import { writePlanOf } from "./write-rows.ts";
+import type { WriteTables } from "./write-target.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
@@ -85,7 +84,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { wal, merger, meta, files, clock, logger } = parts;
     this.trimmer = new LogTrimmer(wal, ledger, live);
     const { trimmer } = this;
-    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, apply: (schema) => this.applySchema(schema) });
+    this.writePath = new WritePath({
+      wal,
+      clock,
+      tables: this.writeTables(),
+      sequences,
+      noteLogged: (segment, tableId, sequence) => ledger.note(segment, tableId, sequence),
+    });
     const limits = parts.compaction;
     this.compactor = new Compactor(
       { merger, meta, files, clock, limits, logger: logger.child("compaction") },
@@ -194,10 +199,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
-    if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequences.newest });
+    const { newest } = this.sequences;
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
     meta.commit(changes);
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-    const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
+    const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     await taken.end();
@@ -317,9 +323,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
     const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    const entry = new TableEntry(new EngineTable(region, this.cache, clock));
     this.live.add(entry);
     return entry;
+  }
+
+  private writeTables(): WriteTables {
+    const { live, schemas } = this;
+    return {
+      get dropEpoch() {
+        return live.dropEpoch;
+      },
+      find: (database, name) => live.find(database, name),
+      entries: () => live.entries(),
+      evolve: (steps) => {
+        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        return "applied";
+      },
+    };
   }
 
   private applySchema(schema: TableSchema): TableEntry {
