@@ -365,6 +365,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       this.sequences.sawUsed(record.sequence);
       replay.apply(record);
     });
+    for (const region of this.live.regions()) region.endRestore();
     await this.trimmer.trim();
     return report;
   }

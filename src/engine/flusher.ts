@@ -57,7 +57,7 @@ export class Flusher {
   private async flushNow(region: Region): Promise<void> {
     const { tables, sequences, trimmer } = this.parts;
     const sealed = sequences.newest;
-    region.freeze();
+    region.freeze(sealed, false);
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
       if (!tables.isLive(region)) return; // It was dropped while it waited.
