@@ -31,7 +31,8 @@ import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { LiveTables, TableEntry } from "./live-tables.ts";
-import { LogLedger } from "./log-ledger.ts";
+import type { ThreadLog } from "./log-stream.ts";
+import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
@@ -45,6 +46,8 @@ import type { WriteTables } from "./write-target.ts";
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
+  /** Logs of ingest threads that an earlier process left; none by default. */
+  readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly flusher: FlushExecutor;
@@ -66,7 +69,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly schemas: SchemaStore;
   private readonly live: LiveTables = new LiveTables();
   private readonly sequences: SequenceCounter = new SequenceCounter();
-  private readonly ledger: LogLedger = new LogLedger();
+  private readonly streams: LogStreams;
   private readonly trimmer: LogTrimmer;
   private readonly writePath: WritePath;
   private readonly flusher: Flusher;
@@ -80,16 +83,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
-    const { live, ledger, sequences, schemas } = this;
+    this.streams = new LogStreams(parts.wal, parts.threadLogs ?? []);
+    const { live, streams, sequences, schemas } = this;
     const { wal, merger, meta, files, clock, logger } = parts;
-    this.trimmer = new LogTrimmer(wal, ledger, live);
+    this.trimmer = new LogTrimmer(streams, live);
     const { trimmer } = this;
     this.writePath = new WritePath({
       wal,
       clock,
       tables: this.writeTables(),
       sequences,
-      noteLogged: (segment, tableId, sequence) => ledger.note(segment, tableId, sequence),
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
     });
     const limits = parts.compaction;
     this.compactor = new Compactor(
@@ -283,7 +287,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
-    return this.parts.wal.failure();
+    return this.streams.failure();
   }
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
@@ -295,7 +299,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     } finally {
       await this.flusher.idle();
       await this.parts.flusher.close();
-      await this.parts.wal.close();
+      for (const stream of this.streams.all()) await stream.close();
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
     }
@@ -360,14 +364,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private async replay(): Promise<WalRecoveryReport> {
-    const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, this.ledger, this.parts.logger);
-    const report = await this.parts.wal.recover((record) => {
-      this.sequences.sawUsed(record.sequence);
-      replay.apply(record);
-    });
+    const reports: WalRecoveryReport[] = [];
+    for (const { wal, ledger } of this.streams.local()) {
+      const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, ledger, this.parts.logger);
+      const report = await wal.recover((record) => {
+        this.sequences.sawUsed(record.sequence);
+        replay.apply(record);
+      });
+      reports.push(report);
+    }
     for (const region of this.live.regions()) region.endRestore();
     await this.trimmer.trim();
-    return report;
+    return summed(reports);
   }
 }
 
@@ -381,4 +389,16 @@ function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
   if (change.kind === "several") return change.changes.some((one) => changesMerging(schema, one));
   if (change.kind !== "set-options") return false;
   return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
+}
+
+function summed(reports: readonly WalRecoveryReport[]): WalRecoveryReport {
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0 };
+  for (const report of reports) {
+    total.segments += report.segments;
+    total.records += report.records;
+    total.bytes += report.bytes;
+    total.tornTailBytes += report.tornTailBytes;
+    total.lostBytes += report.lostBytes;
+  }
+  return total;
 }

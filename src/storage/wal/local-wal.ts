@@ -10,7 +10,7 @@
  * the lost ones. A failed sync or a failed cut poisons the log: what reached the disk is unknown, so nothing is acknowledged until a
  * restart has read the log again.
  */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
@@ -44,6 +44,10 @@ export interface LocalWalOptions {
   readonly segmentBytes: number;
   readonly recovery: WalRecovery;
   readonly logger: Logger;
+  /** True when another log object has read the records back: `recover` then reads none. */
+  readonly isRecovered?: boolean;
+  /** Called once, when the log takes no more writes. */
+  onPoisoned?(reason: string): void;
   /** Default: the disk of this machine. */
   readonly disk?: LogDisk;
 }
@@ -107,6 +111,10 @@ class LocalWal implements Wal {
     let lostBytes = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
+      if (this.options.isRecovered === true) {
+        this.complete.push({ id, bytes: await sizeOf(this.pathOf(id)) });
+        continue;
+      }
       const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, async (record) => {
         records++;
         bytes += record.payload.length;
@@ -367,8 +375,10 @@ class LocalWal implements Wal {
   }
 
   private poison(reason: string): void {
+    const isFirst = this.poisoned === undefined;
     this.poisoned ??= reason;
     this.options.logger.error({ reason }, "the log takes no more writes");
+    if (isFirst) this.options.onPoisoned?.(reason);
   }
 
   private unavailable(why: string, cause?: unknown): DbError {
@@ -401,6 +411,14 @@ class LocalWal implements Wal {
       .filter((name) => /^\d{10}\.log$/.test(name))
       .map((name) => Number.parseInt(name, 10))
       .sort((a, b) => a - b);
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${reasonOf(cause)}`, { cause });
   }
 }
 
