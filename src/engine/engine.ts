@@ -31,6 +31,7 @@ import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { LiveTables, TableEntry } from "./live-tables.ts";
+import { LogLedger } from "./log-ledger.ts";
 import type { ThreadLog } from "./log-stream.ts";
 import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
@@ -38,14 +39,22 @@ import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
 import { SchemaStore } from "./schema-store.ts";
-import { SequenceCounter } from "./sequence-counter.ts";
+import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
+import { CatalogFeed } from "./threads/catalog-feed.ts";
+import type { CatalogChange, CatalogNews } from "./threads/messages.ts";
+import { SharedState } from "./threads/shared-state.ts";
+import type { ThreadOwner } from "./threads/thread-host.ts";
+import { ThreadHosts } from "./threads/thread-hosts.ts";
+import type { OwnerLink } from "./threads/thread-link.ts";
 import { WritePath } from "./write-path.ts";
 import type { WriteTables } from "./write-target.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
+  /** What all threads share; by default there is only this one. */
+  readonly shared?: SharedState;
   /** Logs of ingest threads that an earlier process left; none by default. */
   readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
@@ -68,8 +77,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly parts: EngineParts;
   private readonly schemas: SchemaStore;
   private readonly live: LiveTables = new LiveTables();
-  private readonly sequences: SequenceCounter = new SequenceCounter();
+  private readonly shared: SharedState;
+  private readonly sequences: SequenceCounter;
   private readonly streams: LogStreams;
+  private readonly feed: CatalogFeed;
+  private readonly threads: ThreadHosts;
   private readonly trimmer: LogTrimmer;
   private readonly writePath: WritePath;
   private readonly flusher: Flusher;
@@ -83,11 +95,19 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
+    this.shared = parts.shared ?? new SharedState(0);
+    this.sequences = this.shared.sequences;
     this.streams = new LogStreams(parts.wal, parts.threadLogs ?? []);
     const { live, streams, sequences, schemas } = this;
     const { wal, merger, meta, files, clock, logger } = parts;
     this.trimmer = new LogTrimmer(streams, live);
-    const { trimmer } = this;
+    this.feed = new CatalogFeed(
+      this.shared,
+      () => this.everyChange(),
+      () => meta.settled(),
+    );
+    this.threads = new ThreadHosts(this.threadOwner());
+    const { trimmer, threads } = this;
     this.writePath = new WritePath({
       wal,
       clock,
@@ -116,6 +136,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       schemas,
       sequences,
       trimmer,
+      threads,
       onFlushed,
     });
     const host = {
@@ -155,13 +176,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
     this.schemas.createDatabase(name, options);
+    this.feed.push(this.databaseNames());
     await this.parts.meta.settled();
     return true;
   }
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
-    await this.removeTables(this.schemas.dropDatabase(name));
+    const dropped = this.schemas.dropDatabase(name);
+    this.feed.push(this.databaseNames());
+    await this.removeTables(dropped);
     return true;
   }
 
@@ -209,6 +233,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
     const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
+    await this.threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     await taken.end();
     await this.trimmer.trim();
@@ -259,6 +284,53 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
   admit(): Promise<void> {
     return this.scheduler.admit();
+  }
+
+  // ---- Ingest threads ----
+
+  /** The catalogue as a new thread needs it. */
+  catalogNews(): CatalogNews {
+    return this.feed.whole();
+  }
+
+  /**
+   * Takes an ingest thread in, before it takes its first write. Its log, if an earlier process left one, was replayed and is closed here,
+   * so that the thread can open it.
+   */
+  async addThread(id: number, link: OwnerLink): Promise<void> {
+    const left = this.streams.find(id);
+    await left?.close();
+    this.streams.set(this.threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
+  }
+
+  private threadOwner(): ThreadOwner {
+    const { shared, feed, parts } = this;
+    const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
+    return {
+      shared,
+      feed,
+      regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
+      evolve: (steps) => {
+        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+      },
+      written: (bytes) => {
+        this.scheduler.written(bytes);
+        countMemory();
+      },
+      admit: async () => {
+        await this.scheduler.admit();
+        countMemory();
+      },
+      durable: () => parts.meta.settled(),
+    };
+  }
+
+  private everyChange(): CatalogChange[] {
+    return [this.databaseNames(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+  }
+
+  private databaseNames(): CatalogChange {
+    return { kind: "databases", names: this.schemas.databases().map(({ name }) => name) };
   }
 
   // ---- Admin ----
@@ -327,8 +399,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
     const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = new TableEntry(new EngineTable(region, this.cache, clock));
+    const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
     this.live.add(entry);
+    this.feed.push({ kind: "schema", schema });
     return entry;
   }
 
@@ -351,13 +424,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const entry = this.live.byTableId(schema.id);
     if (entry === undefined) return this.addEntry(schema);
     this.live.setSchema(entry, schema);
+    this.feed.push({ kind: "schema", schema });
     return entry;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
+    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
     await this.parts.meta.settled();
+    await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) await table.region.close(true);
     await this.trimmer.trim();

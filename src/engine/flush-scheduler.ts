@@ -74,6 +74,11 @@ export class FlushScheduler<T extends Flushable> {
     this.timer.unref();
   }
 
+  /** Bytes of all memtables, as counted last. */
+  get memoryBytes(): number {
+    return this.memory;
+  }
+
   /** Called after each write with the bytes it added: starts a flush when one is due. */
   written(bytes: number): void {
     this.sinceCount += bytes;

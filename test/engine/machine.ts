@@ -8,6 +8,8 @@ import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
+import { SharedState } from "../../src/engine/threads/shared-state.ts";
 import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
@@ -18,6 +20,7 @@ import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+import { type Links, makeLinks } from "./thread-links.ts";
 
 /** Limits under which nothing is flushed or refused by itself. */
 export const NO_LIMITS: FlushLimits = {
@@ -38,6 +41,8 @@ export interface MachineOptions {
   readonly segmentBytes?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Ingest threads beside the engine, all of them on this one; 0 by default. */
+  readonly threads?: number;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -45,6 +50,13 @@ export class Machine {
   readonly files: Map<string, Uint8Array> = new Map();
   readonly meta: MetaStore = memoryMetaStore();
   wal: MemoryWal;
+  /** Logs of ingest threads by number, also of those that are no longer there. */
+  readonly threadWals: Map<number, MemoryWal> = new Map();
+  /** The ingest threads; that of number n is at n - 1. */
+  threads: IngestThread[] = [];
+  links: Links[] = [];
+  /** How many of them the next start makes. */
+  threadCount: number;
   engine!: Engine;
   recovery!: WalRecoveryReport;
   /** Why the next flushes fail; undefined: they do not. */
@@ -62,6 +74,7 @@ export class Machine {
 
   private constructor(options: MachineOptions) {
     this.options = options;
+    this.threadCount = options.threads ?? 0;
     this.wal = memoryWal(options.segmentBytes);
   }
 
@@ -84,7 +97,28 @@ export class Machine {
     this.gate = undefined;
     this.mergeGate = undefined;
     this.wal = this.wal.crash();
+    for (const links of this.links) links.cut();
+    for (const [id, wal] of this.threadWals) this.threadWals.set(id, wal.crash());
     await this.open();
+  }
+
+  /** A thread that writes: 0 is the engine's own. */
+  writer(thread: number): Engine | IngestThread {
+    return thread === 0 ? this.engine : (this.threads[thread - 1] as IngestThread);
+  }
+
+  /** The log that a thread writes. */
+  logOf(thread: number): MemoryWal {
+    return thread === 0 ? this.wal : (this.threadWals.get(thread) as MemoryWal);
+  }
+
+  /** From now on nothing that is written becomes durable, until `releaseLogs`. */
+  holdLogs(): void {
+    for (const wal of [this.wal, ...this.threadWals.values()]) wal.hold();
+  }
+
+  releaseLogs(): void {
+    for (const wal of [this.wal, ...this.threadWals.values()]) wal.release();
   }
 
   /** From now on flushes stand still, after their files are written and before they are known, until `releaseFlush`. */
@@ -110,8 +144,18 @@ export class Machine {
   private async open(): Promise<void> {
     const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
     const files = memoryFileStore(this.files);
+    const shared = new SharedState(this.threadCount);
+    const threadLogs = [...this.threadWals].map(([id, wal]) => ({
+      id,
+      wal,
+      remove: async () => {
+        this.threadWals.delete(id);
+      },
+    }));
     const { engine, recovery } = await Engine.open({
       wal: this.wal,
+      shared,
+      threadLogs,
       meta: this.metaOf(this.life),
       files,
       flusher: this.flusherOf(this.life, files),
@@ -124,6 +168,23 @@ export class Machine {
     });
     this.engine = engine;
     this.recovery = recovery;
+    this.threads = [];
+    this.links = [];
+    for (let id = 1; id <= this.threadCount; id++) await this.startThread(id, shared);
+  }
+
+  private async startThread(id: number, shared: SharedState): Promise<void> {
+    const links = makeLinks();
+    const { limits, clock = systemClock } = this.options;
+    await this.engine.addThread(id, links.owner);
+    const wal = this.threadWals.get(id)?.crash() ?? memoryWal(this.options.segmentBytes); // As another thread opens it again.
+    await wal.recover(() => undefined);
+    this.threadWals.set(id, wal);
+    const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
+    const news = this.engine.catalogNews();
+    const parts = { id, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24 };
+    this.threads.push(new IngestThread(parts));
+    this.links.push(links);
   }
 
   private metaOf(life: number): MetaStore {
