@@ -288,6 +288,9 @@ compaction_trigger = 4
 [write]
 stall_timeout = "10s"
 
+[ingest]
+threads = 0
+
 [logging]
 level = "info"
 

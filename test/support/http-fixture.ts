@@ -32,6 +32,7 @@ export async function startFixture(changes: Partial<HttpServerOptions> = {}): Pr
   const server = await startHttpServer({
     hostname: "127.0.0.1",
     port: 0,
+    sharesPort: false,
     surface: "all",
     db,
     userProvider: undefined,

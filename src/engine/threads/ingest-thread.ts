@@ -49,6 +49,7 @@ export class IngestThread implements Writer, SchemaLookup {
   private told = 0;
   private readonly asked: Map<number, (error: ToldError | undefined) => void> = new Map();
   private lastAsk = 0;
+  private toldFailure: string | undefined;
 
   constructor(parts: IngestThreadParts) {
     this.parts = parts;
@@ -87,6 +88,14 @@ export class IngestThread implements Writer, SchemaLookup {
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
     return this.parts.wal.failure();
+  }
+
+  /** Tells the owner whether the log takes writes, if that changed. Called after each record, and now and then. */
+  tellHealth(): void {
+    const failure = this.failure();
+    if (failure === this.toldFailure) return;
+    this.toldFailure = failure;
+    this.parts.link.post({ kind: "health", failure });
   }
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
@@ -129,6 +138,7 @@ export class IngestThread implements Writer, SchemaLookup {
       throw error;
     } finally {
       this.noteLogBytes();
+      this.tellHealth();
     }
     for (const chunk of prepared) chunk.publish();
     this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces() });

@@ -6,7 +6,7 @@
  *   thread ──Call──► owner ──Reply──► thread     the thread stands still meanwhile; the owner never waits for a thread
  */
 import { DbError } from "../../base/error.ts";
-import type { StatusCode } from "../../base/status-code.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SchemaStep } from "../schema-store.ts";
 
@@ -77,8 +77,8 @@ export type FromThread =
   /** Asks without standing still: for memory, or for the catalogue to be durable. */
   | { readonly kind: "ask"; readonly id: number; readonly what: "admit" | "durable" }
   | { readonly kind: "call"; readonly call: Call }
-  /** The log takes no more writes. */
-  | { readonly kind: "poisoned"; readonly reason: string };
+  /** Why the log takes no more writes, or that it does again. */
+  | { readonly kind: "health"; readonly failure: string | undefined };
 
 /** What the owner asks a thread to do; each is answered. */
 export type Task =
@@ -109,4 +109,9 @@ export function toldError(error: DbError): ToldError {
 /** An error as it was. */
 export function errorOfTold({ code, message, retryAfterSeconds }: ToldError): DbError {
   return new DbError(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+/** For a thread that asks while the process goes down. */
+export function goingDown(): DbError {
+  return new DbError(StatusCode.StorageUnavailable, "cannot write: the server is stopping", { retryAfterSeconds: 1 });
 }

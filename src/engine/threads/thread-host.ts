@@ -51,7 +51,7 @@ export class ThreadHost implements LogStream {
   private seen = 0;
   /** `needed` of the last trim that went through, and what was seen then. */
   private trimmed: { readonly needed: number; readonly seen: number } | undefined;
-  private poisoned: string | undefined;
+  private logFailure: string | undefined;
   private isClosed = false;
 
   /**
@@ -63,10 +63,7 @@ export class ThreadHost implements LogStream {
     this.link = link;
     this.ledger = before.ledger;
     this.newestSegment = before.head;
-    link.onWaiting(() => {
-      owner.shared.lower(id);
-      this.drain();
-    });
+    link.onWaiting(() => this.drain());
   }
 
   /** Takes all messages that wait. What was acknowledged before the call is visible after it. */
@@ -97,7 +94,7 @@ export class ThreadHost implements LogStream {
   }
 
   failure(): string | undefined {
-    return this.poisoned;
+    return this.logFailure;
   }
 
   async close(): Promise<void> {
@@ -137,8 +134,8 @@ export class ThreadHost implements LogStream {
       case "call":
         this.link.reply(this.replyTo(message.call));
         return;
-      case "poisoned":
-        this.poisoned = message.reason;
+      case "health":
+        this.logFailure = message.failure;
     }
   }
 

@@ -4,8 +4,6 @@
  * It follows the owner by versions: `refresh` costs one atomic read while nothing changed. What a write lacks is made by the owner, while
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/region.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
@@ -161,11 +159,6 @@ export class ThreadTables implements WriteTables {
     const key = keyOf(table.schema.database, table.schema.name);
     if (this.byName.get(key) === table) this.byName.delete(key);
   }
-}
-
-/** For a thread that is asked for something while the process goes down. */
-export function goingDown(): DbError {
-  return new DbError(StatusCode.StorageUnavailable, "cannot write: the server is stopping", { retryAfterSeconds: 1 });
 }
 
 function keyOf(database: string, table: string): string {

@@ -22,7 +22,7 @@ export interface BodyOptions {
 }
 
 /** The body, or the answer that refuses it. The bytes belong to the caller. */
-export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Uint8Array | Reply> {
+export async function readBody(exchange: Pick<Exchange, "request" | "setIdleTimeout">, options: BodyOptions): Promise<Uint8Array | Reply> {
   const { request } = exchange;
   const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
   const lengthHeader = request.headers.get("content-length");

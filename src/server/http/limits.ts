@@ -31,3 +31,12 @@ export const TIME_ZONES_KEPT_MAX = 256;
 
 /** Longest that a request waits for room under the in-flight limit, in milliseconds. Error: 429. */
 export const IN_FLIGHT_WAIT_MS = 10_000;
+
+/** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
+export const DECODE_ROUNDS_MAX = 8;
+
+/** Bodies up to this many bytes are read whole before a request goes to the main thread; longer ones are passed on as they come. */
+export const FORWARD_WHOLE_BYTES_MAX: number = 1024 * 1024;
+
+/** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
+export const FORWARDED_MAX = 240;
