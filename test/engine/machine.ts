@@ -55,6 +55,7 @@ export class Machine {
   /** The ingest threads; that of number n is at n - 1. */
   threads: IngestThread[] = [];
   links: Links[] = [];
+  shared!: SharedState;
   /** How many of them the next start makes. */
   threadCount: number;
   engine!: Engine;
@@ -145,6 +146,7 @@ export class Machine {
     const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
     const files = memoryFileStore(this.files);
     const shared = new SharedState(this.threadCount);
+    this.shared = shared;
     const threadLogs = [...this.threadWals].map(([id, wal]) => ({
       id,
       wal,
