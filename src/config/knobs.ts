@@ -43,6 +43,9 @@ const DAY_MS: number = 24 * 60 * MINUTE_MS;
 const WRITE_BUFFER_MEMTABLES = 6;
 const MEMTABLE_BYTES: number = 32 * MIB;
 
+/** Each takes about 40 MB, and the owner of the tables hears of every request. */
+const INGEST_THREADS_MAX = 64;
+
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
   if (value.trim() === "") return "it is empty";
@@ -271,6 +274,15 @@ export const KNOBS: Knobs = {
       kind: duration(0, 10 * MINUTE_MS),
       default: durationMillis(10 * SECOND_MS),
       reason: "How long a writer over the memory limit waits before it is told to come back later.",
+    },
+  },
+  ingest: {
+    threads: {
+      key: "ingest.threads",
+      kind: int(0, INGEST_THREADS_MAX),
+      default: 0,
+      reason:
+        "Threads that take writes, each with a listener and a log of its own; 0 is one for every two cores: flushes, merges, queries need the rest.",
     },
   },
   logging: {

@@ -306,6 +306,9 @@ free_space_min = "128MiB"
 [write]
 stall_timeout = "10s"
 
+[ingest]
+threads = 0
+
 [logging]
 level = "info"
 

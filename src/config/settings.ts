@@ -91,6 +91,12 @@ export interface WriteSettings {
   readonly stallTimeoutMs: DurationMillis;
 }
 
+/** `[ingest]`. */
+export interface IngestSettings {
+  /** Threads that take writes, the main thread among them; 0: as many as suit the machine's cores. */
+  readonly threads: number;
+}
+
 /** `[logging]`. */
 export interface LoggingSettings {
   readonly level: LogFilter;
@@ -118,6 +124,7 @@ export interface Settings {
   readonly wal: WalSettings;
   readonly storage: StorageSettings;
   readonly write: WriteSettings;
+  readonly ingest: IngestSettings;
   readonly logging: LoggingSettings;
   readonly query: QuerySettings;
   readonly memory: MemorySettings;

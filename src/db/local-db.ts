@@ -13,6 +13,7 @@ import type { StatementResult } from "../query/statement-result.ts";
 import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { Db, Health } from "./db.ts";
 import type { Session } from "./session.ts";
@@ -86,9 +87,7 @@ export class LocalDb implements Db {
   }
 
   authorize(session: Session, action: Action): void {
-    const { mode } = session.user;
-    if (mode === "rw" || (mode === "ro" && action === "read") || (mode === "wo" && action === "write")) return;
-    throw new DbError(StatusCode.PermissionDenied, "User is not authorized to perform this action");
+    authorize(session, action);
   }
 
   databases(): readonly DatabaseInfo[] {

@@ -20,12 +20,15 @@ export class EngineTable implements Table {
   readonly region: Region;
   private readonly cache: PageCache;
   private readonly clock: Clock;
+  private readonly catchUp: () => void;
   private dropped = false;
 
-  constructor(region: Region, cache: PageCache, clock: Clock) {
+  /** @param catchUp makes rows visible that other threads have acknowledged */
+  constructor(region: Region, cache: PageCache, clock: Clock, catchUp: () => void) {
     this.region = region;
     this.cache = cache;
     this.clock = clock;
+    this.catchUp = catchUp;
   }
 
   get schema(): TableSchema {
@@ -42,6 +45,7 @@ export class EngineTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
     const time = timeIndexOf(schema);
@@ -69,6 +73,7 @@ export class EngineTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
+    this.catchUp();
     let start: bigint | undefined;
     let end: bigint | undefined;
     const add = (min: bigint, max: bigint): void => {
@@ -81,6 +86,7 @@ export class EngineTable implements Table {
   }
 
   statistics(): TableStatistics {
+    this.catchUp();
     const files = this.region.dataFiles;
     return {
       rowCount: this.region.rowCount,

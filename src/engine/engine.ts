@@ -35,24 +35,35 @@ import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeByt
 import { EngineTable } from "./engine-table.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
-import { LiveTables, type TableEntry } from "./live-tables.ts";
+import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
+import type { ThreadLog } from "./log-stream.ts";
+import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
 import { SchemaStore } from "./schema-store.ts";
-import { SequenceCounter } from "./sequence-counter.ts";
-import { SegmentMarks } from "./series-mapper.ts";
+import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
 import { Upkeep } from "./health/upkeep.ts";
 import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
+import { CatalogFeed } from "./threads/catalog-feed.ts";
+import type { CatalogChange, CatalogNews } from "./threads/messages.ts";
+import { SharedState } from "./threads/shared-state.ts";
+import type { ThreadOwner } from "./threads/thread-host.ts";
+import { ThreadHosts } from "./threads/thread-hosts.ts";
+import type { OwnerLink } from "./threads/thread-link.ts";
 import { WritePath } from "./write-path.ts";
-import { writePlanOf } from "./write-rows.ts";
+import type { WriteTables } from "./write-target.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
+  /** What all threads share; by default there is only this one. */
+  readonly shared?: SharedState;
+  /** Logs of ingest threads that an earlier process left; none by default. */
+  readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly flusher: FlushExecutor;
@@ -82,8 +93,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly parts: EngineParts;
   private readonly schemas: SchemaStore;
   private readonly live: LiveTables = new LiveTables();
-  private readonly sequences: SequenceCounter = new SequenceCounter();
-  private readonly ledger: LogLedger = new LogLedger();
+  private readonly shared: SharedState;
+  private readonly sequences: SequenceCounter;
+  private readonly streams: LogStreams;
+  private readonly feed: CatalogFeed;
+  private readonly threads: ThreadHosts;
   private readonly trimmer: LogTrimmer;
   private readonly writePath: WritePath;
   private readonly flusher: Flusher;
@@ -112,11 +126,26 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
-    const { live, ledger, sequences, schemas, disk } = this;
+    this.shared = parts.shared ?? new SharedState(0);
+    this.sequences = this.shared.sequences;
+    this.streams = new LogStreams(wal, parts.threadLogs ?? []);
+    const { live, streams, sequences, schemas, disk } = this;
     const workerMemory = new MemoryCounter();
-    this.trimmer = new LogTrimmer(wal, ledger, live, troubles);
-    const { trimmer } = this;
-    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, apply: (schema) => this.applySchema(schema) });
+    this.trimmer = new LogTrimmer(streams, live, troubles);
+    this.feed = new CatalogFeed(
+      this.shared,
+      () => this.everyChange(),
+      () => meta.settled(),
+    );
+    this.threads = new ThreadHosts(this.threadOwner());
+    const { trimmer, threads } = this;
+    this.writePath = new WritePath({
+      wal,
+      clock,
+      tables: this.writeTables(),
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+    });
     const limits = parts.compaction;
     this.compactor = new Compactor(
       { merger, meta, files, clock, limits, troubles, workerMemory, logger: logger.child("compaction") },
@@ -140,6 +169,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       sequences,
       trimmer,
       workerMemory,
+      threads,
       onFlushed,
     });
     const host = {
@@ -189,13 +219,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
     this.schemas.createDatabase(name, options);
+    this.feed.push(this.databaseNames());
     await this.parts.meta.settled();
     return true;
   }
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
-    await this.removeTables(this.schemas.dropDatabase(name));
+    const dropped = this.schemas.dropDatabase(name);
+    this.feed.push(this.databaseNames());
+    await this.removeTables(dropped);
     return true;
   }
 
@@ -237,11 +270,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
-    if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequences.newest });
+    const { newest } = this.sequences;
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
     meta.commit(changes);
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-    const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
+    const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
+    await this.threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     if (ranges === undefined) await this.flusher.forget(region);
     await taken.end();
@@ -298,6 +333,53 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.scheduler.admit(signal);
   }
 
+  // ---- Ingest threads ----
+
+  /** The catalogue as a new thread needs it. */
+  catalogNews(): CatalogNews {
+    return this.feed.whole();
+  }
+
+  /**
+   * Takes an ingest thread in, before it takes its first write. Its log, if an earlier process left one, was replayed and is closed here,
+   * so that the thread can open it.
+   */
+  async addThread(id: number, link: OwnerLink): Promise<void> {
+    const left = this.streams.find(id);
+    await left?.close();
+    this.streams.set(this.threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
+  }
+
+  private threadOwner(): ThreadOwner {
+    const { shared, feed, parts } = this;
+    const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
+    return {
+      shared,
+      feed,
+      regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
+      evolve: (steps) => {
+        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+      },
+      written: (bytes) => {
+        this.scheduler.written(bytes);
+        countMemory();
+      },
+      admit: async () => {
+        await this.admit();
+        countMemory();
+      },
+      durable: () => parts.meta.settled(),
+    };
+  }
+
+  private everyChange(): CatalogChange[] {
+    return [this.databaseNames(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+  }
+
+  private databaseNames(): CatalogChange {
+    return { kind: "databases", names: this.schemas.databases().map(({ name }) => name) };
+  }
+
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
@@ -324,12 +406,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
-    return this.parts.wal.failure() ?? this.disk.refusal;
+    return this.streams.failure() ?? this.disk.refusal;
   }
 
   /** What does not work now; failures since the start, by part. */
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
-    const log = this.parts.wal.failure();
+    const log = this.streams.failure();
     const now = this.faults.list();
     if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
     return { now, failures: this.faults.failures };
@@ -355,7 +437,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     } finally {
       await this.flusher.idle();
       await this.parts.flusher.close();
-      await this.parts.wal.close();
+      for (const stream of this.streams.all()) await stream.close();
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
     }
@@ -376,7 +458,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** @throws DbError StorageUnavailable when writes would fail */
   private refuseInTrouble(): void {
-    const failure = this.failure();
+    const failure = this.parts.wal.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
     if (failure === undefined) return;
     const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
     throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
@@ -386,6 +468,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { memory, disk, damaged, live, trimmer, faults: troubles } = this;
     return new Upkeep({
       disk,
+      onLooked: () => {
+        this.shared.isRefusing = disk.refusal !== undefined;
+      },
       memory,
       troubles,
       leftovers,
@@ -426,22 +511,41 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
     const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
     this.live.add(entry);
+    this.feed.push({ kind: "schema", schema });
     return entry;
+  }
+
+  private writeTables(): WriteTables {
+    const { live, schemas } = this;
+    return {
+      get dropEpoch() {
+        return live.dropEpoch;
+      },
+      find: (database, name) => live.find(database, name),
+      entries: () => live.entries(),
+      evolve: (steps) => {
+        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        return "applied";
+      },
+    };
   }
 
   private applySchema(schema: TableSchema): TableEntry {
     const entry = this.live.byTableId(schema.id);
     if (entry === undefined) return this.addEntry(schema);
     this.live.setSchema(entry, schema);
+    this.feed.push({ kind: "schema", schema });
     return entry;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
+    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
     await this.parts.meta.settled();
+    await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) {
       await this.flusher.forget(table.region);
@@ -451,13 +555,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private async replay(): Promise<WalRecoveryReport> {
-    const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, this.ledger, this.parts.logger);
-    const report = await this.parts.wal.recover((record) => {
-      this.sequences.sawUsed(record.sequence);
-      replay.apply(record);
-    });
+    const reports: WalRecoveryReport[] = [];
+    for (const { wal, ledger } of this.streams.local()) {
+      const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, ledger, this.parts.logger);
+      const report = await wal.recover((record) => {
+        this.sequences.sawUsed(record.sequence);
+        replay.apply(record);
+      });
+      reports.push(report);
+    }
+    for (const region of this.live.regions()) region.endRestore();
     await this.trimmer.trim();
-    return report;
+    return summed(reports);
   }
 }
 
@@ -471,4 +580,16 @@ function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
   if (change.kind === "several") return change.changes.some((one) => changesMerging(schema, one));
   if (change.kind !== "set-options") return false;
   return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
+}
+
+function summed(reports: readonly WalRecoveryReport[]): WalRecoveryReport {
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0 };
+  for (const report of reports) {
+    total.segments += report.segments;
+    total.records += report.records;
+    total.bytes += report.bytes;
+    total.tornTailBytes += report.tornTailBytes;
+    total.lostBytes += report.lostBytes;
+  }
+  return total;
 }

@@ -21,6 +21,7 @@ import type { LogTrimmer } from "./log-trimmer.ts";
 import { encodeFile, fileKey, flushedKey } from "./meta-codec.ts";
 import type { SchemaStore } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
+import type { ThreadHosts } from "./threads/thread-hosts.ts";
 
 /** What a flusher works with. */
 export interface FlusherParts {
@@ -35,6 +36,7 @@ export interface FlusherParts {
   readonly trimmer: LogTrimmer;
   /** Counts what the worker needs. */
   readonly workerMemory: MemoryCounter;
+  readonly threads: ThreadHosts;
   /** Called when a table has new files. */
   onFlushed(region: Region): void;
 }
@@ -75,9 +77,10 @@ export class Flusher {
   }
 
   private async flushNow(region: Region): Promise<void> {
-    const { tables, sequences, trimmer } = this.parts;
+    const { tables, sequences, trimmer, threads } = this.parts;
     const sealed = sequences.newest;
-    region.freeze();
+    region.freeze(sealed, threads.isShared);
+    await threads.barrier(region.schemaNow.id); // From here on rows up to `sealed` are in the memtable, or failed.
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
       if (!tables.isLive(region)) return; // It was dropped while it waited.

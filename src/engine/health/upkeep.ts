@@ -15,6 +15,8 @@ export interface UpkeepParts {
   readonly troubles: Troubles;
   readonly leftovers: Leftovers;
   readonly logger: Logger;
+  /** Called when the disk's room is known anew. */
+  onLooked(): void;
   /** Deletes log segments that nobody needs. */
   trimLog(): Promise<void>;
   /** Tries whether the meta store takes commits again. */
@@ -58,7 +60,7 @@ export class Upkeep {
     try {
       memory.tick();
       // Not waited for: on a network that is down it hangs, and the rest must not.
-      void disk.look(); // Never rejects.
+      void disk.look().then(() => this.parts.onLooked()); // Never rejects.
       if (troubles.list().length > 0 && this.ticks++ % RETRY_TICKS === 0) await this.retry();
     } catch (error) {
       if (error instanceof AssertionError) throw error;

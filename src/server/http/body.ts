@@ -23,8 +23,11 @@ export interface BodyOptions {
   readonly decode: boolean;
 }
 
+/** What of a request its body needs. */
+export type BodyExchange = Pick<Exchange, "request" | "setIdleTimeout" | "share" | "signal">;
+
 /** The body, or the answer that refuses it. The bytes belong to the caller. */
-export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Uint8Array | Reply> {
+export async function readBody(exchange: BodyExchange, options: BodyOptions): Promise<Uint8Array | Reply> {
   const { request } = exchange;
   const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
   const lengthHeader = request.headers.get("content-length");
@@ -49,7 +52,7 @@ const UNFOLD_AGAIN = 8;
 const MAX_DECODED: number = 2 ** 32 - 1;
 
 /** Decodes a body once its share holds what it is expected to unfold to; and again, with more and more, when that was too little. */
-async function unfold(exchange: Exchange, bytes: Uint8Array, coding: Coding, bytesMax: number): Promise<Decoded | Reply> {
+async function unfold(exchange: BodyExchange, bytes: Uint8Array, coding: Coding, bytesMax: number): Promise<Decoded | Reply> {
   const { share, signal } = exchange;
   const most = Math.min(bytesMax, share.bytesMax - bytes.length);
   if (most <= 0) return OVER_IN_FLIGHT;
@@ -75,7 +78,7 @@ async function readWhole(request: Request): Promise<Uint8Array | Reply> {
   }
 }
 
-async function readChunks(exchange: Exchange, bytesMax: number): Promise<Uint8Array | Reply> {
+async function readChunks(exchange: BodyExchange, bytesMax: number): Promise<Uint8Array | Reply> {
   const { request, share, signal } = exchange;
   if (request.body === null) return EMPTY;
   const chunks: Uint8Array[] = [];

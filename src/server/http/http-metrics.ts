@@ -21,7 +21,7 @@ export class HttpMetrics {
   private readonly requests: Counter<"method" | "path" | "code" | "db">;
   private readonly requestSeconds: Histogram<"method" | "path" | "code" | "db">;
 
-  constructor(metrics: MetricRegistry, db: Db, build: BuildInfo) {
+  constructor(metrics: MetricRegistry) {
     this.metrics = metrics;
     const registers = [metrics.registry];
     const buckets = [...REQUEST_SECONDS_BUCKETS];
@@ -55,7 +55,6 @@ export class HttpMetrics {
       labelNames: ["reason"],
       registers,
     });
-    registerFacts(metrics, db, build);
   }
 
   /** Shows what bodies take. */
@@ -81,7 +80,7 @@ export class HttpMetrics {
 }
 
 /** Gauges that are read off the server when they are asked for. */
-function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
+export function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
   const registers = [metrics.registry];
   const version = new Gauge({
     name: "greptime_app_version",
@@ -100,10 +99,11 @@ function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void 
   });
 }
 
-/** The exposition text 0.0.4, families sorted by name; a family without samples is left out. */
+/** The exposition text 0.0.4 of all threads, families sorted by name; a family without samples is left out. */
 export async function exposition(metrics: MetricRegistry): Promise<string> {
-  const families = metrics.registry.getMetricsAsArray().toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const texts = await Promise.all(families.map(async ({ name }) => metrics.registry.getSingleMetricAsString(name)));
+  const registry = await metrics.ofAllThreads();
+  const families = registry.getMetricsAsArray().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = await Promise.all(families.map(async ({ name }) => registry.getSingleMetricAsString(name)));
   return texts
     .filter((text) => text.split("\n").some((line) => line !== "" && !line.startsWith("#")))
     .map((text) => `${text.trimEnd()}\n`)

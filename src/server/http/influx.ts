@@ -1,5 +1,6 @@
 /**
  * The InfluxDB endpoints (contract ingest.md 1, README 7): `write`, `api/v2/write`, `ping`, `health`; `query` is in influx-query.ts.
+ * They ask nothing of the database but to take writes, so that every ingest thread serves them.
  *
  * The path of a write: bytes → `Db.admit` → decoder of the database → `Db.write` → 204. The decoder's result is borrowed, so the write
  * is started in the same turn. Bad lines are answered only when the good ones are durable.
@@ -9,14 +10,14 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import type { DecodeResult, Precision } from "../../ingest/influx/types.ts";
 import { readBody } from "./body.ts";
+import { decodedAndWritten } from "./decoded-and-written.ts";
 import { databaseExists, sessionOf } from "./context.ts";
 import { headerText } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { autoCreateOf, hintedTableOptions, readHints } from "./hints.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { runInfluxQuery } from "./influx-query.ts";
 import { LineDecoders } from "./line-decoders.ts";
-import type { HttpServerOptions, InfluxOptions } from "./options.ts";
+import type { InfluxOptions, IngestServerOptions } from "./options.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "./reply.ts";
 import type { Handler, Route } from "./router.ts";
@@ -35,23 +36,21 @@ const PRECISIONS: Readonly<Record<string, Precision>> = {
   h: "h",
 };
 
-/** The routes of this file; none when the protocol is off. */
-export function influxRoutes(options: HttpServerOptions, metrics: HttpMetrics): readonly Route[] {
+/** The routes of this file, which any thread serves; none when the protocol is off. */
+export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics): readonly Route[] {
   if (!options.influx.enabled) return [];
   const decoders = new LineDecoders(() => options.influx.createDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   const write: Handler = async (exchange) => writeLines(exchange, options, metrics, decoders);
-  const query: Handler = async (exchange) => runInfluxQuery(exchange, options);
   return [
     { path: "/v1/influxdb/write", methods: { POST: write }, errors: "plain" },
     { path: "/v1/influxdb/api/v2/write", methods: { POST: write }, errors: "plain" },
     { path: "/v1/influxdb/ping", methods: { GET: () => NO_CONTENT }, errors: "plain" },
     { path: "/v1/influxdb/health", methods: { GET: () => emptyReply(200) }, errors: "plain" },
-    { path: "/v1/influxdb/query", methods: { GET: query, POST: query }, errors: "plain" },
   ];
 }
 
-async function writeLines(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, decoders: LineDecoders): Promise<Reply> {
+async function writeLines(exchange: Exchange, options: IngestServerOptions, metrics: HttpMetrics, decoders: LineDecoders): Promise<Reply> {
   const { db } = options;
   const known = databaseExists(exchange.database, db);
   const stop = metrics.influxWriteSeconds.startTimer({ db: known ? exchange.database : UNKNOWN_DATABASE });
@@ -65,20 +64,25 @@ async function writeLines(exchange: Exchange, options: HttpServerOptions, metric
     const allOrNothing = decodedValueOf(exchange.rawQuery, "accept_partial") === "false";
     const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: true });
     if (!(body instanceof Uint8Array)) return body;
-    await db.admit();
-    const result = decoders.of(exchange.database).decode(body, {
-      database: exchange.database,
-      precision,
-      defaultTimeNanos: options.clock.nowNanos(),
-      schemas: db.schemas,
-      timeColumn: options.influx.timeColumn,
-      acceptsTable: isTableName,
+    const decode = (): DecodeResult =>
+      decoders.of(exchange.database).decode(body, {
+        database: exchange.database,
+        precision,
+        defaultTimeNanos: options.clock.nowNanos(),
+        schemas: db.schemas,
+        timeColumn: options.influx.timeColumn,
+        acceptsTable: isTableName,
+      });
+    const refusal = await decodedAndWritten(async () => {
+      await db.admit();
+      const result = decode();
+      // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
+      const { rowCount, errorCount } = result;
+      const text = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
+      const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
+      if (write) await db.write(result.batch, session, writeOptions);
+      return text;
     });
-    // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
-    const { rowCount, errorCount } = result;
-    const refusal = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
-    const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
-    if (write) await db.write(result.batch, session, writeOptions);
     return refusal === undefined ? NO_CONTENT : badLinesReply(refusal);
   } finally {
     stop();
@@ -98,7 +102,7 @@ function precisionOf(rawQuery: string): Precision {
 }
 
 /** Options of tables that the write makes: those of the protocol, then the hints. @throws DbError InvalidArguments */
-function writeOptionsOf(headers: Headers, options: HttpServerOptions): WriteOptions {
+function writeOptionsOf(headers: Headers, options: IngestServerOptions): WriteOptions {
   const hints = readHints(headers);
   return { autoCreate: autoCreateOf(hints, options.autoCreateTable), tableOptions: tableOptionsOf(hints, options.influx) };
 }

@@ -46,3 +46,15 @@ export const BODY_SHARE_STEP_BYTES: number = 1024 * 1024;
  * protocol unfolds 8 to 14 times.
  */
 export const UNFOLD_RATIO = 16;
+
+/** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
+export const DECODE_ROUNDS_MAX = 8;
+
+/** Bodies up to this many bytes are read whole before a request goes to the main thread; longer ones are passed on as they come. */
+export const FORWARD_WHOLE_BYTES_MAX: number = 1024 * 1024;
+
+/** Longest that a request waits until others that are passed on have their answers, in milliseconds. Error: 503. */
+export const FORWARD_WAIT_MS = 10_000;
+
+/** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
+export const FORWARDED_MAX = 240;

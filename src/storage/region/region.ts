@@ -15,6 +15,7 @@ import type { SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
+import type { MemoryLease } from "../memtable/memory-lease.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
@@ -146,25 +147,48 @@ export class Region {
     }
   }
 
-  /** Takes a chunk that was read back from the log; `place` puts it on the memtable's memory, or gives nothing if it cannot be used. */
+  /** Takes a chunk that was read back from the log, in any order until `endRestore`; `place` puts it on the memtable's memory, or gives nothing if it cannot be used. */
   restore(place: (memtable: Memtable) => Chunk | undefined): void {
     const { active } = this;
     active.reserve(this.clock.monotonicMillis());
     const chunk = place(active);
     if (chunk === undefined) active.abandon();
-    else active.publish(this.withDefaults(chunk));
+    else active.restore(this.withDefaults(chunk));
+  }
+
+  /** Ends the time of `restore`. */
+  endRestore(): void {
+    this.active.sort();
   }
 
   /**
    * Ends the active memtable and starts another. Returns undefined when there is nothing to flush.
-   * The job may be asked for once `whenSettled` has resolved.
+   * The job may be asked for once `whenSettled` has resolved and every other thread has said what it did up to `sealedSequence`.
+   *
+   * @param sealedSequence the newest sequence that was given out: the rows up to it belong in the frozen memtable, also those that other
+   *   threads tell of later
+   * @param isShared whether other threads write: then rows may be under way that nothing here knows of
    */
-  freeze(): Memtable | undefined {
+  freeze(sealedSequence: number, isShared: boolean): Memtable | undefined {
     const memtable = this.active;
-    if (memtable.bytes === 0) return undefined; // One that only failed writes used holds memory without rows: it goes the same way.
+    // One that only failed writes used holds memory without rows: it goes the same way.
+    if (memtable.bytes === 0 && !isShared) return undefined;
     this.active = new Memtable(this.pool);
+    memtable.sealedSequence = sealedSequence;
     this.frozen.push(memtable);
     return memtable;
+  }
+
+  /**
+   * Takes a chunk that another thread wrote to its log and that is durable, or, without a chunk, the memory of writes that failed. The
+   * chunk finds its place by its sequence; it is dropped when rows of its sequence were truncated meanwhile.
+   *
+   * @param bytes what the thread took for this table since it last said so
+   */
+  adopt(sequence: number, chunk: Chunk | undefined, lease: MemoryLease, bytes: number): void {
+    const memtable = this.frozen.find(({ sealedSequence }) => sequence <= sealedSequence) ?? this.active;
+    memtable.lease(lease, bytes, this.clock.monotonicMillis());
+    if (chunk !== undefined && sequence > this.flushedSequence) memtable.adopt(this.withDefaults(chunk));
   }
 
   /** The frozen memtable that must be flushed next. */
@@ -174,6 +198,7 @@ export class Region {
 
   /** What a worker needs to write a frozen memtable to files. */
   flushJob(memtable: Memtable, firstFileId: number): FlushJob {
+    memtable.close();
     const isUsed = new Uint8Array(this.registry.count);
     for (const { series, rowCount } of memtable.chunks) {
       for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;

@@ -58,7 +58,7 @@ export class SeriesRegistry implements SeriesView {
   private size = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   private readonly table: string;
-  private readonly seriesMax: number;
+  private seriesMax: number;
 
   constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX) {
     this.table = table;
@@ -145,6 +145,27 @@ export class SeriesRegistry implements SeriesView {
   register(values: readonly (string | undefined)[]): number {
     for (let c = 0; c < this.columns.length; c++) this.scratch[c] = this.columnAt(c).encode(values[c]);
     return this.registerCodes(this.scratch);
+  }
+
+  /** As `register`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
+  registerKnown(values: readonly (string | undefined)[]): number {
+    const { seriesMax } = this;
+    this.seriesMax = Number.POSITIVE_INFINITY;
+    try {
+      return this.register(values);
+    } finally {
+      this.seriesMax = seriesMax;
+    }
+  }
+
+  /** Whether a new series is refused. */
+  get isFull(): boolean {
+    return this.size >= this.seriesMax;
+  }
+
+  /** From now on takes no new series: those of all threads together are at the limit. */
+  close(): void {
+    this.seriesMax = this.size;
   }
 
   /** As `register`, from codes by position. `codes` is borrowed. */

@@ -10,7 +10,7 @@
  * the lost ones. After a failed sync or cut, or two failed writes in a row, the log takes no records. It then sets its disk right
  * (log-repair.ts) and tries a new segment, 0.1 s to 1 s apart and whatever the load is, and goes on by itself once that works.
  */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -55,6 +55,8 @@ export interface LocalWalOptions {
   readonly segmentBytes: number;
   readonly recovery: WalRecovery;
   readonly logger: Logger;
+  /** True when another log object has read the records back: `recover` then reads none. */
+  readonly isRecovered?: boolean;
   /** Default: the disk of this machine. */
   readonly disk?: LogDisk;
   /** Default: the clock of this machine. */
@@ -140,6 +142,10 @@ class LocalWal implements Wal {
     let lostBytes = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
+      if (this.options.isRecovered === true) {
+        this.complete.push({ id, bytes: await sizeOf(this.pathOf(id)) });
+        continue;
+      }
       const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, async (record) => {
         records++;
         bytes += record.payload.length;
@@ -559,6 +565,14 @@ class LocalWal implements Wal {
       .filter((name) => /^\d{10}\.log$/.test(name))
       .map((name) => Number.parseInt(name, 10))
       .sort((a, b) => a - b);
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${reasonOf(cause)}`, { cause });
   }
 }
 
