@@ -74,6 +74,14 @@ const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: sys
 /** After how many seconds a writer should come back when the log does not work. */
 const LOG_RETRY_SECONDS = 5;
 
+/** What the start found in the log. */
+export interface EngineRecovery extends WalRecoveryReport {
+  /** Rows that are known to be lost with damaged records. */
+  readonly lostRows: number;
+  /** Damaged places of which nobody knows how many rows they held. */
+  readonly lostUnknown: number;
+}
+
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
 const CLOSE_FLUSH_MILLIS = 5000;
 
@@ -158,7 +166,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
-  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
+  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
     for (const schema of engine.schemas.allSchemas()) {
@@ -450,14 +458,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimmer.trim();
   }
 
-  private async replay(): Promise<WalRecoveryReport> {
+  private async replay(): Promise<EngineRecovery> {
     const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, this.ledger, this.parts.logger);
-    const report = await this.parts.wal.recover((record) => {
-      this.sequences.sawUsed(record.sequence);
-      replay.apply(record);
-    });
+    const report = await this.parts.wal.recover(
+      (record) => {
+        this.sequences.sawUsed(record.sequence);
+        replay.apply(record);
+      },
+      (payload) => replay.lose(payload),
+    );
     await this.trimmer.trim();
-    return report;
+    return { ...report, lostRows: replay.lostRows, lostUnknown: replay.lostUnknown };
   }
 }
 

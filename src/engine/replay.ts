@@ -24,6 +24,9 @@ const UNDEFINED_SERIES = 0xffff_ffff;
 /** Rows read back between two progress lines. */
 const PROGRESS_ROWS = 10_000_000;
 
+/** Rows of a request that can be believed of a damaged record. */
+const LOST_ROWS_MAX = 100_000_000;
+
 const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
 
 /** Takes the records of one start. Holds what the current segment has said about series. */
@@ -35,6 +38,9 @@ export class Replay {
   private maps: Map<number, Uint32Array> = new Map();
   private segment = -1;
   private rows = 0;
+  /** Rows that are known to be lost, and places of the log at which nobody knows how many are. */
+  lostRows = 0;
+  lostUnknown = 0;
   private reported = 0;
 
   constructor(regionOf: (tableId: number) => Region | undefined, ledger: LogLedger, logger: Logger) {
@@ -55,6 +61,13 @@ export class Replay {
     this.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
   }
 
+  /** Counts the rows of a record that is skipped; `payload` is damaged, undefined when it could not be told apart. */
+  lose(payload: Uint8Array | undefined): void {
+    const rows = payload === undefined ? undefined : rowsOfDamaged(payload);
+    if (rows === undefined) this.lostUnknown++;
+    else this.lostRows += rows;
+  }
+
   private applyEntry(entry: DecodedEntry, record: WalRecord): void {
     const region = this.regionOf(entry.tableId);
     if (region === undefined) return;
@@ -65,7 +78,10 @@ export class Replay {
     region.restore((memtable) => {
       const chunk = renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map);
       if (chunk !== undefined) this.rows += rowCount;
-      else this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      else {
+        this.lostRows += rowCount;
+        this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      }
       return chunk;
     });
   }
@@ -88,6 +104,17 @@ export class Replay {
     }
     this.maps.set(entry.tableId, map);
     return map;
+  }
+}
+
+/** Rows of a record whose payload is damaged somewhere; undefined when what says so is damaged itself. */
+function rowsOfDamaged(payload: Uint8Array): number | undefined {
+  try {
+    const rows = decodeWriteRecord(0, payload).reduce((sum, { header }) => sum + header.rowCount, 0);
+    return rows <= LOST_ROWS_MAX ? rows : undefined;
+  } catch (error) {
+    if (error instanceof Error) return undefined; // A broken invariant as well: these bytes did not pass their checksum.
+    throw error;
   }
 }
 
