@@ -87,7 +87,7 @@ export class FailureLog {
     const masked = error.code === StatusCode.Internal || error.code === StatusCode.Unknown;
     if (!masked) {
       const status = httpStatusOf(error.code);
-      // One that says when to come back is of a trouble that has its own line: a thousand clients must not write it a thousand times a second.
+      // One that says when to come back is of a trouble that has its own line: a thousand clients must not write it once a request.
       if (status >= 500 && error.retryAfterSeconds === undefined) this.logger.warn({ ...fields, error: error.message }, "a request failed");
       else this.logger.debug({ ...fields, error: error.message }, "a request was refused");
       return { error };
