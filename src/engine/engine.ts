@@ -85,6 +85,14 @@ const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: sys
 /** After how many seconds a writer should come back when the log does not work. */
 const LOG_RETRY_SECONDS = 5;
 
+/** What the start found in the log. */
+export interface EngineRecovery extends WalRecoveryReport {
+  /** Rows that are known to be lost with damaged records. */
+  readonly lostRows: number;
+  /** Damaged places of which nobody knows how many rows they held. */
+  readonly lostUnknown: number;
+}
+
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
 const CLOSE_FLUSH_MILLIS = 5000;
 
@@ -188,7 +196,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
-  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
+  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
     for (const schema of engine.schemas.allSchemas()) {
@@ -554,15 +562,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimmer.trim();
   }
 
-  private async replay(): Promise<WalRecoveryReport> {
-    const reports: WalRecoveryReport[] = [];
+  private async replay(): Promise<EngineRecovery> {
+    const reports: EngineRecovery[] = [];
     for (const { wal, ledger } of this.streams.local()) {
       const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, ledger, this.parts.logger);
-      const report = await wal.recover((record) => {
-        this.sequences.sawUsed(record.sequence);
-        replay.apply(record);
-      });
-      reports.push(report);
+      const report = await wal.recover(
+        (record) => {
+          this.sequences.sawUsed(record.sequence);
+          replay.apply(record);
+        },
+        (payload) => replay.lose(payload),
+      );
+      reports.push({ ...report, lostRows: replay.lostRows, lostUnknown: replay.lostUnknown });
     }
     for (const region of this.live.regions()) region.endRestore();
     await this.trimmer.trim();
@@ -582,14 +593,16 @@ function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
   return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
 }
 
-function summed(reports: readonly WalRecoveryReport[]): WalRecoveryReport {
-  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0 };
+function summed(reports: readonly EngineRecovery[]): EngineRecovery {
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0, lostRows: 0, lostUnknown: 0 };
   for (const report of reports) {
     total.segments += report.segments;
     total.records += report.records;
     total.bytes += report.bytes;
     total.tornTailBytes += report.tornTailBytes;
     total.lostBytes += report.lostBytes;
+    total.lostRows += report.lostRows;
+    total.lostUnknown += report.lostUnknown;
   }
   return total;
 }

@@ -23,6 +23,9 @@ import { renumber, SeriesTranslator } from "./series-translator.ts";
 /** Rows read back between two progress lines. */
 const PROGRESS_ROWS = 10_000_000;
 
+/** Rows of a request that can be believed of a damaged record. */
+const LOST_ROWS_MAX = 100_000_000;
+
 const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
 
 /** Takes the records that one log stream has at a start. */
@@ -32,6 +35,9 @@ export class Replay {
   private readonly logger: Logger;
   private readonly translator: SeriesTranslator = new SeriesTranslator();
   private rows = 0;
+  /** Rows that are known to be lost, and places of the log at which nobody knows how many are. */
+  lostRows = 0;
+  lostUnknown = 0;
   private reported = 0;
 
   constructor(regionOf: (tableId: number) => Region | undefined, ledger: LogLedger, logger: Logger) {
@@ -49,6 +55,13 @@ export class Replay {
     this.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
   }
 
+  /** Counts the rows of a record that is skipped; `payload` is damaged, undefined when it could not be told apart. */
+  lose(payload: Uint8Array | undefined): void {
+    const rows = payload === undefined ? undefined : rowsOfDamaged(payload);
+    if (rows === undefined) this.lostUnknown++;
+    else this.lostRows += rows;
+  }
+
   private applyEntry(entry: DecodedEntry, record: WalRecord): void {
     const region = this.regionOf(entry.tableId);
     if (region === undefined) return;
@@ -59,8 +72,22 @@ export class Replay {
     region.restore((memtable) => {
       const chunk = renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map);
       if (chunk !== undefined) this.rows += rowCount;
-      else this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      else {
+        this.lostRows += rowCount;
+        this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      }
       return chunk;
     });
+  }
+}
+
+/** Rows of a record whose payload is damaged somewhere; undefined when what says so is damaged itself. */
+function rowsOfDamaged(payload: Uint8Array): number | undefined {
+  try {
+    const rows = decodeWriteRecord(0, payload).reduce((sum, { header }) => sum + header.rowCount, 0);
+    return rows <= LOST_ROWS_MAX ? rows : undefined;
+  } catch (error) {
+    if (error instanceof Error) return undefined; // A broken invariant as well: these bytes did not pass their checksum.
+    throw error;
   }
 }

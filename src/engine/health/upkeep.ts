@@ -32,19 +32,23 @@ const RETRY_TICKS = 5;
 /** See the file header. At most one round runs at a time. */
 export class Upkeep {
   private readonly parts: UpkeepParts;
+  private readonly tickMillis: number;
   private timer: ReturnType<typeof setInterval> | undefined;
   private round: Promise<void> | undefined;
   private ticks = 0;
 
-  constructor(parts: UpkeepParts) {
+  constructor(parts: UpkeepParts, tickMillis: number = TICK_MILLIS) {
     this.parts = parts;
+    this.tickMillis = tickMillis;
   }
 
   /** Begins to tick. */
   start(): void {
     this.timer = setInterval(() => {
-      this.round ??= this.tick();
-    }, TICK_MILLIS);
+      this.round ??= this.tick().finally(() => {
+        this.round = undefined;
+      });
+    }, this.tickMillis);
     this.timer.unref();
   }
 
@@ -65,8 +69,6 @@ export class Upkeep {
     } catch (error) {
       if (error instanceof AssertionError) throw error;
       logger.debug({ error: error instanceof Error ? error.message : String(error) }, "upkeep failed; tried again");
-    } finally {
-      this.round = undefined;
     }
   }
 

@@ -133,7 +133,10 @@ class LocalWal implements Wal {
     this.repairs = new LogRepairs(this.disk);
   }
 
-  async recover(onRecord: (record: WalRecord) => Promise<void> | void): Promise<WalRecoveryReport> {
+  async recover(
+    onRecord: (record: WalRecord) => Promise<void> | void,
+    onLost?: (payload: Uint8Array | undefined) => void,
+  ): Promise<WalRecoveryReport> {
     assert(this.state === "new", `a log is recovered once; got ${this.state}`);
     const ids = await this.listSegments();
     let records = 0;
@@ -146,11 +149,12 @@ class LocalWal implements Wal {
         this.complete.push({ id, bytes: await sizeOf(this.pathOf(id)) });
         continue;
       }
-      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, async (record) => {
+      const count = async (record: WalRecord): Promise<void> => {
         records++;
         bytes += record.payload.length;
         await onRecord(record);
-      });
+      };
+      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost);
       tornTailBytes += found.tornTailBytes;
       lostBytes += found.lostBytes;
       this.complete.push({ id, bytes: found.intactBytes });

@@ -75,7 +75,8 @@ test("tries that fail leave no files behind", async () => {
   log.disk.failUntilHealed(FULL, "write");
   for (let i = 2; i <= 3; i++) await failureOf(put(log, i));
   await Bun.sleep(800); // Three tries.
-  expect(readdirSync(log.directory)).toEqual(["0000000001.log"]);
+  expect(readdirSync(log.directory).length).toBeLessThanOrEqual(2); // One may be under way.
+  while (readdirSync(log.directory).length > 1) await Bun.sleep(1);
   await log.heal();
   await put(log, 4);
   expect(readdirSync(log.directory).length).toBe(2);

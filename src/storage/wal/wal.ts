@@ -53,11 +53,15 @@ export interface WalQueue {
 /** See the file header. */
 export interface Wal {
   /**
-   * Reads all records, oldest first, then makes the log ready to append. Must be called once, before anything else.
+   * Reads all records, oldest first, then makes the log ready to append. Must be called once, before anything else. `onLost` hears of
+   * records that are skipped: their damaged payload, borrowed until it returns, or undefined where no record can be told apart.
    *
    * @throws DbError StorageUnavailable when bytes in the middle are damaged and the recovery mode is "strict"
    */
-  recover(onRecord: (record: WalRecord) => Promise<void> | void): Promise<WalRecoveryReport>;
+  recover(
+    onRecord: (record: WalRecord) => Promise<void> | void,
+    onLost?: (payload: Uint8Array | undefined) => void,
+  ): Promise<WalRecoveryReport>;
   /** The segment that the next `append` goes to; starts a new one when the current one is full or failed. */
   beginRecord(): number;
   /**
