@@ -42,7 +42,7 @@ const DAY_MS: number = 24 * 60 * MINUTE_MS;
 const WRITE_BUFFER_MEMTABLES = 6;
 const MEMTABLE_BYTES: number = 32 * MIB;
 
-/** Each takes about 40 MB, and the owner of the tables hears of every request. */
+/** Each takes 10 MB idle, and the owner of the tables hears of every request. */
 const INGEST_THREADS_MAX = 64;
 
 /** A folder's path. */
