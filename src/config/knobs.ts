@@ -263,7 +263,7 @@ export const KNOBS: Knobs = {
       kind: int(0, INGEST_THREADS_MAX),
       default: 0,
       reason:
-        "Threads that take writes, each with a listener and a log of its own; 0 is one for every two cores: flushes, merges, queries need the rest.",
+        "Threads that take writes, each with a listener and a log; 0 is one for every two cores: flushes, merges, queries need the rest.",
     },
   },
   logging: {

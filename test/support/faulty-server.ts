@@ -1,6 +1,6 @@
 /**
- * A server whose ingest threads break: `bun faulty-server.ts <threads' program> <flags of a server>`. Runs as the real one does, but for the
- * program of its threads.
+ * A server whose ingest threads break: `bun faulty-server.ts <threads' program> <flags of a server>`. Runs as the real one does, but for
+ * the program of its threads.
  */
 import { readFileSync } from "node:fs";
 import { RootLog } from "../../src/base/log.ts";

@@ -1,7 +1,7 @@
 /**
  * What all threads of the process see at once, in one piece of shared memory:
  *
- *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that the owner does not know yet | 3… log bytes a thread
+ *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3… log bytes a thread
  *   int32  0 catalogue version | 1 durable version | 2 closed | then a pair a thread: a message waits, a reply waits
  *
  * Every field has one writer, or is changed by atomic steps.
