@@ -1,24 +1,23 @@
 /**
- * The program of an ingest thread: a listener on the server's address, decoders, a log. Wired here as `standalone.ts` wires the main thread.
+ * The program of an ingest thread: a listener on the server's address, decoders, a log. Wired here as `standalone.ts` wires the main
+ * thread.
  */
 import { systemClock } from "./base/clock.ts";
 import { toDbError } from "./base/error.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { ServerMemory } from "./base/server-memory.ts";
-import { bodiesLimitOf, memoryLimitOf } from "./config/memory-limit.ts";
+import { memoryLimitOf } from "./config/memory-limit.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { ThreadDb } from "./db/thread-db.ts";
 import { IngestThread } from "./engine/threads/ingest-thread.ts";
 import { toldError } from "./engine/threads/messages.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import { threadLink } from "./engine/threads/worker-link.ts";
-import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
 import { startIngestServer } from "./server/http/ingest-server.ts";
 import type { HttpListener } from "./server/http/listener.ts";
-import { openLocalWal } from "./storage/wal/local-wal.ts";
-import { threadLogFolder } from "./storage/wal/thread-logs.ts";
+import { listening, openThreadLog } from "./thread-parts.ts";
 
 declare const self: Worker;
 
@@ -48,15 +47,7 @@ async function start(options: WorkerStart): Promise<Running> {
   const { id, threads, settings, logFilter, port, socket } = options;
   const log = new RootLog(logFilter);
   const shared = new SharedState(threads, options.sharedMemory);
-  const wal = await openLocalWal({
-    directory: threadLogFolder(settings.wal.dir, id),
-    sync: settings.wal.sync,
-    syncIntervalMs: settings.wal.syncIntervalMs,
-    segmentBytes: settings.wal.segmentBytes,
-    recovery: settings.wal.recovery,
-    logger: log.logger("wal"),
-    isRecovered: true,
-  });
+  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), true);
   await wal.recover(() => undefined);
   const thread = new IngestThread({
     id,
@@ -75,29 +66,13 @@ async function start(options: WorkerStart): Promise<Running> {
   setInterval(() => memory.tick(), MEMORY_MILLIS);
   const http = startIngestServer(
     {
-      hostname: settings.http.addr.host,
+      ...listening(settings, true, threads + 1),
       port,
-      sharesPort: true,
-      surface: "all",
       db: new ThreadDb(thread),
       userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
       logger: log.logger("http"),
-      clock: systemClock,
       metrics,
-      bodyBytesMax: settings.http.bodyBytesMax,
-      inFlightBytesMax: bodiesLimitOf(settings, threads + 1),
-      inFlightWaitMs: settings.general.inFlightPolicy,
       memory,
-      timeoutMs: settings.http.timeoutMs,
-      publicAdmin: settings.http.publicAdmin,
-      cors: { enabled: settings.http.enableCors, origins: settings.http.corsAllowedOrigins },
-      autoCreateTable: settings.general.autoCreateTable,
-      influx: {
-        enabled: settings.influxdb.enable,
-        defaultMergeMode: settings.influxdb.defaultMergeMode,
-        timeColumn: options.timeColumn,
-        createDecoder: () => new InfluxDecoder(),
-      },
       onBug: bug,
     },
     socket,

@@ -8,13 +8,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DbError } from "./base/error.ts";
-import type { LogFilter } from "./base/log.ts";
-import type { MetricFamilies } from "./base/metrics.ts";
+import type { LogFilter, RootLog } from "./base/log.ts";
+import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Engine } from "./engine/engine.ts";
 import { type CatalogNews, errorOfTold, type ToldError } from "./engine/threads/messages.ts";
 import type { SharedState } from "./engine/threads/shared-state.ts";
 import { makePorts, ownerLink, type ThreadPorts } from "./engine/threads/worker-link.ts";
+import type { HttpServer } from "./server/http/server.ts";
 
 /** Longest wait for a thread's metrics, in milliseconds: a scrape then shows what it said last. */
 const METRICS_WAIT_MILLIS = 1000;
@@ -31,7 +32,6 @@ export interface WorkerStart {
   readonly threads: number;
   readonly settings: Settings;
   readonly logFilter: LogFilter;
-  readonly timeColumn: string;
   /** That the main thread listens on. */
   readonly port: number;
   /** Of the socket for requests that are passed on. */
@@ -64,20 +64,74 @@ export function ingestThreadsOf(settings: Settings): number {
 }
 
 /** Where other threads pass requests on to. The folder is one that only this user can enter, if the data directory's path is too long. */
-export function ownerSocket(dataHome: string): { readonly path: string; remove(): void } {
+function ownerSocket(dataHome: string): { readonly path: string; remove(): void } {
   const path = join(dataHome, "threads.sock");
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, remove: () => rmSync(path, { force: true }) };
   const folder = mkdtempSync(join(tmpdir(), "varve-"));
   return { path: join(folder, "threads.sock"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/** What `startIngestThreads` needs. */
+export interface IngestThreadsParts {
+  readonly engine: Engine;
+  readonly shared: SharedState;
+  readonly settings: Settings;
+  readonly log: RootLog;
+  /** That of the main thread. */
+  readonly http: HttpServer;
+  readonly metrics: MetricRegistry;
+  /** The program of a thread; tests give it one that misbehaves. */
+  readonly script: string | undefined;
+  /** Called when a thread died or met a bug: the process should end. */
+  onBug(error: Error): void;
+}
+
+/** The ingest threads beside the main one as the server drives them. */
+export interface IngestThreads {
+  /** Puts a log filter in force on all of them. */
+  setFilter(filter: LogFilter): void;
+  /** Stops accepting and waits for their requests, for at most `graceMs`. Their logs stay open until the engine closes. */
+  stopListening(graceMs: number): Promise<void>;
+  /** Ends them, once the engine is closed. */
+  end(): void;
+}
+
+const NO_THREADS: IngestThreads = { setFilter: () => undefined, stopListening: () => Promise.resolve(), end: () => undefined };
+
+/** Starts the ingest threads beside this one; resolves when each listens. @throws DbError of the first that cannot */
+export async function startIngestThreads({ http, metrics, log, script, ...parts }: IngestThreadsParts): Promise<IngestThreads> {
+  if (parts.shared.threads === 0) return NO_THREADS;
+  const socket = ownerSocket(parts.settings.storage.dataHome);
+  const forwarded = http.listenForForwarded(socket.path);
+  const workers = await IngestWorkers.start({
+    ...parts,
+    logFilter: log.filter,
+    port: http.port,
+    socket: socket.path,
+    script: script ?? new URL("./ingest-worker.ts", import.meta.url).href,
+    onBug: (error) => parts.onBug(error),
+  });
+  metrics.addThreads(() => workers.metrics());
+  return {
+    setFilter: (filter) => workers.setFilter(filter),
+    stopListening: async (graceMs) => {
+      await workers.stopListening(graceMs);
+      await forwarded.stop(graceMs); // The socket outlives the requests that came over it.
+    },
+    end: () => {
+      parts.shared.close();
+      workers.end();
+      socket.remove();
+    },
+  };
+}
+
 /** What the threads are started with. */
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly engine: Engine;
   readonly shared: SharedState;
   readonly settings: Settings;
   readonly logFilter: LogFilter;
-  readonly timeColumn: string;
   readonly port: number;
   readonly socket: string;
   /** The program of a thread. */
@@ -94,7 +148,7 @@ interface Running {
 }
 
 /** See the file header. */
-export class IngestWorkers {
+class IngestWorkers {
   private readonly running: Running[] = [];
   private isStopping = false;
 
@@ -140,7 +194,7 @@ export class IngestWorkers {
 
   /** Resolves when the thread listens. */
   private async add(id: number, options: WorkersOptions): Promise<void> {
-    const { engine, shared, settings, logFilter, timeColumn, port, socket } = options;
+    const { engine, shared, settings, logFilter, port, socket } = options;
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
@@ -165,7 +219,6 @@ export class IngestWorkers {
       threads: shared.threads,
       settings,
       logFilter,
-      timeColumn,
       port,
       socket,
       sharedMemory: shared.memory,

@@ -7,11 +7,11 @@
  */
 import { hostname } from "node:os";
 import { systemClock } from "./base/clock.ts";
-import type { LogFilter, RootLog } from "./base/log.ts";
+import type { RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/server-memory.ts";
-import { bodiesLimitOf, memoryLimitOf } from "./config/memory-limit.ts";
+import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
@@ -21,21 +21,17 @@ import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
-import type { ThreadLog } from "./engine/log-stream.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
-import { InfluxDecoder } from "./ingest/influx/decode.ts";
-import type { BuildInfo } from "./server/http/options.ts";
-import { ingestThreadsOf, IngestWorkers, ownerSocket } from "./ingest-workers.ts";
+import type { BuildInfo, LogControl } from "./server/http/options.ts";
+import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { probeAddress } from "./server/http/listener.ts";
-import { type HttpServer, startHttpServer } from "./server/http/server.ts";
+import { startHttpServer } from "./server/http/server.ts";
 import { lockDataDirectory } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
-import { openLocalWal } from "./storage/wal/local-wal.ts";
-import { listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
-import type { Wal } from "./storage/wal/wal.ts";
+import { listening, openThreadLog, openThreadLogs } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
@@ -49,8 +45,6 @@ const QUERIES_PART = 1 / 2;
 const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
-/** Name of the time index of tables that writes make. */
-const TIME_COLUMN = "greptime_timestamp";
 
 /** A running server. */
 export interface Standalone {
@@ -59,9 +53,6 @@ export interface Standalone {
   /** Ends in the order of the file header. */
   stop(): Promise<void>;
 }
-
-/** The program of an ingest thread. */
-const THREAD_SCRIPT: string = new URL("./ingest-worker.ts", import.meta.url).href;
 
 /**
  * Starts a server and resolves when it is ready.
@@ -74,7 +65,7 @@ export async function startStandalone(
   settings: Settings,
   log: RootLog,
   onBug: (error: Error) => void,
-  threadScript: string = THREAD_SCRIPT,
+  threadScript?: string,
 ): Promise<Standalone> {
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
@@ -100,45 +91,21 @@ export async function startStandalone(
   registerHealthMetrics(metrics, engine);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
-  let threads: Threads | undefined;
+  const control = sharedLogControl(log);
   const http = await startHttpServer({
-    hostname: settings.http.addr.host,
-    port: settings.http.addr.port,
-    sharesPort: shared.threads > 0,
-    surface: "all",
+    ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
     userProvider,
     logger: log.logger("http"),
-    clock: systemClock,
     metrics,
-    bodyBytesMax: settings.http.bodyBytesMax,
-    inFlightBytesMax: bodiesLimitOf(settings, shared.threads + 1),
-    inFlightWaitMs: settings.general.inFlightPolicy,
     memory,
-    timeoutMs: settings.http.timeoutMs,
-    publicAdmin: settings.http.publicAdmin,
-    cors: { enabled: settings.http.enableCors, origins: settings.http.corsAllowedOrigins },
-    autoCreateTable: settings.general.autoCreateTable,
-    influx: {
-      enabled: settings.influxdb.enable,
-      defaultMergeMode: settings.influxdb.defaultMergeMode,
-      timeColumn: TIME_COLUMN,
-      createDecoder: () => new InfluxDecoder(),
-    },
     build: buildInfo(),
     configText: () => renderConfig(settings),
-    log: {
-      get filter() {
-        return log.filter;
-      },
-      setFilter(filter) {
-        log.setFilter(filter);
-        threads?.setFilter(filter);
-      },
-    },
+    log: control,
     onBug,
   });
-  threads = await startThreads({ engine, shared, settings, log, http, metrics, script: threadScript, onBug });
+  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, script: threadScript, onBug });
+  control.follow(threads);
   const millis = Math.round(systemClock.monotonicMillis() - started);
   const facts = { address: http.url, data: settings.storage.dataHome, version: VERSION, ingestThreads: shared.threads + 1 };
   logger.info({ ...facts, memoryLimit: memory.bytesMax, millis }, "ready");
@@ -146,9 +113,9 @@ export async function startStandalone(
     url: http.url,
     async stop() {
       limits.close();
-      await Promise.all([http.stop(STOP_GRACE_MILLIS), threads?.stopListening(STOP_GRACE_MILLIS)]);
+      await Promise.all([http.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
       await engine.close();
-      await threads?.end();
+      threads.end();
       userProvider?.close();
       directory.unlock();
       logger.info({}, "stopped");
@@ -156,45 +123,20 @@ export async function startStandalone(
   };
 }
 
-interface ThreadParts {
-  readonly engine: Engine;
-  readonly shared: SharedState;
-  readonly settings: Settings;
-  readonly log: RootLog;
-  readonly http: HttpServer;
-  readonly metrics: MetricRegistry;
-  readonly script: string;
-  onBug(error: Error): void;
-}
-
-/** Starts the ingest threads beside this one; undefined when there are none. */
-async function startThreads({ http, metrics, log, ...parts }: ThreadParts): Promise<Threads | undefined> {
-  if (parts.shared.threads === 0) return undefined;
-  const socket = ownerSocket(parts.settings.storage.dataHome);
-  const forwarded = http.listenForForwarded(socket.path);
-  const { port } = http;
-  const workers = await IngestWorkers.start({ ...parts, logFilter: log.filter, timeColumn: TIME_COLUMN, port, socket: socket.path });
-  metrics.addThreads(() => workers.metrics());
+/** The log filter of this thread and of those that follow it. */
+function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogControl, "setFilter">): void } {
+  const followers: Pick<LogControl, "setFilter">[] = [log];
   return {
-    setFilter: (filter) => workers.setFilter(filter),
-    // Requests that were passed on end before the socket that they came over.
-    stopListening: async (graceMs) => {
-      await workers.stopListening(graceMs);
-      await forwarded.stop(graceMs);
+    get filter() {
+      return log.filter;
     },
-    end: async () => {
-      parts.shared.close();
-      workers.end();
-      socket.remove();
+    setFilter(filter) {
+      for (const each of followers) each.setFilter(filter);
+    },
+    follow(others) {
+      followers.push(others);
     },
   };
-}
-
-/** The ingest threads as the server drives them. */
-interface Threads {
-  setFilter(filter: LogFilter): void;
-  stopListening(graceMs: number): Promise<void>;
-  end(): Promise<void>;
 }
 
 async function openEngine(
@@ -204,11 +146,11 @@ async function openEngine(
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
-  const { storage, wal } = settings;
+  const { storage } = settings;
   return Engine.open({
-    wal: await openLog(settings, log, wal.dir),
+    wal: await openThreadLog(settings.wal, 0, log.logger("wal"), false),
     shared,
-    threadLogs: await openThreadLogs(settings, log),
+    threadLogs: await openThreadLogs(settings.wal, log.logger("wal")),
     meta: openSqliteMetaStore(metaFile),
     files: localFileStore(dataFolder),
     flusher: workerFlushExecutor(dataFolder),
@@ -222,7 +164,7 @@ async function openEngine(
     logger: log.logger("engine"),
     pageCacheBytes: Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)),
     memory,
-    disk: { paths: [storage.dataHome, wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
+    disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     limits: {
       memtableBytes: storage.memtableBytes,
       writeBufferBytes: storage.writeBufferBytesMax,
@@ -231,30 +173,6 @@ async function openEngine(
       stallMillis: settings.write.stallTimeoutMs,
     },
   });
-}
-
-function openLog({ wal }: Settings, log: RootLog, directory: string): Promise<Wal> {
-  const { sync, syncIntervalMs, segmentBytes, recovery } = wal;
-  return openLocalWal({ directory, sync, syncIntervalMs, segmentBytes, recovery, logger: log.logger("wal") });
-}
-
-/** The logs that ingest threads of earlier processes left, whether or not there are such threads now. */
-async function openThreadLogs(settings: Settings, log: RootLog): Promise<ThreadLog[]> {
-  const { dir } = settings.wal;
-  const logs: ThreadLog[] = [];
-  for (const id of listThreadLogs(dir)) {
-    const wal = await openLog(settings, log, threadLogFolder(dir, id));
-    const remove = async (): Promise<void> => {
-      try {
-        await removeThreadLog(dir, id);
-      } catch (error) {
-        // Nothing of ours is in it any more; the next start finds it empty and tries again.
-        log.logger("wal").warn({ thread: id, error: error instanceof Error ? error.message : String(error) }, "a log folder stays");
-      }
-    };
-    logs.push({ id, wal, remove });
-  }
-  return logs;
 }
 
 function buildInfo(): BuildInfo {

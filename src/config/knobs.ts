@@ -43,7 +43,7 @@ const DAY_MS: number = 24 * 60 * MINUTE_MS;
 const WRITE_BUFFER_MEMTABLES = 6;
 const MEMTABLE_BYTES: number = 32 * MIB;
 
-/** Each takes about 40 MB, and the owner of the tables hears of every request. */
+/** Each takes 10 MB idle, and the owner of the tables hears of every request. */
 const INGEST_THREADS_MAX = 64;
 
 /** A folder's path. */
@@ -282,7 +282,7 @@ export const KNOBS: Knobs = {
       kind: int(0, INGEST_THREADS_MAX),
       default: 0,
       reason:
-        "Threads that take writes, each with a listener and a log of its own; 0 is one for every two cores: flushes, merges, queries need the rest.",
+        "Threads that take writes, each with a listener and a log; 0 is one for every two cores: flushes, merges, queries need the rest.",
     },
   },
   logging: {

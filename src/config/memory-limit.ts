@@ -1,7 +1,8 @@
 import { machineMemoryBytes } from "../base/machine-memory.ts";
 import type { Settings } from "./settings.ts";
 
-/** Part of the memory limit that bodies may take while they come in, where no other limit is set. */
+/** What bodies may take while they come in, where no limit is set: bytes, and a part of the memory limit where that is less. */
+const BODIES_BYTES = 256 * 1024 * 1024;
 const BODIES_PART = 1 / 4;
 
 /** Bytes that the server may hold: what is set, else half of what the machine or its container has. */
@@ -13,6 +14,6 @@ export function memoryLimitOf(settings: Settings): number {
 /** Bytes of request bodies that each of `threads` listeners may work on. */
 export function bodiesLimitOf(settings: Settings, threads: number): number {
   const { inFlightBytesMax } = settings.general;
-  const all = inFlightBytesMax === 0 ? memoryLimitOf(settings) * BODIES_PART : inFlightBytesMax;
+  const all = inFlightBytesMax === 0 ? Math.min(BODIES_BYTES, memoryLimitOf(settings) * BODIES_PART) : inFlightBytesMax;
   return Math.max(1, Math.floor(all / threads));
 }

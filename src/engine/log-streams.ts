@@ -14,7 +14,7 @@ export class LogStreams {
   constructor(own: Wal, left: readonly ThreadLog[]) {
     this.own = new LocalStream(0, own);
     this.byId.set(0, this.own);
-    for (const { id, wal, remove } of left) this.byId.set(id, new LocalStream(id, wal, remove));
+    for (const log of left) this.byId.set(log.id, new LocalStream(log.id, log.wal, () => log.remove()));
   }
 
   /** All streams, this thread's first. */

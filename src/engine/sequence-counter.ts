@@ -4,14 +4,13 @@
  * The counter lies in shared memory, so that all threads take numbers from it: an atomic step a request, 40 ns.
  */
 
-/** Bytes of shared memory that a counter takes. */
-export const SEQUENCE_COUNTER_BYTES = 8;
+const SEQUENCE_COUNTER_BYTES = 8;
 
 /** Gives out 1, 2, 3, … or, after a start, what follows the largest number seen. A number that is given out may stay without a record. */
 export class SequenceCounter {
   private readonly current: BigInt64Array;
 
-  /** @param memory zeros, or memory that another counter works on; at least `SEQUENCE_COUNTER_BYTES` */
+  /** @param memory zeros, or memory that another counter works on; at least 8 bytes */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(SEQUENCE_COUNTER_BYTES)) {
     this.current = new BigInt64Array(memory, 0, 1);
   }

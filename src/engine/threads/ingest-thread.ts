@@ -44,7 +44,7 @@ export class IngestThread implements Writer, SchemaLookup {
   private readonly tables: ThreadTables;
   private readonly path: WritePath;
   /** Writes whose record is not told of yet. Each resolves when it is. */
-  private readonly pending: Set<Promise<void>> = new Set();
+  private readonly pending: Set<Promise<unknown>> = new Set();
   /** Records told of. */
   private told = 0;
   private readonly asked: Map<number, (error: ToldError | undefined) => void> = new Map();
@@ -109,7 +109,7 @@ export class IngestThread implements Writer, SchemaLookup {
     const logged = this.log(database, batch, options);
     const version = this.tables.catalogVersion;
     const written = this.finish(logged);
-    const done = written.catch(() => undefined); // The caller sees the error.
+    const done = Promise.allSettled([written]); // The caller sees the error.
     this.pending.add(done);
     await written.finally(() => this.pending.delete(done));
     // A restart must find the tables that the record names.

@@ -1,8 +1,8 @@
 /**
  * What all threads of the process see at once, in one piece of shared memory:
  *
- *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that the owner does not know yet | 3… log bytes a thread
- *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then a pair a thread: a message waits, a reply waits
+ *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3… log bytes a thread
+ *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then a pair a thread: a message waits, a reply does
  *
  * Every field has one writer, or is changed by atomic steps.
  */

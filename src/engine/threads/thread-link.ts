@@ -1,6 +1,6 @@
 /**
- * The two ends of the connection between an ingest thread and the owner of the tables. `worker-link.ts` connects threads; tests connect both
- * ends on one thread.
+ * The two ends of the connection between an ingest thread and the owner of the tables. `worker-link.ts` connects threads; tests connect
+ * both ends on one thread.
  */
 import type { Call, FromThread, Reply, ToThread } from "./messages.ts";
 

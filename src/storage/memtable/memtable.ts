@@ -72,7 +72,7 @@ export class Memtable {
     this.insert(chunk);
   }
 
-  /** Makes a reserved chunk visible that was read back from the log, where records of several threads come in any order: call `sort` at the end. */
+  /** Makes a reserved chunk visible that was read back from the log. Those of several threads come in any order: call `sort` at the end. */
   restore(chunk: Chunk): void {
     this.append(chunk);
     this.settle();

@@ -147,7 +147,10 @@ export class Region {
     }
   }
 
-  /** Takes a chunk that was read back from the log, in any order until `endRestore`; `place` puts it on the memtable's memory, or gives nothing if it cannot be used. */
+  /**
+   * Takes a chunk that was read back from the log, in any order until `endRestore`; `place` puts it on the memtable's memory, or gives
+   * nothing if it cannot be used.
+   */
   restore(place: (memtable: Memtable) => Chunk | undefined): void {
     const { active } = this;
     active.reserve(this.clock.monotonicMillis());

@@ -1,6 +1,6 @@
 /**
- * Where the logs of ingest threads lie: folders `thread-1`, `thread-2`, … in the log directory, each with segments of its own. The log of the
- * main thread is the directory itself, as it is with one thread.
+ * Where the logs of ingest threads lie: folders `thread-1`, `thread-2`, … in the log directory, each with segments of its own. The log of
+ * the main thread is the directory itself, as it is with one thread.
  */
 import { readdirSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
