@@ -40,6 +40,8 @@ const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
 /** Part of the memory limit that is used where the limit is small: pages, bodies as they come in, all queries together. */
 const PAGE_CACHE_PART = 1 / 4;
 const BODIES_PART = 1 / 4;
+/** Bodies in flight unless configured: seventy large batches. More at once would only wait for the log inside the server. */
+const BODIES_BYTES = 256 * 1024 * 1024;
 const QUERIES_PART = 1 / 2;
 /** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
 const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
@@ -96,8 +98,7 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
     clock: systemClock,
     metrics,
     bodyBytesMax: settings.http.bodyBytesMax,
-    inFlightBytesMax:
-      settings.general.inFlightBytesMax === 0 ? Math.floor(memory.bytesMax * BODIES_PART) : settings.general.inFlightBytesMax,
+    inFlightBytesMax: settings.general.inFlightBytesMax || Math.min(BODIES_BYTES, Math.floor(memory.bytesMax * BODIES_PART)),
     inFlightWaitMs: settings.general.inFlightPolicy,
     memory,
     timeoutMs: settings.http.timeoutMs,
