@@ -115,7 +115,7 @@ export const KNOBS: Knobs = {
       key: "max_in_flight_write_bytes",
       kind: size(0, TIB),
       default: byteLength(0),
-      reason: "Request bodies that are worked on at once, as sent and as they unfold; 0KiB: a quarter of memory.limit.",
+      reason: "Request bodies that are worked on at once, as sent and as they unfold; 0KiB: 256MiB, or a quarter of memory.limit.",
     },
     inFlightPolicy: {
       key: "write_bytes_exhausted_policy",

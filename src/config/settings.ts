@@ -12,7 +12,7 @@ export interface GeneralSettings {
   readonly defaultTimezone: string | undefined;
   /** False: a write never makes a table or a column, whatever its hints say. */
   readonly autoCreateTable: boolean;
-  /** Bytes of request bodies that are worked on at once; 0: a quarter of the server's memory limit. */
+  /** Bytes of request bodies that are worked on at once; 0: 256 MiB, at most a quarter of the server's memory limit. */
   readonly inFlightBytesMax: ByteLength;
   /** What happens to a request beyond that. */
   readonly inFlightPolicy: ExhaustedPolicy;
