@@ -47,6 +47,16 @@ test("timestamps have four precisions", () => {
   check("timestamp_ms", "type timestamp_ms does not take (3)", [3]);
 });
 
+test("times of day have four precisions", () => {
+  check("time", "TimeNanosecond");
+  check("time", "TimeSecond", [0]);
+  check("time", "TimeMillisecond", [3]);
+  check("time", "TimeMicrosecond", [6]);
+  check("time", "TimeNanosecond", [9]);
+  check("time", "time(2) must have precision 0, 3, 6 or 9", [2]);
+  check("time", "type time does not take (3, 3)", [3, 3]);
+});
+
 test("decimals have a precision and a scale", () => {
   check("decimal numeric dec", "Decimal(38, 10)");
   check("decimal", "Decimal(5, 0)", [5]);
@@ -72,7 +82,7 @@ test("lengths and display widths are ignored", () => {
 
 test("tells unknown types from those of other servers", () => {
   expect(typeNamed("wibble", [], false)).toEqual({ problem: "unknown", why: "unknown type 'wibble'" });
-  expect(typeNamed("time", [], false)).toEqual({ problem: "unsupported", why: "type TIME" });
+  expect(typeNamed("timetz", [], false)).toEqual({ problem: "unsupported", why: "type TIMETZ" });
   expect(typeNamed("json2", [], false)).toMatchObject({ problem: "unsupported" });
   expect(typeNamed("constructor", [], false)).toMatchObject({ problem: "unknown" });
 });

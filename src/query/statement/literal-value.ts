@@ -1,7 +1,7 @@
 /** Values of INSERT and of DEFAULT clauses as values of a column (contract query.md 1.6). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName } from "../../column/data-type.ts";
+import { type DataType, displayName, STRING } from "../../column/data-type.ts";
 import { castValue, canCast } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
@@ -40,6 +40,8 @@ export function literalValue(expression: Expression, column: string, type: DataT
       throw cannotParse(`Fail to parse number ${textOf(constant.value)}, invalid column type: String(StringType { size_type: Utf8 })`);
     }
   }
+  if (type.kind === "decimal" && constant.text !== undefined)
+    return converted({ kind: "literal", type: STRING, value: constant.text }, column, type, environment);
   return converted(constant, column, type, environment);
 }
 
@@ -59,7 +61,8 @@ function converted(
   try {
     return castValue(constant.value, constant.type, type, environment);
   } catch (thrown) {
-    if (!(thrown instanceof DbError)) throw thrown;
+    // Texts of JSON and vectors have errors of their own (contract query.md 1.6).
+    if (!(thrown instanceof DbError) || type.kind === "json" || type.kind === "vector") throw thrown;
     throw new DbError(StatusCode.InvalidSyntax, `Failed to parse value: column ${column}: ${thrown.message}`, { cause: thrown });
   }
 }

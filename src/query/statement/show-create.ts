@@ -4,6 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
@@ -73,7 +74,7 @@ function defaultText(column: ColumnSchema): string | undefined {
   if (column.default?.kind === "now") return "current_timestamp()";
   const plain = defaultDisplay(column);
   if (plain === undefined) return undefined;
-  return ["string", "date", "timestamp"].includes(column.type.kind) ? `'${escaped(plain)}'` : plain;
+  return ["string", "date", "timestamp", "time", "vector"].includes(column.type.kind) ? `'${escaped(plain)}'` : plain;
 }
 
 /** A default as DESCRIBE shows it. */
@@ -85,6 +86,7 @@ function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
   if (type.kind === "timestamp") return `${formatTimestamp(BigInt(value as bigint), type.unit).replace("T", " ")}+0000`;
   if (type.kind === "date") return formatDate(Number(value));
   if (type.kind === "float") return formatFloat(Number(value));
+  if (type.kind === "decimal" || type.kind === "time" || type.kind === "vector") return toText(value, type);
   return value instanceof Uint8Array ? `X'${value.toHex()}'` : String(value);
 }
 
