@@ -21,7 +21,8 @@ export type DataType =
   | { readonly kind: "duration"; readonly unit: TimeUnit }
   | { readonly kind: "interval" }
   | { readonly kind: "decimal"; readonly precision: number; readonly scale: number }
-  | { readonly kind: "json" }
+  /** `structured`: JSON2, which holds objects only. */
+  | { readonly kind: "json"; readonly structured?: true }
   | { readonly kind: "vector"; readonly dimension: number };
 
 /** The usual types. */
@@ -42,6 +43,7 @@ export const BINARY: DataType = { kind: "binary" };
 export const DATE: DataType = { kind: "date" };
 export const INTERVAL: DataType = { kind: "interval" };
 export const JSON_TYPE: DataType = { kind: "json" };
+export const JSON2: DataType = { kind: "json", structured: true };
 export const TIME_NANOSECOND: DataType = { kind: "time", unit: "nanosecond" };
 export const TIMESTAMP_SECOND: DataType = { kind: "timestamp", unit: "second" };
 export const TIMESTAMP_MILLISECOND: DataType = { kind: "timestamp", unit: "millisecond" };
@@ -99,7 +101,7 @@ export function displayName(type: DataType): string {
     case "decimal":
       return `Decimal(${type.precision}, ${type.scale})`;
     case "json":
-      return "Json";
+      return type.structured === true ? "Json2" : "Json";
     case "vector":
       return `Vector(${type.dimension})`;
     default:
@@ -137,7 +139,7 @@ export function sqlName(type: DataType): string {
     case "decimal":
       return `DECIMAL(${type.precision}, ${type.scale})`;
     case "json":
-      return "JSON";
+      return type.structured === true ? "JSON2" : "JSON";
     case "vector":
       return `VECTOR(${type.dimension})`;
     default:

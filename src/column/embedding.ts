@@ -2,6 +2,8 @@
  * Vectors of 32-bit floats, the type VECTOR(n): n little-endian floats, 4n bytes, and their text `[1,2.5,3]`.
  */
 
+import { shortestFloat32 } from "./float32.ts";
+
 /** Why a text is no vector, in the words of the contract (query.md 1.6). */
 export type EmbeddingProblem = "not properly enclosed in brackets" | "elements are not all float32" | "wrong dimension";
 
@@ -50,11 +52,7 @@ function float32Text(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (Number.isInteger(value)) return Object.is(value, -0) ? "-0" : String(BigInt(value));
-  for (let digits = 1; digits < 9; digits++) {
-    const text = value.toPrecision(digits);
-    if (Math.fround(Number(text)) === value) return plain(text);
-  }
-  return plain(value.toPrecision(9));
+  return plain(String(shortestFloat32(value)));
 }
 
 /** Digits without an exponent: 1.5e-7 is 0.00000015. */
@@ -63,6 +61,6 @@ function plain(text: string): string {
   if (exponent === undefined) return mantissa;
   const negative = mantissa.startsWith("-") ? "-" : "";
   const digits = mantissa.replace("-", "").replace(".", "");
-  // Only fractions come here, and those that need an exponent are below 1e-6.
+  // Only fractions come here, and those that are printed with an exponent are below 1e-6.
   return `${negative}0.${"0".repeat(-Number(exponent) - 1)}${digits}`;
 }

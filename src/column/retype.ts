@@ -19,6 +19,7 @@ import {
   wholeOfDecimal,
 } from "./decimal.ts";
 import { embeddingOfText, embeddingText } from "./embedding.ts";
+import { shortestFloat32 } from "./float32.ts";
 import { canonicalJson } from "./json-text.ts";
 import { scalarAt } from "./scalar.ts";
 import { booleanOfText, dateOfText, floatOfText, floatText, timestampOfText, dateText, timestampText } from "./retype-text.ts";
@@ -48,6 +49,7 @@ const TARGETS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind
 
 /** Whether a column of one type may become one of the other. */
 export function canRetype(from: DataType, to: DataType): boolean {
+  if (to.kind === "json" && to.structured === true) return sameType(from, to); // Most values would have no counterpart.
   return TARGETS[from.kind]?.includes(to.kind) === true;
 }
 
@@ -163,7 +165,7 @@ function textOf(value: Exclude<Scalar, undefined>, from: DataType): string | und
     case "time":
       return clockText(Number(value), from.unit);
     case "float":
-      return floatText(Number(value));
+      return floatText(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value));
     case "date":
       return dateText(Number(value));
     case "timestamp":
@@ -180,7 +182,9 @@ function floatWithin(value: number, bits: 32 | 64): number {
 function decimalOf(value: Exclude<Scalar, undefined>, from: DataType, to: DecimalType): DecimalResult {
   if (from.kind === "decimal") return decimalOfDecimal(value as number | bigint, from.scale, to);
   if (typeof value === "string") return decimalOfText(value, to);
-  return from.kind === "float" ? decimalOfFloat(Number(value), to) : decimalOfInteger(value as number | bigint, to);
+  return from.kind === "float"
+    ? decimalOfFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value), to)
+    : decimalOfInteger(value as number | bigint, to);
 }
 
 function clockOf(value: Exclude<Scalar, undefined>, from: DataType, unit: TimeUnit): number | undefined {

@@ -128,6 +128,8 @@ function decodeType(key: string, entry: MetaObject): DataType {
       return { kind, unit: oneOf(key, UNITS, entry["unit"]) };
     case "decimal":
       return { kind, precision: numberOf(key, entry["precision"]), scale: numberOf(key, entry["scale"]) };
+    case "json":
+      return entry["structured"] === true ? { kind, structured: true } : { kind };
     case "vector":
       return { kind, dimension: numberOf(key, entry["dimension"]) };
     default:

@@ -87,8 +87,9 @@ function decodeType(value: unknown): DataType | undefined {
     case "binary":
     case "date":
     case "interval":
-    case "json":
       return { kind };
+    case "json":
+      return value["structured"] === true ? { kind, structured: true } : { kind };
     case "int": {
       const bits = value["bits"];
       const signed = value["signed"];

@@ -18,6 +18,7 @@ import {
   wholeOfDecimal,
 } from "../../column/decimal.ts";
 import { embeddingOfText, embeddingText } from "../../column/embedding.ts";
+import { shortestFloat32 } from "../../column/float32.ts";
 import { canonicalJson } from "../../column/json-text.ts";
 import { tooLarge } from "./decimal.ts";
 import type { Environment } from "./environment.ts";
@@ -84,7 +85,7 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
     case "decimal":
       return toDecimal(value, from, to);
     case "json":
-      return from.kind === "json" ? value : toJson(textOf(value));
+      return to.structured === true ? checkedObject(toJson(textOf(value))) : toJson(textOf(value));
     case "vector":
       return toEmbedding(value, to.dimension);
     case "duration":
@@ -167,7 +168,7 @@ export function toText(value: Present, from: DataType): string {
     case "time":
       return clockText(Number(value), from.unit);
     case "float":
-      return formatFloat(Number(value));
+      return formatFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value));
     case "date":
       return formatDate(Number(value));
     case "timestamp":
@@ -256,7 +257,9 @@ function toDecimal(value: Present, from: DataType, to: DecimalType): number | bi
 function decimalOf(value: Present, from: DataType, to: DecimalType): DecimalResult {
   if (from.kind === "decimal") return decimalOfDecimal(value as number | bigint, from.scale, to);
   if (typeof value === "string") return decimalOfText(value, to);
-  return from.kind === "float" ? decimalOfFloat(Number(value), to) : decimalOfInteger(value as number | bigint, to);
+  return from.kind === "float"
+    ? decimalOfFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value), to)
+    : decimalOfInteger(value as number | bigint, to);
 }
 
 /** A value that has too many digits, with those after the point that the type has. */
@@ -273,6 +276,14 @@ export function toJson(text: string): string {
   if (json.ok) return json.text;
   const message = `Execution error: cannot parse '${text.slice(0, 80)}': ${json.why}, pos ${json.position}`;
   throw new DbError(StatusCode.EngineExecuteQuery, message);
+}
+
+/** A document of type JSON2. @throws DbError Unsupported for what is no object, InvalidArguments for an empty one (query.md 1.3) */
+function checkedObject(json: string): string {
+  if (!json.startsWith("{")) throw new DbError(StatusCode.Unsupported, "Non-object json is not supported currently");
+  if (json !== "{}") return json;
+  const why = "empty json object is not supported, consider adding a dummy field";
+  throw new DbError(StatusCode.InvalidArguments, `Invalid InsertRequest, reason: ${why}`);
 }
 
 /** The bytes of a vector; `dimension` undefined: of any. @throws DbError InvalidArguments where the value is none */

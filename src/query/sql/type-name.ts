@@ -18,6 +18,7 @@ const PLAIN: ReadonlyMap<string, DataType> = new Map(
       [types.DATE, "date"],
       [types.INTERVAL, "interval"],
       [types.JSON_TYPE, "json"],
+      [types.JSON2, "json2"],
       [types.FLOAT32, "float4 float32 real"],
       [types.FLOAT64, "double float8 float64"],
       [types.UINT8, "uint8"],
@@ -65,7 +66,7 @@ const TIMESTAMP_BY_PRECISION: ReadonlyMap<number, DataType> = new Map([
 ]);
 
 /** Spellings that name a type which columns and expressions do not have. */
-const UNSUPPORTED: ReadonlySet<string> = new Set("timetz json2 array struct map enum uuid duration".split(" "));
+const UNSUPPORTED: ReadonlySet<string> = new Set("timetz array struct map enum uuid duration".split(" "));
 
 /**
  * The type that a spelling names.
