@@ -4,105 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { SqlSession } from "./sql-session.ts";
-
-interface TypeCase {
-  readonly type: string;
-  readonly literals: readonly (readonly [literal: string, cell: string])[];
-}
-
-function of(type: string, ...literals: readonly (readonly [string, string])[]): TypeCase {
-  return { type, literals };
-}
-
-const DIGITS28 = "9".repeat(28);
-const CASES: readonly TypeCase[] = [
-  of("BOOLEAN", ["false", "false"], ["true", "true"], ["1", "true"], ["'true'", "true"]),
-  of("TINYINT", ["-128", "-128"], ["127", "127"], ["5", "5"]),
-  of("SMALLINT", ["-32768", "-32768"], ["32767", "32767"], ["300", "300"]),
-  of("INT", ["-2147483648", "-2147483648"], ["2147483647", "2147483647"], ["70000", "70000"]),
-  of(
-    "BIGINT",
-    ["-9223372036854775808", "-9223372036854775808"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["9007199254740993", "9007199254740993"],
-  ),
-  of("TINYINT UNSIGNED", ["0", "0"], ["255", "255"], ["128", "128"]),
-  of("SMALLINT UNSIGNED", ["0", "0"], ["65535", "65535"], ["40000", "40000"]),
-  of("INT UNSIGNED", ["0", "0"], ["4294967295", "4294967295"], ["2147483648", "2147483648"]),
-  of("BIGINT UNSIGNED", ["0", "0"], ["18446744073709551615", "18446744073709551615"], ["9223372036854775808", "9223372036854775808"]),
-  of("FLOAT", ["-3.4028234e38", "-3.4028234663852886e38"], ["3.4028234e38", "3.4028234663852886e38"], ["1.5", "1.5"], ["'NaN'", "null"]),
-  of(
-    "DOUBLE",
-    ["-1.7976931348623157e308", "-1.7976931348623157e308"],
-    ["1.7976931348623157e308", "1.7976931348623157e308"],
-    ["0.1", "0.1"],
-  ),
-  of("DECIMAL(4, 2)", ["-99.99", '"-99.99"'], ["99.99", '"99.99"'], ["1.5", '"1.50"'], ["-0.005", '"-0.01"']),
-  of("DECIMAL(9, 3)", ["-999999.999", '"-999999.999"'], ["'999999.999'", '"999999.999"'], ["1", '"1.000"']),
-  of(
-    "DECIMAL(18, 6)",
-    ["-999999999999.999999", '"-999999999999.999999"'],
-    ["999999999999.999999", '"999999999999.999999"'],
-    ["9007199254.740993", '"9007199254.740993"'],
-    ["0.1", '"0.100000"'],
-  ),
-  of(
-    "DECIMAL",
-    [`-${DIGITS28}.9999999999`, `"-${DIGITS28}.9999999999"`],
-    [`${DIGITS28}.9999999999`, `"${DIGITS28}.9999999999"`],
-    ["0.1", '"0.1000000000"'],
-  ),
-  of(
-    "DECIMAL(38, 38)",
-    [`-0.${"9".repeat(38)}`, `"-0.${"9".repeat(38)}"`],
-    [`0.${"9".repeat(38)}`, `"0.${"9".repeat(38)}"`],
-    ["1e-38", `"0.${"0".repeat(37)}1"`],
-  ),
-  of("STRING", ["''", '""'], ["'it''s é 😀'", '"it\'s é 😀"'], [`'${"x".repeat(300)}'`, `"${"x".repeat(300)}"`]),
-  of("BINARY", ["X''", "[]"], ["X'00ff7f'", "[0,255,127]"], ["'ab'", "[97,98]"]),
-  of("DATE", ["'0001-01-01'", "-719162"], ["'9999-12-31'", "2932896"], ["'2024-02-29'", "19782"], ["'1969-12-31'", "-1"]),
-  of("TIME", ["'00:00:00'", "0"], ["'23:59:59.999999999'", "86399999999999"], ["'12:30'", "45000000000000"]),
-  of("TIME(0)", ["'00:00:00'", "0"], ["'23:59:59'", "86399"], ["'12:30:15'", "45015"]),
-  of("TIME(3)", ["'00:00:00'", "0"], ["'23:59:59.999'", "86399999"], ["'12:30:15.5'", "45015500"]),
-  of("TIME(6)", ["'00:00:00'", "0"], ["'23:59:59.999999'", "86399999999"], ["'00:00:00.000001'", "1"]),
-  of(
-    "TIMESTAMP(0)",
-    ["-9223372036854775808", "-9223372036854775808"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["'2024-01-31 12:00:00'", "1706702400"],
-  ),
-  of(
-    "TIMESTAMP(3)",
-    ["-9223372036854775808", "-9223372036854775808"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["'2024-01-31T12:00:00.5Z'", "1706702400500"],
-  ),
-  of(
-    "TIMESTAMP(6)",
-    ["-9223372036854775808", "-9223372036854775808"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["'2024-01-31 12:00:00.000001'", "1706702400000001"],
-  ),
-  of(
-    "TIMESTAMP(9)",
-    ["-9223372036854775808", "-9223372036854775808"],
-    ["9223372036854775807", "9223372036854775807"],
-    ["'2024-01-31 12:00:00.000000001'", "1706702400000000001"],
-  ),
-  of(
-    "JSON",
-    ["'{}'", "{}"],
-    [`'{"b":[1,2.50,"x"],"a":null,"n":123456789012345678901234567890}'`, '{"a":null,"b":[1,2.5,"x"],"n":123456789012345678901234567890}'],
-    ["'true'", "true"],
-    ["parse_json('[1]')", "[1]"],
-  ),
-  of(
-    "VECTOR(2)",
-    ["'[-3.4028235e38, 3.4028235e38]'", "[255,255,127,255,255,255,127,127]"],
-    ["'[0.0, 0.0]'", "[0,0,0,0,0,0,0,0]"],
-    ["parse_vec('[1,2]')", "[0,0,128,63,0,0,0,64]"],
-  ),
-];
+import { CASES, move, nameFor, PLACES } from "./type-cases.ts";
 
 const MODES = {
   last_row: "",
@@ -112,16 +14,6 @@ const MODES = {
 
 type Mode = keyof typeof MODES;
 
-const PLACES = ["the memtable", "the replayed log", "a file", "a merged file", "a restarted engine"] as const;
-
-/** Brings the rows of a table to the next place. */
-async function move(session: SqlSession, table: string, place: (typeof PLACES)[number]): Promise<void> {
-  if (place === "the replayed log") await session.machine.crash();
-  if (place === "a file") await session.flush(table);
-  if (place === "a merged file") await session.compact(table);
-  if (place === "a restarted engine") await session.machine.restart();
-}
-
 describe("values come back", () => {
   let session: SqlSession;
   beforeAll(async () => {
@@ -129,7 +21,7 @@ describe("values come back", () => {
   });
 
   test.each(CASES.map((entry) => [entry.type, entry] as const))("of type %s", async (type, { literals }) => {
-    const table = `t_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
+    const table = nameFor("t", type);
     await session.rows(`CREATE TABLE ${table} (v ${type}, ts TIMESTAMP(3) TIME INDEX)`);
     const values = ["NULL", ...literals.map(([literal]) => literal), "NULL"];
     await session.rows(`INSERT INTO ${table} VALUES ${values.map((literal, i) => `(${literal}, ${i})`).join(", ")}`);
@@ -160,7 +52,7 @@ describe.each(Object.keys(MODES) as Mode[])("NULL in merge mode %s", (mode) => {
   });
 
   test.each(CASES.map((entry) => [entry.type, entry] as const))("of type %s", async (type, { literals }) => {
-    const table = `n_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
+    const table = nameFor("n", type);
     const [literal = "", cell = ""] = literals[1] ?? [];
     const [other = "", otherCell = ""] = literals[2] ?? [];
     await session.rows(`CREATE TABLE ${table} (v ${type}, k INT, ts TIMESTAMP(3) TIME INDEX)${MODES[mode]}`);
@@ -194,7 +86,7 @@ describe.each(Object.keys(MODES) as Mode[])("NULL in merge mode %s", (mode) => {
 
   test("of one row in memory and one in a file", async () => {
     for (const { type, literals } of CASES) {
-      const table = `m_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
+      const table = nameFor("m", type);
       const [literal = "", cell = ""] = literals[1] ?? [];
       await session.rows(`CREATE TABLE ${table} (v ${type}, k INT, ts TIMESTAMP(3) TIME INDEX)${MODES[mode]}`);
       await session.rows(`INSERT INTO ${table} VALUES (${literal}, 1, 1)`);
@@ -215,7 +107,7 @@ test("defaults: left out takes them, NULL does not, DEFAULT asks for them", asyn
   const session = await SqlSession.start();
   for (const { type, literals } of CASES) {
     if (type === "JSON") continue; // has none
-    const table = `d_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
+    const table = nameFor("d", type);
     const [literal = "", cell = ""] = literals[0] ?? [];
     await session.rows(`CREATE TABLE ${table} (v ${type} DEFAULT ${literal}, ts TIMESTAMP(3) TIME INDEX)`);
     await session.rows(`INSERT INTO ${table} (ts) VALUES (1); INSERT INTO ${table} VALUES (NULL, 2), (DEFAULT, 3)`);
@@ -237,80 +129,11 @@ test("defaults: left out takes them, NULL does not, DEFAULT asks for them", asyn
 test("NOT NULL refuses NULL of every type, and being left out", async () => {
   const session = await SqlSession.start();
   for (const { type, literals } of CASES) {
-    const table = `r_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
+    const table = nameFor("r", type);
     await session.rows(`CREATE TABLE ${table} (v ${type} NOT NULL, ts TIMESTAMP(3) TIME INDEX)`);
     const refused = "1004 Invalid request to region, reason: column v is not null but input has null";
     expect([type, await session.refusal(`INSERT INTO ${table} VALUES (NULL, 1)`)]).toEqual([type, refused]);
     expect([type, await session.refusal(`INSERT INTO ${table} (ts) VALUES (1)`)]).toEqual([type, refused]);
     expect(await session.rows(`INSERT INTO ${table} VALUES (${literals[1]?.[0]}, 1)`)).toEqual([["affected", "1"]]);
   }
-});
-
-/** Types that tell series apart. */
-const TAG_TYPES = CASES.filter(({ type }) => !/^(BINARY|JSON|VECTOR)/.test(type));
-
-describe("tags", () => {
-  let session: SqlSession;
-  beforeAll(async () => {
-    session = await SqlSession.start();
-  });
-
-  test.each(TAG_TYPES.map((entry) => [entry.type, entry] as const))("of type %s", async (type, { literals }) => {
-    const table = `k_${type.replaceAll(/\W+/g, "_").toLowerCase()}`;
-    await session.rows(`CREATE TABLE ${table} (k ${type} PRIMARY KEY, v INT, ts TIMESTAMP(3) TIME INDEX)`);
-    const distinct = literals.filter(([, cell], i) => literals.findIndex(([, other]) => other === cell) === i);
-    const rows = [["NULL", "null"] as const, ...distinct];
-    await session.rows(`INSERT INTO ${table} VALUES ${rows.map(([literal], i) => `(${literal}, ${i}, 1)`).join(", ")}`);
-    for (const place of PLACES) {
-      await move(session, table, place);
-      const read = await session.rows(`SELECT v, k, count(*) FROM ${table} GROUP BY v, k ORDER BY v`);
-      expect([place, read]).toEqual([place, rows.map(([, cell], i) => [String(i), cell, "1"])]);
-      expect(await session.rows(`SELECT v FROM ${table} WHERE k IS NULL`)).toEqual([["0"]]);
-      for (const [i, [literal, cell]] of rows.entries()) {
-        if (i === 0 || cell === "null") continue; // NaN prints as NULL does.
-        expect([place, literal, await session.rows(`SELECT v FROM ${table} WHERE k = CAST(${literal} AS ${type})`)]).toEqual([
-          place,
-          literal,
-          [[String(i)]],
-        ]);
-      }
-    }
-    // The same values again are the same series, and the newer row wins.
-    await session.rows(`INSERT INTO ${table} VALUES ${rows.map(([literal], i) => `(${literal}, ${i + 10}, 1)`).join(", ")}`);
-    expect(await session.rows(`SELECT count(*), min(v) FROM ${table}`)).toEqual([[String(rows.length), "10"]]);
-  });
-
-  test("come in the order of their values, NULL first", async () => {
-    await session.rows("CREATE TABLE sorted_decimals (k DECIMAL(20, 2), v INT, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))");
-    await session.rows("INSERT INTO sorted_decimals VALUES (10, 1, 1), (9.5, 2, 1), (NULL, 3, 1), (-10, 4, 1), (-9.5, 5, 1), (0, 6, 1)");
-    for (const place of PLACES) {
-      await move(session, "sorted_decimals", place);
-      expect((await session.rows("SELECT k FROM sorted_decimals")).flat()).toEqual([
-        "null",
-        '"-10.00"',
-        '"-9.50"',
-        '"0.00"',
-        '"9.50"',
-        '"10.00"',
-      ]);
-      expect(await session.rows("SELECT v FROM sorted_decimals WHERE k IN (9.50, -10)")).toEqual([["4"], ["2"]]);
-      expect(await session.rows("SELECT v FROM sorted_decimals WHERE k = 9.501 OR k > 9.501")).toEqual([["1"]]);
-    }
-  });
-
-  test("the empty text is a value, and not NULL", async () => {
-    await session.rows("CREATE TABLE texts (k STRING PRIMARY KEY, v INT, ts TIMESTAMP TIME INDEX)");
-    await session.rows("INSERT INTO texts VALUES ('', 1, 1), (NULL, 2, 1), ('a', 3, 1)");
-    for (const place of PLACES) {
-      await move(session, "texts", place);
-      expect(await session.rows("SELECT k, v FROM texts")).toEqual([
-        ["null", "2"],
-        ['""', "1"],
-        ['"a"', "3"],
-      ]);
-      expect(await session.rows("SELECT v FROM texts WHERE k = ''")).toEqual([["1"]]);
-      expect(await session.rows("SELECT v FROM texts WHERE k IS NULL")).toEqual([["2"]]);
-      expect(await session.rows("SELECT v FROM texts WHERE k <> 'a'")).toEqual([["1"]]);
-    }
-  });
 });

@@ -1,7 +1,7 @@
 /** `+ - * / %` on values of every type that has them. */
 import { assert } from "../../base/assert.ts";
 import { unitsPerDay } from "../../column/clock-time.ts";
-import type { DataType, TimeUnit } from "../../column/data-type.ts";
+import { DATE, type DataType, type TimeUnit } from "../../column/data-type.ts";
 import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.ts";
 import { floorModulo } from "./time/civil.ts";
 import { addInterval, addIntervals } from "./time/interval.ts";
@@ -75,5 +75,7 @@ function dateArithmetic(sign: 1 | -1, a: Present, b: Present): number {
   const seconds = addInterval(BigInt(date as number) * 86_400n, "second", { ...interval, nanos: 0n }, sign);
   const nanos = BigInt(sign) * interval.nanos;
   const days = (nanos - floorModulo(nanos, NANOS_PER_DAY)) / NANOS_PER_DAY;
-  return Number(seconds / 86_400n + days);
+  const moved = Number(seconds / 86_400n + days);
+  if (moved !== (moved | 0)) throw overflow(`${textOf(a)} ${sign === 1 ? "+" : "-"} ${textOf(b)}`, DATE);
+  return moved;
 }

@@ -190,10 +190,13 @@ function textOfBytes(bytes: Uint8Array): string {
 }
 
 function toDate(value: Present, from: DataType): number {
-  if (from.kind === "timestamp") {
-    return Number(floorDivide(BigInt(value as bigint), SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[from.unit])));
+  if (typeof value !== "string") {
+    const perDay = from.kind === "timestamp" ? SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[from.unit]) : 1n;
+    const day = floorDivide(BigInt(value as number | bigint), perDay);
+    // Columns hold days in 32 bits.
+    if (day !== BigInt.asIntN(32, day)) throw castError(`Can't cast value ${textOf(value)} to type ${displayName({ kind: "date" })}`);
+    return Number(day);
   }
-  if (typeof value !== "string") return Number(value);
   const days = parseDate(value) ?? dateOfTimestamp(value);
   if (days === undefined) throw cannotParse(value, { kind: "date" });
   return days;
