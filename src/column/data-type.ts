@@ -180,7 +180,7 @@ export function formOf(type: DataType): ValueForm {
 }
 
 /** Most digits of a decimal whose values are 64-bit integers in memory and in files; more take 16 bytes each (`decimal.ts`). */
-export const WHOLE_DECIMAL_DIGITS = 18;
+const WHOLE_DECIMAL_DIGITS = 18;
 
 /** Whether two types are the same, parameters included. */
 export function sameType(a: DataType, b: DataType): boolean {

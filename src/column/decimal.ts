@@ -72,7 +72,7 @@ export function decimalOfInteger(value: number | bigint, type: DecimalType): Dec
   return decimalOfDecimal(value, 0, type);
 }
 
-/** A float as a decimal: the value itself where it is whole, else the shortest digits that read back. NaN and infinities are out of range. */
+/** A float as a decimal: itself where it is whole, else its shortest digits that read back. NaN and infinities are out of range. */
 export function decimalOfFloat(value: number, type: DecimalType): DecimalResult {
   if (!Number.isFinite(value)) return RANGE;
   return Number.isInteger(value) ? decimalOfInteger(BigInt(value), type) : decimalOfText(String(value), type);

@@ -10,8 +10,8 @@ const encoder = new TextEncoder();
 /**
  * The vector of `values` under `type`.
  *
- * Integers and decimals of up to 18 digits become `number` unless one lies beyond ±2^53, then `wide`. Timestamps and durations become `time` unless one lies 2^53 units
- * or more from the first, then `wide`.
+ * Integers and decimals of up to 18 digits become `number` unless one lies beyond ±2^53, then `wide`. Timestamps and durations become
+ * `time` unless one lies 2^53 units or more from the first, then `wide`.
  */
 export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
   const validity = validityOf(values);

@@ -48,7 +48,7 @@ export class RowBatchBuilder {
     return this.rows;
   }
 
-  /** Adds a row: one value a column. Tags are text (`tagText`); NULL means that the series has no such tag, '' is a value. Times are not NULL. */
+  /** Adds a row: one value a column. Tags are text (`tagText`); NULL: the series has no such tag. Times are not NULL. */
   add(values: readonly Scalar[]): void {
     const time = values[this.timePosition];
     assert(typeof time === "bigint", `a time of the time index; got ${String(time)}`);

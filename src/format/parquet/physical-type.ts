@@ -79,7 +79,7 @@ const LOGICAL_TIMESTAMP = 8;
 const LOGICAL_INTEGER = 10;
 const LOGICAL_JSON = 12;
 
-/** Writes fields 6 (converted type), 7 and 8 (scale and precision of a decimal) and 10 (logical type) of a column's SchemaElement, where it has any. */
+/** Writes fields 6 (converted type), 7, 8 (scale, precision) and 10 (logical type) of a column's SchemaElement, where it has any. */
 export function writeAnnotation(writer: ThriftWriter, column: ParquetColumn): void {
   const { type } = column;
   switch (type.kind) {

@@ -1,9 +1,9 @@
 /**
  * The emitter: a typed expression as JavaScript text for a loop over typed arrays.
  *
- * Covered: numbers, Booleans, dates, times of day, comparisons of decimals of one scale, comparisons of a time with a constant, and whatever depends on one dictionary column alone (its value
- * for each dictionary entry is computed once, by the interpreter). Everything else makes `emitFilter` and `emitProjection` answer
- * undefined, and the interpreter runs.
+ * Covered: numbers, Booleans, dates, times of day, comparisons of decimals of one scale, comparisons of a time with a constant, and
+ * whatever depends on one dictionary column alone (its value for each dictionary entry is computed once, by the interpreter).
+ * Everything else makes `emitFilter` and `emitProjection` answer undefined, and the interpreter runs.
  *
  * A loop that meets what doubles cannot do exactly (an integer result beyond ±2^53, a division by zero, a cast out of range) returns -1:
  * the batch is then run by the interpreter, which gives the exact value or the error. So a loop never throws and never rounds.

@@ -16,7 +16,7 @@ export function roundedDecimalType(type: DecimalType, args: readonly DataType[])
   return args.length === 2 && (digits?.kind === "int" || digits?.kind === "null") ? { args: [type, INT64], result } : undefined;
 }
 
-/** The value at `digits` after the point; before it when negative. @throws DbError EngineExecuteQuery when the result has too many digits */
+/** The value at `digits` after the point; before it when negative. @throws DbError EngineExecuteQuery for too many digits */
 export function roundedDecimal(how: DecimalRounding, value: Integer, { scale }: DecimalType, digits: number, result: DecimalType): Integer {
   if (digits >= scale) return value;
   const dropped = scale - digits;

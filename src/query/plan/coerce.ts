@@ -41,7 +41,7 @@ export function asWrittenDecimal(expression: TypedExpression): TypedExpression {
   return type === undefined || parsed?.ok !== true ? expression : literal(type, parsed.value);
 }
 
-/** Both sides of a comparison with a decimal, which compares exactly whatever the scales: the constant at the other's scale if it can be. */
+/** Both sides of a comparison with a decimal, which is exact whatever the scales: a constant at the other's scale if it can be. */
 function compareDecimal(left: TypedExpression, right: TypedExpression): readonly [TypedExpression, TypedExpression] | undefined {
   const [a, b] = [asWrittenDecimal(left), asWrittenDecimal(right)];
   const [x, y] = [asDecimal(a.type), asDecimal(b.type)];

@@ -1,6 +1,6 @@
 /**
- * Column chunks of decimals with more than 18 digits: PLAIN, 16 bytes a value, the highest byte first. zstd takes away the high bytes, which
- * are mostly equal: no dictionary is tried.
+ * Column chunks of decimals with more than 18 digits: PLAIN, 16 bytes a value, the highest byte first. zstd takes away the high bytes,
+ * which are mostly equal: no dictionary is tried.
  */
 import type { BytesVector } from "../../../column/vector.ts";
 import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";

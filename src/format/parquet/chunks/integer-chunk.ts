@@ -1,6 +1,6 @@
 /**
- * Column chunks of integers, decimals of up to 18 digits, dates, times and durations: DELTA_BINARY_PACKED, or PLAIN for a page whose values span 2^52 or more
- * (2^31 in 32-bit columns), where deltas would save nothing and doubles would not be exact.
+ * Column chunks of integers, decimals of up to 18 digits, dates, times and durations: DELTA_BINARY_PACKED, or PLAIN for a page whose
+ * values span 2^52 or more (2^31 in 32-bit columns), where deltas would save nothing and doubles would not be exact.
  *
  * Every page is brought to one of three arrays first: Int32Array of values or of offsets from the page's minimum, Float64Array of offsets,
  * BigInt64Array. Only the last costs a bigint a row, and only true 64-bit data gets there.
