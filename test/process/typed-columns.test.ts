@@ -292,9 +292,14 @@ describe("DuckDB reads", () => {
   test("decimals, times of day and JSON as such", async () => {
     const types = "typeof(k), typeof(d), typeof(e), typeof(t), typeof(j), typeof(v)";
     const [row] = await duckRows(`${types}, k::VARCHAR, d::VARCHAR, e::VARCHAR, t::VARCHAR, j->>'b', hex(v) FROM FILES WHERE k < 0`, "e");
-    expect(row).toEqual([
-      ...["DECIMAL(6,2)", "DECIMAL(18,4)", "DECIMAL(38,10)", "TIME", "JSON", "BLOB"],
-      ...["-0.50", "-99999999999999.9999", `${"9".repeat(28)}.0000000001`, "23:59:59.999", "1", "0000803F000020C0"],
+    expect(row?.slice(0, 6)).toEqual(["DECIMAL(6,2)", "DECIMAL(18,4)", "DECIMAL(38,10)", "TIME", "JSON", "BLOB"]);
+    expect(row?.slice(6)).toEqual([
+      "-0.50",
+      "-99999999999999.9999",
+      `${"9".repeat(28)}.0000000001`,
+      "23:59:59.999",
+      "1",
+      "0000803F000020C0",
     ]);
   });
 
