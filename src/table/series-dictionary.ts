@@ -12,7 +12,7 @@
  */
 import { assert } from "../base/assert.ts";
 
-/** The tags of one key. `names[i]` has `values[i]`; names are distinct; values are not empty. */
+/** The tags of one key. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out. */
 export interface TagSet {
   readonly table: string;
   readonly names: readonly string[];

@@ -12,12 +12,16 @@ import {
   INT8,
   INT32,
   INT64,
+  JSON_TYPE,
   STRING,
+  TIME_NANOSECOND,
   TIMESTAMP_MILLISECOND,
   type TimeUnit,
+  UNITS_PER_SECOND,
   UINT32,
   UINT64,
 } from "../../src/column/data-type.ts";
+import { exactInteger } from "../../src/column/exact-integer.ts";
 import { canRetype } from "../../src/column/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
@@ -40,6 +44,13 @@ const FIELD_TYPES: readonly DataType[] = [
   BOOLEAN,
   DATE,
   TIMESTAMP_MILLISECOND,
+  TIME_NANOSECOND,
+  JSON_TYPE,
+  { kind: "decimal", precision: 6, scale: 2 },
+  { kind: "decimal", precision: 18, scale: 0 },
+  { kind: "decimal", precision: 38, scale: 10 },
+  { kind: "time", unit: "second" },
+  { kind: "vector", dimension: 3 },
 ];
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -180,6 +191,14 @@ export function randomValue(random: Random, type: DataType): Scalar {
       return random.below(40_000) - 10_000;
     case "timestamp":
       return pick(random, [INT64_MIN, INT64_MAX, 0n, ...Array.from({ length: 6 }, () => nearNow(random, type.unit))]);
+    case "time":
+      return random.below(2) === 0 ? random.below(86_400) : random.below(86_400) * UNITS_PER_SECOND[type.unit];
+    case "decimal":
+      return decimal(random, type.precision);
+    case "json":
+      return pick(random, ["{}", "null", `{"a":${random.below(5)}}`, '["Grüße 🐟"]']);
+    case "vector":
+      return Uint8Array.from({ length: type.dimension * 4 }, () => random.below(256));
     case "binary":
       return Uint8Array.from({ length: random.below(5) }, () => random.below(256));
     default:
@@ -198,6 +217,14 @@ function integer(random: Random, bits: number, signed: boolean): Scalar {
   const within = value < min ? min : value > max ? max : value;
   const small = Number(within);
   return Number.isSafeInteger(small) ? small : within;
+}
+
+/** An unscaled value. */
+function decimal(random: Random, digits: number): Scalar {
+  const most = 10n ** BigInt(digits) - 1n;
+  return exactInteger(
+    pick(random, [most, -most, 0n, BigInt(random.below(100)), BigInt(random.below(100)), BigInt(random.below(60_000)) - 100n]),
+  );
 }
 
 /** A scan of the model's columns with everything that a scan can ask for. */
@@ -231,7 +258,7 @@ function randomPredicate(random: Random, table: RandomTable, column: string): Ta
 }
 
 function randomBounds(random: Random, model: TableModel): FieldBounds[] {
-  const numbers = model.columns.filter(({ type, semantic }) => semantic === "field" && (type.kind === "int" || type.kind === "float"));
+  const numbers = model.columns.filter(({ type, semantic }) => semantic === "field" && ["int", "float", "decimal"].includes(type.kind));
   if (numbers.length === 0) return [];
   const low = random.below(100) - 10;
   return [

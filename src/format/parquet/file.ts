@@ -22,7 +22,7 @@ import {
 import { FOOTER_BYTES_MAX, PAGE_ROWS_MAX, ROW_GROUP_ROWS_MAX } from "./limits.ts";
 import { type ColumnIndex, decodeBounds, decodeColumnIndex, decodeOffsetIndex, type OffsetIndex } from "./page-index-reader.ts";
 import { decodePageSums, hasPageSums } from "./page-sums.ts";
-import { physicalTypeOf } from "./physical-type.ts";
+import { FIXED_BYTES, PhysicalType, physicalTypeOf } from "./physical-type.ts";
 import { ThriftReader } from "./thrift-compact.ts";
 import type { ByteRange, PageIndex, ParquetColumn, RowGroup } from "./types.ts";
 
@@ -147,9 +147,11 @@ export class ParquetFile {
     if (!(version >= 1 && version <= EXTRAS_VERSION)) {
       this.fail(this.fileLength, `version ${version} of the format; this server reads up to ${EXTRAS_VERSION}: upgrade it`);
     }
-    const columns = decodeColumns(this.keyValues.get(KEY_COLUMNS) ?? "");
-    if (typeof columns === "string") this.fail(this.fileLength, columns);
+    const described = decodeColumns(this.keyValues.get(KEY_COLUMNS) ?? "");
+    if (typeof described === "string") this.fail(this.fileLength, described);
     const stored = this.footer.columns;
+    const columns =
+      version > 1 ? described : described.map((column) => (column.type.kind === "decimal" ? { ...column, decimalText: true } : column));
     const same = stored.length === columns.length && columns.every((column, c) => isStoredAs(column, stored[c]!));
     if (!same) this.fail(this.fileLength, "the column descriptions do not match the schema");
     return columns;
@@ -269,5 +271,7 @@ export class ParquetFile {
 
 function isStoredAs(column: ParquetColumn, stored: Footer["columns"][number]): boolean {
   if (column.type.kind === "null") return false;
-  return column.name === stored.name && column.nullable === stored.optional && physicalTypeOf(column) === stored.physical;
+  const physical = physicalTypeOf(column);
+  const isAsLong = stored.valueBytes === (physical === PhysicalType.FixedBytes ? FIXED_BYTES : 0);
+  return column.name === stored.name && column.nullable === stored.optional && physical === stored.physical && isAsLong;
 }

@@ -3,10 +3,12 @@
  * by group for the rest.
  */
 import type { ColumnHeader } from "../../column/batch.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, formOf } from "../../column/data-type.ts";
+import type { DecimalType } from "../../column/decimal.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { checkedSum } from "../function/aggregate/sums.ts";
+import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
 import type { AggregateCall } from "../plan/node.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
@@ -37,12 +39,12 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
     return new CountState(argument === undefined ? undefined : new VectorEvaluator(argument, headers, context));
   }
   const kind = argument?.type.kind;
-  if (simple && argument !== undefined && (kind === "int" || kind === "float")) {
+  if (simple && argument !== undefined && (kind === "int" || kind === "float" || kind === "decimal")) {
     const evaluator = new VectorEvaluator(argument, headers, context);
     if (kernel === "sum" || kernel === "avg") return new SumStates(call, evaluator, argument.type);
     if (kernel === "min" || kernel === "max") return new ExtremeStates(call, evaluator, argument.type);
   }
-  if (simple && argument !== undefined && kind === "date" && (kernel === "min" || kernel === "max")) {
+  if (simple && argument !== undefined && (kind === "date" || kind === "time") && (kernel === "min" || kernel === "max")) {
     return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type);
   }
   return new AccumulatorStates(call, headers, context);
@@ -92,7 +94,7 @@ class SumStates implements AggregateState {
       for (let s = 0; s < count; s++) addRows(groups[s] ?? 0, starts[s] ?? 0, starts[s + 1] ?? 0);
       return;
     }
-    const add = this.type.kind === "int" ? addIntegers : addFloats;
+    const add = this.type.kind === "float" ? addFloats : addIntegers;
     add(vector.values, vector.validity)(starts, groups, count, vector.values, vector.validity, this.state, addRows);
   }
 
@@ -121,9 +123,24 @@ class SumStates implements AggregateState {
   vector(groupCount: number): Vector {
     this.grow(groupCount);
     const { counts } = this.state;
+    const { result } = this.call.type;
+    if (this.type.kind === "decimal" && result.kind === "decimal")
+      return valuesVector(result, this.decimals(groupCount, this.type, result));
     const values = this.call.function.kernel === "avg" ? this.averages(groupCount) : this.sums(groupCount);
     if (values instanceof Float64Array) return { kind: "number", values, validity: validityOf(counts, groupCount) };
-    return valuesVector(this.call.type.result, values);
+    return valuesVector(result, values);
+  }
+
+  private decimals(groupCount: number, type: DecimalType, result: DecimalType): Value[] {
+    const { sums, counts } = this.state;
+    const values: Value[] = [];
+    for (let g = 0; g < groupCount; g++) {
+      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] ?? 0);
+      const count = counts[g] ?? 0;
+      if (count === 0) values.push(undefined);
+      else values.push(this.call.function.kernel === "avg" ? decimalAverage(total, count, type, result) : checkedDecimal(total, result));
+    }
+    return values;
   }
 
   private averages(groupCount: number): Float64Array {
@@ -205,7 +222,8 @@ class ExtremeStates implements AggregateState {
   vector(groupCount: number): Vector {
     const values = grownFloats(this.state.values, groupCount);
     const counts = grownFloats(this.state.counts, groupCount);
-    if (this.wide.size === 0) return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
+    if (this.wide.size === 0 && formOf(this.type) === "number")
+      return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
     const merged: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
       if (counts[g] !== 0) this.keep(g, values[g]);

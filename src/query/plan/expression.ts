@@ -13,7 +13,8 @@ export type CompareOperator = "=" | "<>" | "<" | "<=" | ">" | ">=";
 
 /** A typed expression. Never changed once built. */
 export type TypedExpression =
-  | { readonly kind: "literal"; readonly type: DataType; readonly value: Value }
+  /** `text`: a number as it was written, where its type is a float, so that it can become a decimal without losing a digit. */
+  | { readonly kind: "literal"; readonly type: DataType; readonly value: Value; readonly text?: string }
   | { readonly kind: "column"; readonly type: DataType; readonly index: number; readonly name: string }
   | {
       readonly kind: "call";

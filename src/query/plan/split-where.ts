@@ -3,6 +3,7 @@
  * residual filter; field bounds only prune, so theirs stay.
  */
 import { type DataType, sameType, type TimeUnit } from "../../column/data-type.ts";
+import { decimalText } from "../../column/decimal.ts";
 import { ALL_TIME, type FieldBounds, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { tagText, tagValue } from "../../table/tag-value.ts";
@@ -130,6 +131,7 @@ function valuesOf(expression: TypedExpression, type: DataType): readonly (string
     return isTag(expression.operand, type) && !expression.negated ? expression.values.flatMap((value) => textsOf(value, type)) : undefined;
   const comparison = comparisonOf(expression);
   if (comparison?.operator !== "=" || !isTag(comparison.subject, type)) return undefined;
+  if (type.kind === "decimal" && !isOfScale(comparison.constant.type, type.scale)) return undefined;
   return comparison.constant.value === undefined ? [] : textsOf(comparison.constant.value, type);
 }
 
@@ -145,9 +147,11 @@ function isTag(expression: TypedExpression, type: DataType): boolean {
   return sameType(expression.type, type) && operand.kind === "cast" && operand.operand.kind === "column";
 }
 
+const isOfScale = (type: DataType, scale: number): boolean => type.kind === "decimal" && type.scale === scale;
+
 /** The text of the one tag value that equals a constant; none when the type has no such value. */
 function textsOf(value: Value, type: DataType): readonly string[] {
-  const text = textOf(value);
+  const text = type.kind === "decimal" ? decimalText(value as number | bigint, type.scale) : textOf(value);
   const parsed = tagValue(text, type);
   if (!parsed.ok) return [];
   const own = tagText(parsed.value, type);
@@ -162,7 +166,10 @@ function fieldBoundsOf(expression: TypedExpression, schema: TableSchema): FieldB
   const { value } = comparison.constant;
   if (subject.kind !== "column" || typeof value !== "number" || Math.abs(value) > Number.MAX_SAFE_INTEGER || Number.isNaN(value))
     return undefined;
-  if (subject.type.kind !== "int" && subject.type.kind !== "float") return undefined;
+  // Statistics of decimals are unscaled, as constants of the same scale are.
+  if (subject.type.kind === "decimal" && (comparison.subject !== subject || !isOfScale(comparison.constant.type, subject.type.scale)))
+    return undefined;
+  if (subject.type.kind !== "int" && subject.type.kind !== "float" && subject.type.kind !== "decimal") return undefined;
   if (comparison.subject.kind === "cast" && comparison.subject.type.kind !== "float" && comparison.subject.type.kind !== "int")
     return undefined;
   const column = schema.columns[subject.index];
