@@ -187,7 +187,7 @@ export class WritePath {
         steps.push({ kind: "create", definition });
         continue;
       }
-      const missing = missingColumns(schema, tagNames, write.fields);
+      const missing = missingColumns(schema, tagNames, write.fields, write.shape);
       checkMayExtend(schema, missing, options);
       if (missing.length === 0) continue;
       growing.set(write.table, { name: write.table, columns: [...schema.columns, ...missing] });
