@@ -311,12 +311,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Tables ----
 
   private addEntry(schema: TableSchema): TableEntry {
-    const { meta, files, clock } = this.parts;
+    const { meta, files, clock, logger } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
+    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
     const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
     this.live.add(entry);
     return entry;

@@ -2,6 +2,7 @@
  * What a query asks of a table and what it gets back.
  */
 import type { Batch, SeriesRuns } from "../column/batch.ts";
+import type { Scalar } from "../column/vector.ts";
 
 /** Times in the unit of the table's time index, `[start, end)`. Both ends are clamped to the 64-bit range by the caller. */
 export interface TimeRange {
@@ -25,6 +26,29 @@ export interface FieldBounds {
   readonly max: number | undefined;
 }
 
+/** A text that must occur in another, case and all. */
+export interface TextPart {
+  readonly text: string;
+  /** Whether no ASCII letter or digit stands right before it. */
+  readonly wholeStart: boolean;
+  /** Whether none stands right behind it. */
+  readonly wholeEnd: boolean;
+  /** Whether it is looked for in the lower-cased text. */
+  readonly lowered: boolean;
+}
+
+/**
+ * A condition on fields that every row of interest meets, for pruning only, by statistics of pages and the indexes of columns: storage may
+ * still return other rows. Values are of the column's own type. Never met by NULL.
+ */
+export type FieldCondition =
+  | { readonly kind: "in"; readonly column: string; readonly values: readonly Scalar[] }
+  /** Inclusive; undefined = open. NaN is above all numbers. */
+  | { readonly kind: "range"; readonly column: string; readonly min: Scalar; readonly max: Scalar }
+  | { readonly kind: "text"; readonly column: string; readonly part: TextPart }
+  | { readonly kind: "all"; readonly of: readonly FieldCondition[] }
+  | { readonly kind: "any"; readonly of: readonly FieldCondition[] };
+
 /** A read of one table. Conditions are joined by AND. Time range and tag predicates are exact: no row outside is returned. */
 export interface ScanRequest {
   /** Names of the columns wanted, in the order of the batches' vectors. May be empty: then only row counts matter. */
@@ -32,6 +56,7 @@ export interface ScanRequest {
   readonly timeRange: TimeRange;
   readonly tagPredicates: readonly TagPredicate[];
   readonly fieldBounds: readonly FieldBounds[];
+  readonly fieldConditions?: readonly FieldCondition[];
   /**
    * "none": any order, rows still in runs of one series with ascending time.
    * "series-time": ordered by (tags in key order, NULL first, then time), across all batches.
@@ -62,6 +87,24 @@ export interface ScanMetrics {
   bytesRead: number;
   filesRead: number;
   filesSkipped: number;
+  /** Those of `filesSkipped` that lie in the time range and hold none of the wanted tag values. */
+  filesSkippedByTags: number;
   pagesRead: number;
   pagesSkipped: number;
+  /** Those of `pagesSkipped` that the index of a column ruled out, where statistics did not. */
+  pagesSkippedByIndex: number;
+}
+
+/** Figures before anything happened. */
+export function newScanMetrics(): ScanMetrics {
+  return {
+    rowsReturned: 0,
+    bytesRead: 0,
+    filesRead: 0,
+    filesSkipped: 0,
+    filesSkippedByTags: 0,
+    pagesRead: 0,
+    pagesSkipped: 0,
+    pagesSkippedByIndex: 0,
+  };
 }

@@ -46,6 +46,40 @@ export function bloomFilterOf(count: number, value: (index: number) => Uint8Arra
   return writer.out.written();
 }
 
+/** Most bytes before the blocks of a filter that `bloomFilterOf` made. */
+export const BLOOM_HEADER_BYTES_MAX = 32;
+
+/**
+ * Where the one block of a filter lies that decides on `value`.
+ *
+ * @param head the first bytes of the filter: all of it, or `BLOOM_HEADER_BYTES_MAX`
+ * @param length bytes of the whole filter, header included
+ * @returns offset of the block's 32 bytes within the filter
+ * @throws DbError StorageUnavailable when the filter is damaged
+ */
+export function bloomBlockAt(head: Uint8Array, length: number, value: Uint8Array): number {
+  const reader = new ThriftReader(head, 0, "(bloom filter)", 0);
+  let byteLength = -1;
+  reader.open();
+  for (let id = reader.field(); id !== 0; id = reader.field()) {
+    if (id === 1) byteLength = reader.size();
+    else reader.skip();
+  }
+  const left = length - reader.offset;
+  if (byteLength !== left || byteLength % BLOCK_BYTES !== 0 || byteLength === 0) {
+    throw corruption("(bloom filter)", reader.offset, `a filter of ${byteLength} bytes in ${left}`);
+  }
+  return reader.offset + blockOf(Bun.hash.xxHash64(value), byteLength / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
+/** Whether the block of a value has its bits. False means that the chunk certainly does not hold the value. */
+export function bloomBlockHolds(block: Uint8Array, value: Uint8Array): boolean {
+  const view = new DataView(block.buffer, block.byteOffset, BLOCK_BYTES);
+  const low = Number(Bun.hash.xxHash64(value) & 0xffff_ffffn);
+  for (let j = 0; j < 8; j++) if ((view.getUint32(j * 4, true) & bitOf(low, j)) === 0) return false;
+  return true;
+}
+
 /**
  * Whether a chunk may hold `value` (UTF-8 or binary). False means that it certainly does not.
  *
@@ -53,25 +87,8 @@ export function bloomFilterOf(count: number, value: (index: number) => Uint8Arra
  * @throws DbError StorageUnavailable when the filter is damaged
  */
 export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean {
-  const reader = new ThriftReader(filter, 0, "(bloom filter)", 0);
-  let byteLength = -1;
-  reader.open();
-  for (let id = reader.field(); id !== 0; id = reader.field()) {
-    if (id === 1) byteLength = reader.size();
-    else reader.skip();
-  }
-  const left = filter.length - reader.offset;
-  if (byteLength !== left || byteLength % BLOCK_BYTES !== 0 || byteLength === 0) {
-    throw corruption("(bloom filter)", reader.offset, `a filter of ${byteLength} bytes in ${left}`);
-  }
-  const view = new DataView(filter.buffer, filter.byteOffset + reader.offset, byteLength);
-  const hash = Bun.hash.xxHash64(value);
-  const block = blockOf(hash, byteLength / BLOCK_BYTES);
-  const low = Number(hash & 0xffff_ffffn);
-  for (let j = 0; j < 8; j++) {
-    if ((view.getUint32(block * BLOCK_BYTES + j * 4, true) & bitOf(low, j)) === 0) return false;
-  }
-  return true;
+  const at = bloomBlockAt(filter, filter.length, value);
+  return bloomBlockHolds(filter.subarray(at, at + BLOCK_BYTES), value);
 }
 
 function blockOf(hash: bigint, blockCount: number): number {

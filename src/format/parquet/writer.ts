@@ -93,6 +93,12 @@ export class ParquetWriter {
     this.rowCount += rowCount;
   }
 
+  /** Writes bytes of the caller behind the row groups so far, at once. Nothing but the returned range finds them again. */
+  addBytes(bytes: Uint8Array): ByteRange {
+    assert(!this.finished, "a finished file takes no bytes");
+    return this.place(bytes);
+  }
+
   /** Places bytes of the caller between the row groups and the indexes; `ParquetFile.blob(name)` finds them. Borrowed until `finish`. */
   addBlob(name: string, bytes: Uint8Array): void {
     assert(!this.finished, "a finished file takes no blobs");

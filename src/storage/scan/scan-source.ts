@@ -41,6 +41,8 @@ export interface ScanSource {
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
-  /** Whether statistics prove that no row of `[start, end)`, all of one page, meets the bounds. */
-  outsideBounds(start: number, end: number): boolean;
+  /** Finds pages of the source's runs among `chosen`, indexes into the list, that hold no row of interest. */
+  prune(source: number, runs: RunList, chosen: Uint32Array): Promise<void>;
+  /** Whether `prune` found that the page of `row` holds no row of interest. */
+  holdsNothing(row: number): boolean;
 }

@@ -16,7 +16,8 @@ function sourceOf(times: readonly number[]): ScanSource {
       }),
     column: async () => [],
     pageEnd: () => 0,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    holdsNothing: () => false,
   };
 }
 

@@ -1,0 +1,16 @@
+import type { TagPredicate } from "../../table/scan.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+import { WANTED_VALUES_MAX, type WantedTag } from "../sst/tag-filter.ts";
+
+const encoder = new TextEncoder();
+
+/** Tag values that rule files out which do not hold them: those of predicates on tags of text that name few values. */
+export function wantedTags(predicates: readonly TagPredicate[], registry: SeriesRegistry): readonly WantedTag[] {
+  return predicates.flatMap((predicate): readonly WantedTag[] => {
+    if (predicate.kind !== "in" || predicate.values.length > WANTED_VALUES_MAX) return [];
+    const position = registry.positionOfName(predicate.column);
+    const columnId = registry.columnIds()[position];
+    if (columnId === undefined || registry.typeAt(position).kind !== "string") return [];
+    return [{ columnId, values: predicate.values.map((value) => (value === undefined ? undefined : encoder.encode(value))) }];
+  });
+}
