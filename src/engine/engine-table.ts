@@ -7,7 +7,7 @@ import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
-import { conditionOfBounds, withColumnIds } from "../storage/scan/column-condition.ts";
+import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
@@ -48,10 +48,7 @@ export class EngineTable implements Table {
     const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const idOf = (name: string): number => columnNamed(schema, name).id;
-    const conditions = [
-      ...request.fieldBounds.map((bounds) => conditionOfBounds(bounds, idOf(bounds.column))),
-      ...(request.fieldConditions ?? []).map((condition) => withColumnIds(condition, idOf)),
-    ];
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
     const snapshot = this.region.snapshot();
     try {

@@ -68,7 +68,7 @@ export class IndexLookup {
     return this.questions.get(key);
   }
 
-  /** Blocks of a list's piece that hold a wanted value; undefined when it cannot tell. */
+  /** Pages of a list's piece that hold a wanted value; undefined when it cannot tell. */
   private async marksOf(condition: LeafCondition, index: FileIndex, at: number): Promise<ListMarks | undefined> {
     const key = `${this.numberOf(condition)} ${index.firstKey + at}`;
     if (this.marks.has(key)) return this.marks.get(key);
@@ -90,34 +90,36 @@ export class IndexLookup {
   }
 }
 
-/** Which blocks of a list hold a wanted value. */
+/** Which pages of a list hold a wanted value. */
 interface ListMarks {
   readonly marks: Uint8Array;
-  readonly blockRows: number;
+  readonly pageEnds: Uint32Array;
 }
 
-/** The blocks of a list that hold a wanted value; undefined when the list cannot tell. */
+/** The pages of a list that hold a wanted value; undefined when the list cannot tell. */
 function listMarks(plain: Uint8Array, condition: LeafCondition, { type }: FileIndex): ListMarks | undefined {
   const kind = keyKindOf(type);
   if (kind === undefined || condition.kind === "text") return undefined;
   const list = new ValueList(plain, type, kind);
-  const marks = new Uint8Array(list.blockCount);
+  const marks = new Uint8Array(list.pageEnds.length);
   const isKnown =
     condition.kind === "range"
       ? list.markRange(condition.min, condition.max, marks)
       : condition.values.every((value) => value === undefined || list.markEqual(value, marks));
-  return isKnown ? { marks, blockRows: list.blockRows } : undefined;
+  return isKnown ? { marks, pageEnds: list.pageEnds } : undefined;
 }
 
-/** Whether a block with rows of `[start, end)`, counted from the list's first, is marked. */
-function anyMarked({ marks, blockRows }: ListMarks, start: number, end: number): boolean {
-  const last = Math.min(marks.length, Math.ceil(end / blockRows));
-  for (let block = Math.floor(Math.max(0, start) / blockRows); block < last; block++) if (marks[block] === 1) return true;
+/** Whether a page with rows of `[start, end)`, counted from the list's first, is marked. */
+function anyMarked({ marks, pageEnds }: ListMarks, start: number, end: number): boolean {
+  for (let page = pieceAt(pageEnds, start); page < marks.length; page++) {
+    if (marks[page] === 1 && pageEnds[page]! > start) return true;
+    if (pageEnds[page]! >= end) return false;
+  }
   return false;
 }
 
 /** The piece that holds a row. */
-function pieceAt(starts: Float64Array, row: number): number {
+function pieceAt(starts: Float64Array | Uint32Array, row: number): number {
   let low = 0;
   let high = starts.length - 1;
   while (high - low > 1) {

@@ -43,14 +43,19 @@ export class IndexWriter {
     this.texts = specs.some(({ kind }) => kind === "words") ? new TextKeys() : undefined;
   }
 
-  /** Indexes the next rows. `vectorOf` gives a field by its position in the schema; vectors are borrowed. */
-  append(rowCount: number, vectorOf: (position: number) => { readonly vector: Vector; readonly type: DataType }): void {
+  /**
+   * Indexes the next rows, which end with the last page.
+   *
+   * @param pageEnds ends of the pages, counted from the first of the rows
+   * @param vectorOf gives a field by its position in the schema; vectors are borrowed
+   */
+  append(pageEnds: Uint32Array, vectorOf: (position: number) => { readonly vector: Vector; readonly type: DataType }): void {
     for (const spec of this.specs) {
       const { vector, type } = vectorOf(spec.position);
-      if (spec.kind === "list") this.addList(spec, vector, type, rowCount);
-      else this.addFilters(spec, spec.kind, vector, rowCount);
+      if (spec.kind === "list") this.addList(spec, vector, type, pageEnds);
+      else this.addFilters(spec, spec.kind, vector, pageEnds);
     }
-    this.rowCount += rowCount;
+    this.rowCount += pageEnds.at(-1) ?? 0;
   }
 
   /** The directory's entries; none when no column has an index. */
@@ -60,21 +65,22 @@ export class IndexWriter {
   }
 
   /** A column with too many values for a list gets filters of them. */
-  private addList(spec: IndexSpec, vector: Vector, type: DataType, rowCount: number): void {
-    const bytes = encodeValueList(vector, type, spec.keyKind, rowCount);
-    if (bytes === undefined) this.addFilters(spec, "values", vector, rowCount);
-    else this.add(this.streamOf(spec.columnId, "list"), rowCount, bytes);
+  private addList(spec: IndexSpec, vector: Vector, type: DataType, pageEnds: Uint32Array): void {
+    const bytes = encodeValueList(vector, type, spec.keyKind, pageEnds);
+    if (bytes === undefined) this.addFilters(spec, "values", vector, pageEnds);
+    else this.add(this.streamOf(spec.columnId, "list"), pageEnds.at(-1) ?? 0, bytes);
   }
 
-  private addFilters(spec: IndexSpec, kind: "values" | "words", vector: Vector, rowCount: number): void {
+  private addFilters(spec: IndexSpec, kind: "values" | "words", vector: Vector, pageEnds: Uint32Array): void {
     const stream = this.streamOf(spec.columnId, kind);
     // Both a skipping index and a list that was too long ask for filters of values: one of them is enough.
     if (stream.rowCount > this.rowCount) return;
-    for (let start = 0; start < rowCount; start += spec.granularity) {
-      const end = Math.min(rowCount, start + spec.granularity);
+    let start = 0;
+    for (const end of blockEnds(pageEnds, spec.granularity)) {
       this.keys.clear();
       const fits = kind === "values" ? this.gatherValues(vector, spec, start, end) : this.gatherWords(vector, start, end);
       this.add(stream, end - start, fits ? buildFilter(this.keys, spec.falsePositiveRate) : undefined);
+      start = end;
     }
   }
 
@@ -115,4 +121,25 @@ export class IndexWriter {
     if (bytes === undefined) stream.pieces.push({ rowCount, offset: 0, length: 0, checksum: 0 });
     else stream.pieces.push({ rowCount, offset: this.place(bytes), length: bytes.length, checksum: crc32(bytes) });
   }
+}
+
+/** Ends of blocks of at most `granularity` rows: whole pages together, or one page in equal parts, since pages are what a scan leaves out. */
+export function blockEnds(pageEnds: Uint32Array, granularity: number): readonly number[] {
+  const ends: number[] = [];
+  let blockStart = 0;
+  let pageStart = 0;
+  for (const pageEnd of pageEnds) {
+    if (pageEnd - blockStart > granularity && pageStart > blockStart) {
+      ends.push(pageStart);
+      blockStart = pageStart;
+    }
+    if (pageEnd - blockStart > granularity) {
+      const parts = Math.ceil((pageEnd - blockStart) / granularity);
+      for (let part = 1; part <= parts; part++) ends.push(blockStart + Math.round(((pageEnd - blockStart) * part) / parts));
+      blockStart = pageEnd;
+    }
+    pageStart = pageEnd;
+  }
+  if (pageStart > blockStart) ends.push(pageStart);
+  return ends;
 }

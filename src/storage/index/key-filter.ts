@@ -19,7 +19,7 @@ export const BLOCK_BYTES = 32;
 
 /** Bits that each key gets so that about this share of absent keys passes. */
 function bitsPerKey(falsePositiveRate: number): number {
-  const bits = -8 / Math.log(1 - falsePositiveRate ** (1 / 8));
+  const bits = -8 / Math.log1p(-(falsePositiveRate ** (1 / 8)));
   return Math.min(KEY_BITS_MAX, Math.max(KEY_BITS_MIN, bits));
 }
 

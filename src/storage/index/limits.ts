@@ -13,9 +13,6 @@ export const FILTER_KEYS_MAX: number = 1 << 20;
 export const KEY_BITS_MIN = 2;
 export const KEY_BITS_MAX = 64;
 
-/** Rows that one entry of a value list covers: half a page or less, so that a page with none of the wanted values is left out. */
-export const LIST_BLOCK_ROWS = 4096;
-
 /** Most distinct values of a value list. A column with more gets filters instead: the list would be as large as the column. */
 export const LIST_VALUES_MAX = 65_536;
 

@@ -1,42 +1,47 @@
 /**
- * The list of a column's distinct values, in order, each with the blocks of rows where it occurs. Laid out so that it is searched as it
+ * The list of a column's distinct values, in order, each with the pages where it occurs. Laid out so that it is searched as it
  * lies (FORMAT.md): no object a value.
  *
- *   values  [ 200 | 404 | 500 ]        500 ─► blocks 3, 17
+ *   values  [ 200 | 404 | 500 ]        500 ─► pages 3, 17
  */
 import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { BytesVector, Scalar, Vector } from "../../column/vector.ts";
 import { compareBytes } from "../../format/parquet/statistics.ts";
-import { LIST_BLOCK_ROWS, LIST_BYTES_MAX, LIST_VALUES_MAX } from "./limits.ts";
+import { LIST_BYTES_MAX, LIST_VALUES_MAX } from "./limits.ts";
 import { PairSet } from "./pair-set.ts";
 import { type KeyKind, RowKeys } from "./value-keys.ts";
 import { numberOrderOf, type NumberOrder, type Place, placeOf, toOrdered } from "./value-order.ts";
 
 const encoder = new TextEncoder();
 
-/** What a value list is made of: distinct keys, the first row of each, and which value occurs in which block, ordered by block. */
+/** What a value list is made of: distinct keys, the first row of each, and which value occurs in which page, ordered by page. */
 interface Gathered {
   readonly keys: PairSet;
   readonly firstRows: number[];
   readonly ids: number[];
-  readonly blocks: number[];
+  readonly pages: number[];
 }
 
-/** The encoded list of rows `[0, rowCount)`; undefined when there are too many values for one. */
-export function encodeValueList(vector: Vector, type: DataType, kind: KeyKind, rowCount: number): Uint8Array<ArrayBuffer> | undefined {
-  const gathered = gather(vector, kind, rowCount);
+/**
+ * The encoded list of the rows of pages.
+ *
+ * @param pageEnds ends of the pages, ascending; rows begin at 0
+ * @returns undefined when there are too many values for a list
+ */
+export function encodeValueList(vector: Vector, type: DataType, kind: KeyKind, pageEnds: Uint32Array): Uint8Array<ArrayBuffer> | undefined {
+  const gathered = gather(vector, kind, pageEnds);
   if (gathered === undefined) return undefined;
-  const { keys, firstRows, ids, blocks } = gathered;
+  const { keys, firstRows, ids, pages } = gathered;
   const texts = vector.kind === "bytes" ? vector : undefined;
   if (texts === undefined) toOrdered(keys.highs, keys.lows, keys.count, numberOrderOf(type));
   const order = texts === undefined ? orderOfNumbers(keys) : orderOfTexts(texts, firstRows);
   const out = new ByteWriter(1 << 14);
   out.u32(keys.count);
-  out.u32(LIST_BLOCK_ROWS);
-  out.u32(Math.ceil(rowCount / LIST_BLOCK_ROWS));
-  const postings = postingsOf(order, ids, blocks, keys.count);
+  out.u32(pageEnds.length);
+  for (const end of pageEnds) out.u32(end);
+  const postings = postingsOf(order, ids, pages, keys.count);
   for (const end of postings.ends) out.u32(end);
   if (texts === undefined) {
     for (const id of order) out.u32(keys.highs[id]!);
@@ -49,16 +54,16 @@ export function encodeValueList(vector: Vector, type: DataType, kind: KeyKind, r
   return header.copy();
 }
 
-function gather(vector: Vector, kind: KeyKind, rowCount: number): Gathered | undefined {
+function gather(vector: Vector, kind: KeyKind, pageEnds: Uint32Array): Gathered | undefined {
   const keys = new PairSet(LIST_VALUES_MAX);
   const taken = new RowKeys();
   const firstRows: number[] = [];
-  const lastBlock = new Int32Array(LIST_VALUES_MAX).fill(-1);
+  const lastPage = new Int32Array(LIST_VALUES_MAX).fill(-1);
   const ids: number[] = [];
-  const blocks: number[] = [];
+  const pages: number[] = [];
   let bytes = 0;
-  for (let block = 0; block * LIST_BLOCK_ROWS < rowCount; block++) {
-    taken.take(vector, kind, block * LIST_BLOCK_ROWS, Math.min(rowCount, (block + 1) * LIST_BLOCK_ROWS));
+  for (let page = 0; page < pageEnds.length; page++) {
+    taken.take(vector, kind, page === 0 ? 0 : pageEnds[page - 1]!, pageEnds[page]!);
     for (let i = 0; i < taken.count; i++) {
       const known = keys.count;
       const id = keys.add(taken.highs[i]!, taken.lows[i]!);
@@ -70,13 +75,13 @@ function gather(vector: Vector, kind: KeyKind, rowCount: number): Gathered | und
         if (bytes > LIST_BYTES_MAX) return undefined;
       }
       if (id === known) firstRows.push(row);
-      if (lastBlock[id] === block) continue;
-      lastBlock[id] = block;
+      if (lastPage[id] === page) continue;
+      lastPage[id] = page;
       ids.push(id);
-      blocks.push(block);
+      pages.push(page);
     }
   }
-  return { keys, firstRows, ids, blocks };
+  return { keys, firstRows, ids, pages };
 }
 
 function sameBytes({ offsets, bytes }: BytesVector, a: number, b: number): boolean {
@@ -112,11 +117,11 @@ function writeTexts(out: ByteWriter, { offsets, bytes }: BytesVector, order: Uin
   }
 }
 
-/** Blocks of each value in the order of values: differences as varints. */
+/** Pages of each value in the order of values: differences as varints. */
 function postingsOf(
   order: Uint32Array,
   ids: readonly number[],
-  blocks: readonly number[],
+  pages: readonly number[],
   count: number,
 ): { readonly ends: Uint32Array; readonly bytes: Uint8Array } {
   const rankOf = new Uint32Array(count);
@@ -126,7 +131,7 @@ function postingsOf(
   for (let rank = 0; rank < count; rank++) starts[rank + 1]! += starts[rank]!;
   const sorted = new Uint32Array(ids.length);
   const next = starts.slice();
-  for (let i = 0; i < ids.length; i++) sorted[next[rankOf[ids[i]!]!]!++] = blocks[i]!; // Stable, so blocks ascend.
+  for (let i = 0; i < ids.length; i++) sorted[next[rankOf[ids[i]!]!]!++] = pages[i]!; // Stable, so pages ascend.
   const out = new ByteWriter(1 << 14);
   const ends = new Uint32Array(count);
   for (let rank = 0; rank < count; rank++) {
@@ -142,8 +147,8 @@ function postingsOf(
 
 /** A value list as it was read. */
 export class ValueList {
-  readonly blockRows: number;
-  readonly blockCount: number;
+  /** Ends of the pages, counted from the first row of the list. */
+  readonly pageEnds: Uint32Array;
   private readonly count: number;
   private readonly kind: KeyKind;
   private readonly order: NumberOrder;
@@ -161,8 +166,7 @@ export class ValueList {
   constructor(plain: Uint8Array, type: DataType, kind: KeyKind) {
     const input = new ByteReader(plain);
     this.count = input.u32();
-    this.blockRows = input.u32();
-    this.blockCount = input.u32();
+    this.pageEnds = wordsOf(input, input.u32());
     this.kind = kind;
     this.order = numberOrderOf(type);
     this.postingEnds = wordsOf(input, this.count);
@@ -172,12 +176,12 @@ export class ValueList {
     this.postings = input.raw(this.postingEnds[this.count - 1] ?? 0);
   }
 
-  /** Marks blocks that hold a value equal to `value`. Returns false, and marks nothing, when the list cannot tell. */
+  /** Marks pages that hold a value equal to `value`. Returns false, and marks nothing, when the list cannot tell. */
   markEqual(value: Scalar, marks: Uint8Array): boolean {
     return this.markRange(value, value, marks);
   }
 
-  /** Marks blocks that hold a value in `[min, max]`; undefined is open. Returns false, and marks nothing, when the list cannot tell. */
+  /** Marks pages that hold a value in `[min, max]`; undefined is open. Returns false, and marks nothing, when the list cannot tell. */
   markRange(min: Scalar, max: Scalar, marks: Uint8Array): boolean {
     const low = min === undefined ? undefined : this.probeOf(min);
     const high = max === undefined ? undefined : this.probeOf(max);
@@ -191,10 +195,10 @@ export class ValueList {
 
   private mark(at: number, marks: Uint8Array): void {
     const input = new ByteReader(this.postings, at === 0 ? 0 : this.postingEnds[at - 1]!);
-    let block = -1;
+    let page = -1;
     while (input.offset < this.postingEnds[at]!) {
-      block += input.varint() + 1;
-      marks[block] = 1;
+      page += input.varint() + 1;
+      marks[page] = 1;
     }
   }
 

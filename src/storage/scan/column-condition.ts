@@ -9,17 +9,43 @@ export type ColumnCondition =
   | { readonly kind: "all"; readonly of: readonly ColumnCondition[] }
   | { readonly kind: "any"; readonly of: readonly ColumnCondition[] };
 
-/** Puts ids to the columns of a condition. */
-export function withColumnIds(condition: FieldCondition, idOf: (column: string) => number): ColumnCondition {
-  if (condition.kind === "all" || condition.kind === "any") {
-    return { kind: condition.kind, of: condition.of.map((part) => withColumnIds(part, idOf)) };
-  }
-  return { ...condition, columnId: idOf(condition.column) };
+/** Bounds and conditions of a request, joined by AND, with the ids of their columns. */
+export function conditionsOf(
+  bounds: readonly FieldBounds[],
+  conditions: readonly FieldCondition[],
+  idOf: (column: string) => number,
+): readonly ColumnCondition[] {
+  const ranges = bounds.map(({ column, min, max }) => ({ kind: "range", column, columnId: idOf(column), min, max }) as const);
+  return joinRanges([...ranges, ...conditions.map((condition) => withColumnId(condition, idOf))]);
 }
 
-/** Bounds as a condition. */
-export function conditionOfBounds(bounds: FieldBounds, columnId: number): ColumnCondition {
-  return { kind: "range", column: bounds.column, columnId, min: bounds.min, max: bounds.max };
+function withColumnId(condition: FieldCondition, idOf: (column: string) => number): ColumnCondition {
+  switch (condition.kind) {
+    case "all":
+      return { kind: "all", of: joinRanges(condition.of.map((part) => withColumnId(part, idOf))) };
+    case "any":
+      return { kind: "any", of: condition.of.map((part) => withColumnId(part, idOf)) };
+    default:
+      return { ...condition, columnId: idOf(condition.column) };
+  }
+}
+
+type Range = Extract<ColumnCondition, { kind: "range" }>;
+
+/** Brings a lower and an upper bound of one column together: a page may meet each of them and hold nothing in between. */
+function joinRanges(conditions: readonly ColumnCondition[]): readonly ColumnCondition[] {
+  const joined: ColumnCondition[] = [];
+  for (const condition of conditions) {
+    const at = joined.findIndex((other) => other.kind === "range" && condition.kind === "range" && fits(other, condition));
+    const other = joined[at];
+    if (other?.kind !== "range" || condition.kind !== "range") joined.push(condition);
+    else joined[at] = { ...other, min: other.min ?? condition.min, max: other.max ?? condition.max };
+  }
+  return joined;
+}
+
+function fits(a: Range, b: Range): boolean {
+  return a.columnId === b.columnId && (a.min === undefined || b.min === undefined) && (a.max === undefined || b.max === undefined);
 }
 
 /** Whether statistics leave room for a row of a page that meets the condition. A column that the file does not have may hold anything. */

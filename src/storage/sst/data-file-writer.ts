@@ -65,8 +65,8 @@ export class DataFileWriter {
 
   /** Writes rows, one input a column of the schema; `seriesEnds` are the row ends of their series. @throws DbError */
   append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds: Uint32Array): void {
-    this.writer.append(rowCount, inputs, seriesEnds);
-    this.indexes.append(rowCount, (position) => {
+    const pageEnds = this.writer.append(rowCount, inputs, seriesEnds);
+    this.indexes.append(pageEnds, (position) => {
       const input = inputs[position];
       const type = this.schema.columns[position]?.type;
       assert(input !== undefined && input.kind !== "runs" && type !== undefined, "an index is on a field");
