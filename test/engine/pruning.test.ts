@@ -1,7 +1,8 @@
-/** That pages and files which hold nothing of interest are not read: figures of scans, and what is left of them when an index is damaged. */
+/** That pages and files which hold nothing of interest are not read, by the figures of scans; and answers over damaged indexes. */
 import { describe, expect, test } from "bun:test";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../src/column/data-type.ts";
-import { openParquet } from "../../src/format/parquet/file.ts";
+import { openParquet, type ParquetFile } from "../../src/format/parquet/file.ts";
+import type { ByteRange } from "../../src/format/parquet/types.ts";
 import { COLUMN_INDEX_BLOB, decodeDirectory } from "../../src/storage/index/directory-codec.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
@@ -9,8 +10,8 @@ import type { MachineOptions } from "./machine.ts";
 import { recordingLogger } from "../support/recording-logger.ts";
 
 const ROWS = 65_536; // Four pages.
-const CREATE = `CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, code BIGINT %code, trace STRING %trace, msg STRING %msg,
-  temp DOUBLE) WITH (append_mode = 'true')`;
+const CREATE = `CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX,
+  code BIGINT %code, trace STRING %trace, msg STRING %msg, temp DOUBLE) WITH (append_mode = 'true')`;
 
 /** Rows whose traces, codes and messages tell pages apart; `from` is the number of the first row. */
 async function put(fixture: EngineFixture, from: number, count = ROWS): Promise<void> {
@@ -40,6 +41,12 @@ async function tableWith(indexes: { code?: string; trace?: string; msg?: string 
   await put(fixture, 0);
   await fixture.sql("ADMIN flush_table('t')");
   return fixture;
+}
+
+function fileOf(bytes: Uint8Array): ParquetFile {
+  const opened = openParquet("t", bytes.length, bytes);
+  if (opened.kind !== "file") throw new Error("the whole file is enough");
+  return opened.file;
 }
 
 /** Runs a query on one row of four pages and tells how many pages indexes left out. */
@@ -166,11 +173,7 @@ describe("a damaged index", () => {
     expect(warnings.map(({ message }) => message.replace(/:.*/, ""))).toEqual(["the column indexes of a data file are not used"]);
   }
 
-  const directoryOf = (bytes: Uint8Array): { readonly offset: number; readonly length: number } => {
-    const opened = openParquet("t", bytes.length, bytes);
-    if (opened.kind !== "file") throw new Error("the whole file is enough");
-    return opened.file.blob(COLUMN_INDEX_BLOB)!;
-  };
+  const directoryOf = (bytes: Uint8Array): ByteRange => fileOf(bytes).blob(COLUMN_INDEX_BLOB)!;
 
   test("in its directory", () =>
     checkDamage((bytes) => {
@@ -217,6 +220,23 @@ describe("files without a wanted tag stay closed", () => {
     await check("dc = 'none'", 0, 9);
     await check("host LIKE 'host19-%'", 10, FILES);
     await check("host = 'host150-3'", 1, FILES); // Files that are open already need no filter.
+  });
+
+  test("unless a filter is damaged: then they are opened, and one line a file says why", async () => {
+    const log = recordingLogger();
+    const fixture = await EngineFixture.start({ logger: log.logger });
+    await fixture.sql("CREATE TABLE d (dc STRING, host STRING, ts TIMESTAMP(3) TIME INDEX, v BIGINT, PRIMARY KEY (dc, host))");
+    await fixture.sql("INSERT INTO d VALUES ('a', 'h1', 1, 1), ('a', 'h2', 1, 2)");
+    await fixture.sql("ADMIN flush_table('d')");
+    await fixture.machine.restart();
+    for (const [name, bytes] of fixture.machine.files) {
+      const copy = bytes.slice();
+      for (const chunk of fileOf(copy).rowGroups[0]!.chunks)
+        if (chunk.bloom !== undefined) copy.fill(0, chunk.bloom.offset + 20, chunk.bloom.offset + chunk.bloom.length);
+      fixture.machine.files.set(name, copy);
+    }
+    for (let i = 0; i < 2; i++) expect((await fixture.sql("SELECT v FROM d WHERE host = 'h2' AND dc = 'a'")).rows).toEqual([[2]]);
+    expect(log.entries.filter(({ level }) => level === "warn").length).toBe(1);
   });
 
   test("but not where the column is younger than the file and NULL is wanted", async () => {

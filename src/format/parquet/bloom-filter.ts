@@ -46,36 +46,51 @@ export function bloomFilterOf(count: number, value: (index: number) => Uint8Arra
   return writer.out.written();
 }
 
-/** Most bytes before the blocks of a filter that `bloomFilterOf` made. */
-export const BLOOM_HEADER_BYTES_MAX = 32;
+/** Bytes of a block: one decides on a value. */
+export const BLOOM_BLOCK_BYTES: number = BLOCK_BYTES;
 
-/**
- * Where the one block of a filter lies that decides on `value`.
- *
- * @param head the first bytes of the filter: all of it, or `BLOOM_HEADER_BYTES_MAX`
- * @param length bytes of the whole filter, header included
- * @returns offset of the block's 32 bytes within the filter
- * @throws DbError StorageUnavailable when the filter is damaged
- */
-export function bloomBlockAt(head: Uint8Array, length: number, value: Uint8Array): number {
-  const reader = new ThriftReader(head, 0, "(bloom filter)", 0);
+/** What is asked of filters for one value: upper and lower half of its hash. */
+export interface BloomHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** The hash of a value (UTF-8 or binary). */
+export function bloomHash(value: Uint8Array): BloomHash {
+  const hash = Bun.hash.xxHash64(value);
+  return { high: Number(hash >> 32n), low: Number(hash & 0xffff_ffffn) };
+}
+
+/** Where the blocks of a filter lie within it. */
+export interface BloomBlocks {
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** Reads the header of a filter. @throws DbError StorageUnavailable when the filter is damaged */
+export function bloomBlocks(filter: Uint8Array): BloomBlocks {
+  const reader = new ThriftReader(filter, 0, "(bloom filter)", 0);
   let byteLength = -1;
   reader.open();
   for (let id = reader.field(); id !== 0; id = reader.field()) {
     if (id === 1) byteLength = reader.size();
     else reader.skip();
   }
-  const left = length - reader.offset;
+  const left = filter.length - reader.offset;
   if (byteLength !== left || byteLength % BLOCK_BYTES !== 0 || byteLength === 0) {
     throw corruption("(bloom filter)", reader.offset, `a filter of ${byteLength} bytes in ${left}`);
   }
-  return reader.offset + blockOf(Bun.hash.xxHash64(value), byteLength / BLOCK_BYTES) * BLOCK_BYTES;
+  return { offset: reader.offset, count: byteLength / BLOCK_BYTES };
+}
+
+/** Offset within the filter of the block that decides on a value. */
+export function bloomBlockAt({ offset, count }: BloomBlocks, { high }: BloomHash): number {
+  return offset + Math.floor((high * count) / 0x1_0000_0000) * BLOCK_BYTES;
 }
 
 /** Whether the block of a value has its bits. False means that the chunk certainly does not hold the value. */
-export function bloomBlockHolds(block: Uint8Array, value: Uint8Array): boolean {
+export function bloomBlockHolds(block: Uint8Array, { low }: BloomHash): boolean {
   const view = new DataView(block.buffer, block.byteOffset, BLOCK_BYTES);
-  const low = Number(Bun.hash.xxHash64(value) & 0xffff_ffffn);
   for (let j = 0; j < 8; j++) if ((view.getUint32(j * 4, true) & bitOf(low, j)) === 0) return false;
   return true;
 }
@@ -87,8 +102,9 @@ export function bloomBlockHolds(block: Uint8Array, value: Uint8Array): boolean {
  * @throws DbError StorageUnavailable when the filter is damaged
  */
 export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean {
-  const at = bloomBlockAt(filter, filter.length, value);
-  return bloomBlockHolds(filter.subarray(at, at + BLOCK_BYTES), value);
+  const hash = bloomHash(value);
+  const at = bloomBlockAt(bloomBlocks(filter), hash);
+  return bloomBlockHolds(filter.subarray(at, at + BLOCK_BYTES), hash);
 }
 
 function blockOf(hash: bigint, blockCount: number): number {

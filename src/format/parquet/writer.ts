@@ -25,6 +25,7 @@ import {
   CHECKSUM_PLACEHOLDER,
   checksumPosition,
   EXTRAS_VERSION,
+  KEY_BLOOMS,
   KEY_CHECKSUM,
   KEY_COLUMNS,
   KEY_TAIL,
@@ -120,6 +121,8 @@ export class ParquetWriter {
     const pairs: [string, string][] = Object.entries(keyValues);
     pairs.push([KEY_VERSION, String(EXTRAS_VERSION)], [KEY_COLUMNS, encodeColumns(this.columns)]);
     const blooms = this.rowGroups.map((chunks) => chunks.map(({ bloom }) => (bloom === undefined ? undefined : this.place(bloom))));
+    const checksums = this.rowGroups.flatMap((chunks) => chunks.flatMap(({ bloom }) => (bloom === undefined ? [] : [crc32(bloom)])));
+    if (checksums.length > 0) pairs.push([KEY_BLOOMS, checksums.join(":")]);
     for (const { name, bytes } of this.blobs) pairs.push([BLOB_PREFIX + name, this.placeBlob(bytes)]);
     const tailStart = this.output.offset;
     this.output.startChecksum();

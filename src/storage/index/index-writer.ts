@@ -123,7 +123,7 @@ export class IndexWriter {
   }
 }
 
-/** Ends of blocks of at most `granularity` rows: whole pages together, or one page in equal parts, since pages are what a scan leaves out. */
+/** Ends of blocks of at most `granularity` rows: whole pages together, or one in equal parts, since pages are what scans leave out. */
 export function blockEnds(pageEnds: Uint32Array, granularity: number): readonly number[] {
   const ends: number[] = [];
   let blockStart = 0;

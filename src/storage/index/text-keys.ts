@@ -48,8 +48,13 @@ export class TextKeys {
     const length = end - start;
     if (this.folded.length < length) this.folded = new Uint8Array(length * 2);
     const { folded } = this;
-    for (let i = 0; i < length; i++) folded[i] = FOLDED[bytes[start + i]!]!;
-    this.hasSpecial ||= hasSpecial(folded, length);
+    let seen = 0;
+    for (let i = 0; i < length; i++) {
+      const byte = FOLDED[bytes[start + i]!]!;
+      folded[i] = byte;
+      seen |= byte;
+    }
+    if (seen >= 0x80) this.hasSpecial ||= hasSpecial(folded, length);
     this.markTrigrams(length);
     for (let at = 0; at < length; ) {
       let to = at;

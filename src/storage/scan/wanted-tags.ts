@@ -1,3 +1,4 @@
+import { bloomHash } from "../../format/parquet/bloom-filter.ts";
 import type { TagPredicate } from "../../table/scan.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import { WANTED_VALUES_MAX, type WantedTag } from "../sst/tag-filter.ts";
@@ -11,6 +12,7 @@ export function wantedTags(predicates: readonly TagPredicate[], registry: Series
     const position = registry.positionOfName(predicate.column);
     const columnId = registry.columnIds()[position];
     if (columnId === undefined || registry.typeAt(position).kind !== "string") return [];
-    return [{ columnId, values: predicate.values.map((value) => (value === undefined ? undefined : encoder.encode(value))) }];
+    const texts = predicate.values.filter((value) => value !== undefined);
+    return [{ columnId, hashes: texts.map((text) => bloomHash(encoder.encode(text))), orNull: texts.length < predicate.values.length }];
   });
 }

@@ -223,7 +223,7 @@ export class SstFile {
     try {
       return await this.named(async () => {
         const reader = await this.readerOnce();
-        return { reader, filter: TagFilter.of(await readFooter(this.meta, reader)) };
+        return { reader, filter: TagFilter.of(await readFooter(this.meta, reader), this.warn) };
       });
     } catch (error) {
       this.probing = undefined;
