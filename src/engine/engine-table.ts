@@ -9,6 +9,7 @@ import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
+import type { ResolvedSummaries } from "../storage/scan/page-summaries.ts";
 import { scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
@@ -62,6 +63,7 @@ export class EngineTable implements Table {
         timeColumnId: time.id,
         output,
         conditions,
+        summaries: conditions.length === 0 ? this.summariesOf(schema, request) : undefined,
         request,
         metrics,
       });
@@ -98,6 +100,16 @@ export class EngineTable implements Table {
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
+  }
+
+  private summariesOf(schema: TableSchema, { summaries, order, newestPerSeries }: ScanRequest): ResolvedSummaries | undefined {
+    if (summaries === undefined || order !== "none" || newestPerSeries === true) return undefined;
+    const columns = summaries.columns.map(({ column: name, wantsBounds, wantsSum }) => {
+      const column = columnNamed(schema, name);
+      const { id, type, former } = column;
+      return { id, type, wantsBounds, wantsSum, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
+    });
+    return { columns, timeColumnId: timeIndexOf(schema).id, buckets: summaries.buckets, isPerSeries: summaries.isPerSeries };
   }
 
   /** What rows hold that were written before the column was added. */

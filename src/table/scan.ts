@@ -49,6 +49,41 @@ export type FieldCondition =
   | { readonly kind: "all"; readonly of: readonly FieldCondition[] }
   | { readonly kind: "any"; readonly of: readonly FieldCondition[] };
 
+/** Columns of which figures will do where storage has them without reading rows. */
+export interface SummaryRequest {
+  readonly columns: readonly {
+    /** A field, or the time index, of which only bounds are had. */
+    readonly column: string;
+    readonly wantsBounds: boolean;
+    /** Of integers and floats only. */
+    readonly wantsSum: boolean;
+  }[];
+  /** All times of a summary lie in one stretch `[origin + i * width, origin + (i + 1) * width)`, in the unit of the time index. */
+  readonly buckets: { readonly width: bigint; readonly origin: bigint } | undefined;
+  /** All rows of a summary are of one series. */
+  readonly isPerSeries: boolean;
+}
+
+/** Figures of one column over some rows. Those that were not asked for are undefined. */
+export interface ColumnSummary {
+  /** Values that are not NULL. */
+  readonly valueCount: number;
+  /** Exact; undefined also where there is no value. */
+  readonly min: Scalar;
+  readonly max: Scalar;
+  /** Of integers the exact sum. */
+  readonly sum: number | undefined;
+}
+
+/** Rows of a scan that come as figures alone. */
+export interface RowsSummary {
+  /** Of the rows' time index. */
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  /** In the order of the request. */
+  readonly columns: readonly ColumnSummary[];
+}
+
 /** A read of one table. Conditions are joined by AND. Time range and tag predicates are exact: no row outside is returned. */
 export interface ScanRequest {
   /** Names of the columns wanted, in the order of the batches' vectors. May be empty: then only row counts matter. */
@@ -57,6 +92,8 @@ export interface ScanRequest {
   readonly tagPredicates: readonly TagPredicate[];
   readonly fieldBounds: readonly FieldBounds[];
   readonly fieldConditions?: readonly FieldCondition[];
+  /** The scan may hand out batches with a `summary`. With conditions on fields it never does. */
+  readonly summaries?: SummaryRequest;
   /**
    * "none": any order, rows still in runs of one series with ascending time.
    * "series-time": ordered by (tags in key order, NULL first, then time), across all batches.
@@ -79,6 +116,8 @@ export interface ScanRequest {
 export interface ScanBatch extends Batch {
   /** Present when the table has a primary key or not: rows without tags form one series. */
   readonly runs: SeriesRuns;
+  /** Only when the request allows it: figures of the batch's rows, which then has no vectors. Without `isPerSeries` it has no runs. */
+  readonly summary?: RowsSummary;
 }
 
 /** What a scan read and skipped; filled while it runs; for EXPLAIN ANALYZE and metrics. */
@@ -91,6 +130,8 @@ export interface ScanMetrics {
   filesSkippedByTags: number;
   pagesRead: number;
   pagesSkipped: number;
+  /** Pages, counted once for all columns, of which figures were enough. */
+  pagesSummarised: number;
   /** Those of `pagesSkipped` that the index of a column ruled out, where statistics did not. */
   pagesSkippedByIndex: number;
 }
@@ -105,6 +146,7 @@ export function newScanMetrics(): ScanMetrics {
     filesSkippedByTags: 0,
     pagesRead: 0,
     pagesSkipped: 0,
+    pagesSummarised: 0,
     pagesSkippedByIndex: 0,
   };
 }

@@ -41,9 +41,14 @@ export class EngineFixture {
     return runTwins(text, this.context);
   }
 
-  /** A figure of the scan in EXPLAIN ANALYZE; 0 when it is not named. */
-  async figure(text: string, name: string): Promise<number> {
+  /** Figures of the scan in EXPLAIN ANALYZE, in the order of their names; 0 for one that is not there. Pages in the cache are not read. */
+  async figures(text: string, ...names: readonly string[]): Promise<readonly number[]> {
     const answer = await this.sql(`EXPLAIN ANALYZE ${text}`);
-    return Number(new RegExp(`\\b${name}: (\\d+)`).exec(String(answer.rows[0]?.[2]))?.[1] ?? 0);
+    return names.map((name) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(String(answer.rows[0]?.[2]))?.[1] ?? 0));
+  }
+
+  /** One of the figures. */
+  async figure(text: string, name: string): Promise<number> {
+    return (await this.figures(text, name))[0] ?? 0;
   }
 }

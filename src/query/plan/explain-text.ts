@@ -80,6 +80,7 @@ function scanText({ table, request }: Extract<PlanNode, { kind: "scan" }>): stri
   if (pruned.length > 0) parts.push(`prune=[${pruned.join(", ")}]`);
   parts.push(`order=${request.order}`);
   if (request.newestPerSeries === true) parts.push("newest_per_series=true");
+  if (request.summaries !== undefined) parts.push("figures_of_pages=true");
   if (request.limit !== undefined) parts.push(`limit=${request.limit}`);
   return parts.join(", ");
 }
@@ -150,6 +151,7 @@ function metricsText(metrics: NodeMetrics | undefined): string {
     parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);
     if (scan.filesSkippedByTags > 0) parts.push(`files_skipped_by_tags: ${scan.filesSkippedByTags}`);
     parts.push(`pages_read: ${scan.pagesRead}`, `pages_skipped: ${scan.pagesSkipped}`);
+    if (scan.pagesSummarised > 0) parts.push(`pages_summarised: ${scan.pagesSummarised}`);
     if (scan.pagesSkippedByIndex > 0) parts.push(`pages_skipped_by_index: ${scan.pagesSkippedByIndex}`);
     parts.push(`rows_scanned: ${scan.rowsReturned}`);
   }

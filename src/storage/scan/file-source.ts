@@ -4,6 +4,7 @@ import type { OpenSst } from "../sst/sst-file.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";
+import { PageSummaries, type ResolvedSummaries } from "./page-summaries.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
@@ -16,6 +17,7 @@ export interface FileScan {
   readonly maxOffset: number;
   readonly timeColumnId: number;
   readonly conditions: readonly ColumnCondition[];
+  readonly summaries: ResolvedSummaries | undefined;
   readonly metrics: ScanMetrics | undefined;
 }
 
@@ -23,6 +25,7 @@ export interface FileScan {
 export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const timeColumn = file.columnOf(scan.timeColumnId);
   const pruner = new PagePruner(file, scan.conditions, scan.metrics);
+  const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
   return {
     addRuns: (source, wanted, runs) => addRuns(file, scan, source, wanted, runs),
@@ -43,7 +46,8 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
     prune: (source, runs, chosen) => pruner.decide(source, runs, chosen),
-    holdsNothing: (row) => pruner.holdsNothing(row),
+    summarise: (source, runs, chosen) => summaries?.take(source, runs, chosen) ?? [],
+    holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,
   };
 }
 

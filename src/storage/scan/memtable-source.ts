@@ -32,6 +32,7 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
     },
     pageEnd: () => sorted.rowCount,
     prune: async () => undefined,
+    summarise: () => [],
     holdsNothing: () => false,
   };
 }

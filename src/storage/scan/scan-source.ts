@@ -6,6 +6,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ConstantColumn } from "./constant-column.ts";
 import type { StoredAs } from "./former-column.ts";
+import type { ScanBatch } from "../../table/scan.ts";
 import type { RunList } from "./run-list.ts";
 
 /** A field column as the scan wants it. */
@@ -43,6 +44,8 @@ export interface ScanSource {
   pageEnd(row: number): number;
   /** Finds pages of the source's runs among `chosen`, indexes into the list, that hold no row of interest. */
   prune(source: number, runs: RunList, chosen: Uint32Array): Promise<void>;
-  /** Whether `prune` found that the page of `row` holds no row of interest. */
+  /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `chosen` stand alone. */
+  summarise(source: number, runs: RunList, chosen: Uint32Array): readonly ScanBatch[];
+  /** Whether the page of `row` holds no row of interest, as `prune` found, or was handed out by `summarise`. */
   holdsNothing(row: number): boolean;
 }

@@ -23,6 +23,7 @@ import type { ColumnCondition } from "./column-condition.ts";
 import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { RunList } from "./run-list.ts";
+import type { ResolvedSummaries } from "./page-summaries.ts";
 import type { ScanSource } from "./scan-source.ts";
 import { wantedTags } from "./wanted-tags.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
@@ -46,6 +47,8 @@ export interface ResolvedScan {
   readonly output: readonly OutputColumn[];
   /** What rows of interest meet, joined by AND: pages that hold none may be left out. */
   readonly conditions: readonly ColumnCondition[];
+  /** What `request.summaries` asks for; never beside conditions. */
+  readonly summaries?: ResolvedSummaries | undefined;
   readonly request: ScanRequest;
   readonly metrics: ScanMetrics | undefined;
 }
@@ -144,7 +147,15 @@ async function openGroup(
   const end = base + BigInt(length);
   const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
   const sources: ScanSource[] = [];
-  const fileScan = { base, minOffset, maxOffset, timeColumnId: scan.timeColumnId, conditions: scan.conditions, metrics: scan.metrics };
+  const fileScan = {
+    base,
+    minOffset,
+    maxOffset,
+    timeColumnId: scan.timeColumnId,
+    conditions: scan.conditions,
+    summaries: scan.summaries,
+    metrics: scan.metrics,
+  };
   for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
   if (scan.chunks.length > 0) {
     const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted, bucketCount: wanted.length };
@@ -196,6 +207,7 @@ async function* plainBatches(
   for (const base of groups) {
     const group = await openGroup(scan, opened, base, wanted, seen);
     const pending = new PendingBatch(group.assembler);
+    for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(s, group.runs, group.singles);
     for (const i of group.singles) {
       const run = segmentOf(group.runs, i);
       for (let at = run.start; at < run.end; ) {

@@ -41,6 +41,7 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
     column: async () => [],
     pageEnd: (row) => row,
     prune: async () => undefined,
+    summarise: () => [],
     holdsNothing: () => false,
   };
 }

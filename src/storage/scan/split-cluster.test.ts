@@ -17,6 +17,7 @@ function sourceOf(times: readonly number[]): ScanSource {
     column: async () => [],
     pageEnd: () => 0,
     prune: async () => undefined,
+    summarise: () => [],
     holdsNothing: () => false,
   };
 }

@@ -10,7 +10,7 @@ import type { Vector } from "../../column/vector.ts";
 import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
 import { decodeDictionary, decodePage } from "../../format/parquet/reader.ts";
 import type { PageDictionary } from "../../format/parquet/types.ts";
-import type { ScanMetrics } from "../../table/scan.ts";
+import type { ColumnSummary, ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
@@ -20,6 +20,7 @@ import { FileIndexes } from "../index/file-indexes.ts";
 import type { LeafCondition } from "../index/index-lookup.ts";
 import { columnsById } from "./columns-by-id.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
+import { pageFigures, type WantedFigures } from "./page-figures.ts";
 import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
@@ -92,6 +93,13 @@ export class OpenSst {
   pageMayMeet(column: number, page: number, condition: LeafCondition): boolean {
     const group = this.pageGroup[page] as number;
     return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), condition);
+  }
+
+  /** Figures of all rows of a page; undefined when it must be decoded to know them. */
+  pageFigures(column: number, page: number, wanted: WantedFigures): ColumnSummary | undefined {
+    const group = this.pageGroup[page] as number;
+    const type = this.parquet.columns[column]?.type ?? { kind: "null" };
+    return pageFigures(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), type, wanted);
   }
 
   /** The indexes of columns, read at the first call; undefined when there are none or they are damaged, which is reported once. */
