@@ -27,7 +27,7 @@ interface Stream {
   rowCount: number;
 }
 
-/** See the file header. Scratch: the keys of one block (16 MB at most) and 2 MB of marks when there are texts. */
+/** See the file header. Scratch: the keys of one block (36 MB at most) and 2 MB of marks when there are texts. */
 export class IndexWriter {
   private readonly specs: readonly IndexSpec[];
   private readonly place: PlaceBytes;

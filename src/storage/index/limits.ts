@@ -1,12 +1,12 @@
 /** The bounds of column indexes, in one place. Beyond them a stretch of rows has no index and is read; an answer never changes. */
 
-/** Fewest rows that one filter covers. Reason: each costs 32 bytes and an entry of the directory, whatever an option asks for. */
-export const FILTER_ROWS_MIN = 256;
+/** Fewest rows that one filter covers, whatever an option asks for. Reason: each has an entry in the directory, which stays in memory. */
+export const FILTER_ROWS_MIN = 1024;
 
 /** Most rows that one filter covers. Reason: its keys are held while it is built. */
 export const FILTER_ROWS_MAX: number = 1 << 20;
 
-/** Most distinct keys of one filter: about 1.3 MB at 1 % false positives. Reason: 16 MB of scratch in the flush and merge workers. */
+/** Most distinct keys of one filter: about 1.3 MB at 1 % false positives. Reason: 24 MB of scratch in the flush and merge workers. */
 export const FILTER_KEYS_MAX: number = 1 << 20;
 
 /** Fewest and most bits a key. Reason: a false-positive rate close to 1 or 0 asks for none or endlessly many. */

@@ -6,9 +6,12 @@ import { keysOfPart, SPECIAL_KEY, TextKeys } from "./text-keys.ts";
 
 const encoder = new TextEncoder();
 
+/** One for all, as in a writer: its marks are 2 MB. */
+const gatherer = new TextKeys();
+
 function keySet(texts: readonly string[]): ReadonlySet<string> {
-  const keys = new TextKeys();
-  const set = new PairSet(1 << 16);
+  const keys = gatherer;
+  const set = new PairSet(1 << 10);
   for (const text of texts) {
     const bytes = encoder.encode(text);
     expect(keys.add(bytes, 0, bytes.length, set)).toBe(true);

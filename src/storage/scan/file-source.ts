@@ -45,8 +45,8 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
-    prune: (source, runs, chosen) => pruner.decide(source, runs, chosen),
-    summarise: (source, runs, chosen) => summaries?.take(source, runs, chosen) ?? [],
+    prune: (runs, own) => pruner.decide(runs, own),
+    summarise: (runs, own) => summaries?.take(runs, own) ?? [],
     holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,
   };
 }

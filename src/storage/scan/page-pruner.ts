@@ -21,11 +21,11 @@ export class PagePruner {
     this.isOut = new Uint8Array(conditions.length === 0 ? 0 : file.pageStarts.length);
   }
 
-  /** Decides on the pages of the wanted runs: those of `chosen` that are of the source. To be called before `holdsNothing`. */
-  async decide(source: number, runs: RunList, chosen: Uint32Array): Promise<void> {
+  /** Decides on the pages of the runs `own`, which stand alone. To be called before `holdsNothing`. */
+  async decide(runs: RunList, own: Uint32Array): Promise<void> {
     if (this.conditions.length === 0) return;
     const { file, metrics, isOut } = this;
-    const { lows, highs } = this.wantedRows(source, runs, chosen);
+    const { lows, highs } = this.wantedRows(runs, own);
     const indexes = await file.indexes();
     const lookup = indexes === undefined ? undefined : new IndexLookup(indexes, metrics);
     for (let page = 0; page < lows.length; page++) {
@@ -48,13 +48,12 @@ export class PagePruner {
   }
 
   /** The smallest range of wanted rows in each page; empty where there is none. */
-  private wantedRows(source: number, runs: RunList, chosen: Uint32Array): { readonly lows: Uint32Array; readonly highs: Uint32Array } {
+  private wantedRows(runs: RunList, own: Uint32Array): { readonly lows: Uint32Array; readonly highs: Uint32Array } {
     const { pageStarts } = this.file;
     const lows = new Uint32Array(pageStarts.length - 1).fill(0xffff_ffff);
     const highs = new Uint32Array(pageStarts.length - 1);
-    for (let i = 0; i < chosen.length; i++) {
-      const run = chosen[i] as number;
-      if (runs.sources[run] !== source) continue;
+    for (let i = 0; i < own.length; i++) {
+      const run = own[i] as number;
       const end = runs.ends[run] as number;
       let from = runs.starts[run] as number;
       for (let page = this.file.pageOf(from); from < end; page++) {

@@ -45,10 +45,10 @@ export class PageSummaries {
     this.isDone = new Uint8Array(file.pageStarts.length);
   }
 
-  /** The batches of pages that figures are enough for; their rows then count as read. `chosen` are runs that stand alone. */
-  take(source: number, runs: RunList, chosen: Uint32Array): readonly ScanBatch[] {
+  /** The batches of pages that figures are enough for; their rows then count as read. `own` are runs of the file that stand alone. */
+  take(runs: RunList, own: Uint32Array): readonly ScanBatch[] {
     const { pageStarts } = this.file;
-    const { rowCounts, series } = this.wantedRows(source, runs, chosen);
+    const { rowCounts, series } = this.wantedRows(runs, own);
     const batches: ScanBatch[] = [];
     for (let page = 0; page < rowCounts.length; page++) {
       const rowCount = (pageStarts[page + 1] as number) - (pageStarts[page] as number);
@@ -68,17 +68,12 @@ export class PageSummaries {
   }
 
   /** Wanted rows of each page, and their series, NO_SERIES or SEVERAL. */
-  private wantedRows(
-    source: number,
-    runs: RunList,
-    chosen: Uint32Array,
-  ): { readonly rowCounts: Uint32Array; readonly series: Float64Array } {
+  private wantedRows(runs: RunList, own: Uint32Array): { readonly rowCounts: Uint32Array; readonly series: Float64Array } {
     const { pageStarts } = this.file;
     const rowCounts = new Uint32Array(pageStarts.length - 1);
     const series = new Float64Array(pageStarts.length - 1).fill(NO_SERIES);
-    for (let i = 0; i < chosen.length; i++) {
-      const run = chosen[i] as number;
-      if (runs.sources[run] !== source) continue;
+    for (let i = 0; i < own.length; i++) {
+      const run = own[i] as number;
       const end = runs.ends[run] as number;
       const number = runs.series[run] as number;
       let from = runs.starts[run] as number;

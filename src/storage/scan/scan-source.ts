@@ -42,10 +42,10 @@ export interface ScanSource {
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
-  /** Finds pages of the source's runs among `chosen`, indexes into the list, that hold no row of interest. */
-  prune(source: number, runs: RunList, chosen: Uint32Array): Promise<void>;
-  /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `chosen` stand alone. */
-  summarise(source: number, runs: RunList, chosen: Uint32Array): readonly ScanBatch[];
+  /** Finds pages that hold no row of interest; `own` are those runs of the source, as indexes into the list, that stand alone. */
+  prune(runs: RunList, own: Uint32Array): Promise<void>;
+  /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `own` as for `prune`. */
+  summarise(runs: RunList, own: Uint32Array): readonly ScanBatch[];
   /** Whether the page of `row` holds no row of interest, as `prune` found, or was handed out by `summarise`. */
   holdsNothing(row: number): boolean;
 }

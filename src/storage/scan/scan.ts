@@ -131,6 +131,8 @@ interface Group {
   readonly assembler: Assembler;
   readonly runs: RunList;
   readonly singles: Uint32Array;
+  /** `singles` by source. */
+  readonly singlesOf: readonly Uint32Array[];
   readonly clusters: readonly (readonly number[])[];
 }
 
@@ -168,7 +170,8 @@ async function openGroup(
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
   const { single, clusters } = findOverlaps(runs, wanted.length, mayRepeat || scan.request.order === "series-time");
-  for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(s, runs, single);
+  const singlesOf = bySource(runs, single, sources.length);
+  for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   const assembler = {
     sources,
     output: scan.output,
@@ -176,7 +179,20 @@ async function openGroup(
     timeType: { kind: "timestamp", unit: scan.timeUnit } as const,
     mergeMode: scan.mergeMode,
   };
-  return { assembler, runs, singles: single, clusters };
+  return { assembler, runs, singles: single, singlesOf, clusters };
+}
+
+/** Runs that stand alone, source by source: they come in the order of their sources. */
+function bySource(runs: RunList, singles: Uint32Array, sourceCount: number): readonly Uint32Array[] {
+  const parts: Uint32Array[] = [];
+  let from = 0;
+  for (let source = 0; source < sourceCount; source++) {
+    let to = from;
+    while (to < singles.length && runs.sources[singles[to] as number] === source) to++;
+    parts.push(singles.subarray(from, to));
+    from = to;
+  }
+  return parts;
 }
 
 function segmentOf(runs: RunList, i: number): Segment {
@@ -207,7 +223,7 @@ async function* plainBatches(
   for (const base of groups) {
     const group = await openGroup(scan, opened, base, wanted, seen);
     const pending = new PendingBatch(group.assembler);
-    for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(s, group.runs, group.singles);
+    for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
     for (const i of group.singles) {
       const run = segmentOf(group.runs, i);
       for (let at = run.start; at < run.end; ) {
