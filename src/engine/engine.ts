@@ -513,12 +513,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private addEntry(schema: TableSchema): TableEntry {
-    const { meta, files, clock } = this.parts;
+    const { meta, files, clock, logger } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
+    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
     const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
     this.live.add(entry);
     this.feed.push({ kind: "schema", schema });

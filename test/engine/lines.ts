@@ -6,7 +6,7 @@ import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { ALL_TIME, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
+import { ALL_TIME, newScanMetrics, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
 import type { SchemaLookup, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
 import { textOf } from "./model.ts";
 
@@ -78,5 +78,5 @@ export async function refusal(
 
 /** Metrics that count from zero. */
 export function newMetrics(): ScanMetrics {
-  return { rowsReturned: 0, bytesRead: 0, filesRead: 0, filesSkipped: 0, pagesRead: 0, pagesSkipped: 0 };
+  return newScanMetrics();
 }

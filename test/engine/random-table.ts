@@ -24,7 +24,7 @@ import {
 import { exactInteger } from "../../src/column/exact-integer.ts";
 import { canRetype } from "../../src/column/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
-import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
+import { ALL_TIME, type FieldBounds, type FieldCondition, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
 import { LINE_TYPES } from "./line-text.ts";
 import type { ModelRow, TableModel } from "./model.ts";
@@ -52,6 +52,7 @@ const FIELD_TYPES: readonly DataType[] = [
   { kind: "time", unit: "second" },
   { kind: "vector", dimension: 3 },
 ];
+const INDEXES: readonly string[] = ["SKIPPING INDEX WITH(granularity = '1')", "SKIPPING INDEX", "INVERTED INDEX"];
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 /** 2023-06-11, a time like those that clients send, in seconds. */
@@ -82,7 +83,9 @@ export function randomTable(random: Random, name: string, timeName: string): Ran
   const unit = pick(random, UNITS);
   const time: ColumnDefinition = { name: timeName, type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
   const tags = Array.from({ length: random.below(4) }, (_, i) => tagColumn(`tag${i}`));
-  const fields = Array.from({ length: 1 + random.below(4) }, (_, i) => fieldColumn(`field${i}`, pick(random, FIELD_TYPES)));
+  const fields = Array.from({ length: 1 + random.below(4) }, (_, i) =>
+    indexed(random, fieldColumn(`field${i}`, pick(random, FIELD_TYPES))),
+  );
   return {
     name,
     mode: pick(random, MODES),
@@ -111,6 +114,12 @@ function tagColumn(name: string): ColumnDefinition {
 /** A nullable field. */
 export function fieldColumn(name: string, type: DataType): ColumnDefinition {
   return { name, type, semantic: "field", nullable: true };
+}
+
+/** The field with an index now and then. */
+function indexed(random: Random, column: ColumnDefinition): ColumnDefinition {
+  const kinds = column.type.kind === "string" ? [...INDEXES, "FULLTEXT INDEX"] : INDEXES;
+  return random.below(2) === 0 ? column : { ...column, indexes: [pick(random, kinds)] };
 }
 
 /** A type that a column may be given. `isLossless`: no value becomes NULL, which the merge of single fields would show. */
@@ -238,6 +247,7 @@ export function randomScan(random: Random, table: RandomTable, model: TableModel
     timeRange: randomRange(random, table),
     tagPredicates: model.tagNames.filter(() => random.below(4) === 0).map((name) => randomPredicate(random, table, name)),
     fieldBounds: random.below(5) === 0 ? randomBounds(random, model) : [],
+    ...(random.below(4) === 0 ? { fieldConditions: randomConditions(random, model) } : {}),
     order: random.below(2) === 0 ? "none" : "series-time",
     ...limit,
     ...newest,
@@ -268,4 +278,21 @@ function randomBounds(random: Random, model: TableModel): FieldBounds[] {
       max: random.below(3) === 0 ? undefined : low + random.below(50),
     },
   ];
+}
+
+/** Conditions on fields of any type with values such as rows have. */
+function randomConditions(random: Random, model: TableModel): FieldCondition[] {
+  const fields = model.columns.filter(({ semantic }) => semantic === "field");
+  const one = (): FieldCondition => {
+    const { name: column, type } = pick(random, fields);
+    const value = (): Scalar => randomValue(random, type);
+    const dice = random.below(type.kind === "string" ? 4 : 3);
+    if (dice === 0) return { kind: "in", column, values: [value(), value()] };
+    if (dice === 1)
+      return { kind: "range", column, min: random.below(3) === 0 ? undefined : value(), max: random.below(2) === 0 ? undefined : value() };
+    if (dice === 2) return { kind: random.below(2) === 0 ? "all" : "any", of: [{ kind: "in", column, values: [value()] }, one()] };
+    const text = pick(random, ["text", "text 7", "ext 1", "xxxx", "Grüße"]);
+    return { kind: "text", column, part: { text, wholeStart: false, wholeEnd: false, lowered: false } };
+  };
+  return fields.length === 0 ? [] : Array.from({ length: 1 + random.below(2) }, one);
 }

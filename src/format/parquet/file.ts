@@ -14,6 +14,7 @@ import {
   CHECKSUM_PLACEHOLDER,
   checksumPosition,
   EXTRAS_VERSION,
+  KEY_BLOOMS,
   KEY_COLUMNS,
   KEY_TAIL,
   KEY_VERSION,
@@ -86,6 +87,7 @@ export class ParquetFile {
   private readonly footer: Footer;
   private readonly indexBytes: Uint8Array;
   private readonly indexStart: number;
+  private bloomChecksums: readonly (number | undefined)[] | undefined;
   private readonly pageIndexes: (PageIndex | undefined)[] = [];
   /** Byte in the blob of page sums at which each row group begins; made at first use. */
   private readonly sumStarts: number[] = [0];
@@ -113,6 +115,20 @@ export class ParquetFile {
   pageIndex(rowGroup: number, column: number): PageIndex {
     const key = rowGroup * this.columns.length + column;
     return (this.pageIndexes[key] ??= this.readPageIndex(rowGroup, column));
+  }
+
+  /** CRC-32 of the bloom filter of a chunk; undefined when there is none, or none of its checksum. */
+  bloomChecksum(rowGroup: number, column: number): number | undefined {
+    this.bloomChecksums ??= this.readBloomChecksums();
+    return this.bloomChecksums[rowGroup * this.columns.length + column];
+  }
+
+  private readBloomChecksums(): readonly (number | undefined)[] {
+    const chunks = this.rowGroups.flatMap((group) => group.chunks);
+    const count = chunks.filter(({ bloom }) => bloom !== undefined).length;
+    const checksums = parseNumbers(this.keyValues.get(KEY_BLOOMS) ?? "", count) ?? [];
+    let next = 0;
+    return chunks.map(({ bloom }) => (bloom === undefined ? undefined : checksums[next++]));
   }
 
   /** Where a blob given to `ParquetWriter.addBlob` lies, or undefined. @throws DbError StorageUnavailable */

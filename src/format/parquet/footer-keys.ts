@@ -20,6 +20,9 @@ export function versionFor(columns: readonly ParquetColumn[]): number {
 /** Our description of the columns, JSON. */
 export const KEY_COLUMNS = "varve.parquet.columns";
 
+/** "crc32:crc32:…" of the bloom filters, by row group, then column; absent without filters, and in files of servers before it came. */
+export const KEY_BLOOMS = "varve.parquet.blooms";
+
 /** "offset:crc32": where the tail begins (page sums, then the indexes) and the checksum of its bytes up to the footer. */
 export const KEY_TAIL = "varve.parquet.tail";
 

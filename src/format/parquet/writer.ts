@@ -26,6 +26,7 @@ import {
   BLOB_PREFIX,
   CHECKSUM_PLACEHOLDER,
   checksumPosition,
+  KEY_BLOOMS,
   KEY_CHECKSUM,
   KEY_COLUMNS,
   KEY_TAIL,
@@ -79,20 +80,30 @@ export class ParquetWriter {
    *
    * @param inputs one a column, in their order; borrowed until the call returns
    * @param seriesEnds row end of each series, ascending: pages prefer to end there
+   * @returns the rows at which the pages end, counted from the first of the rows
    * @throws DbError InvalidArguments when a page exceeds 1 GiB or seconds do not fit the stored unit
    */
-  append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): void {
+  append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): Uint32Array {
     assert(!this.finished, "a finished file takes no rows");
     assert(inputs.length === this.columns.length, `${this.columns.length} inputs; got ${inputs.length}`);
     this.columns.forEach((column, c) => checkInput(column, inputs[c]!, rowCount));
     if (this.rowCount === 0) this.columns = this.columns.map((column, c) => withBareSeconds(column, inputs[c]!, rowCount));
     const { rowsPerRowGroup, rowsPerPage } = this.options;
+    const ends: number[] = [];
     for (let start = 0; start < rowCount; start += rowsPerRowGroup) {
       const end = Math.min(rowCount, start + rowsPerRowGroup);
       const pageEnds = cutPages(inputs, start, end, rowsPerPage, seriesEnds);
       this.rowGroups.push(this.columns.map((column, c) => this.writeChunk(column, inputs[c]!, start, pageEnds)));
+      for (const pageEnd of pageEnds) ends.push(pageEnd);
     }
     this.rowCount += rowCount;
+    return Uint32Array.from(ends);
+  }
+
+  /** Writes bytes of the caller behind the row groups so far, at once. Nothing but the returned range finds them again. */
+  addBytes(bytes: Uint8Array): ByteRange {
+    assert(!this.finished, "a finished file takes no bytes");
+    return this.place(bytes);
   }
 
   /** Places bytes of the caller between the row groups and the indexes; `ParquetFile.blob(name)` finds them. Borrowed until `finish`. */
@@ -112,6 +123,8 @@ export class ParquetWriter {
     const pairs: [string, string][] = Object.entries(keyValues);
     pairs.push([KEY_VERSION, String(versionFor(this.columns))], [KEY_COLUMNS, encodeColumns(this.columns)]);
     const blooms = this.rowGroups.map((chunks) => chunks.map(({ bloom }) => (bloom === undefined ? undefined : this.place(bloom))));
+    const checksums = this.rowGroups.flatMap((chunks) => chunks.flatMap(({ bloom }) => (bloom === undefined ? [] : [crc32(bloom)])));
+    if (checksums.length > 0) pairs.push([KEY_BLOOMS, checksums.join(":")]);
     for (const { name, bytes } of this.blobs) pairs.push([BLOB_PREFIX + name, this.placeBlob(bytes)]);
     const tailStart = this.output.offset;
     this.output.startChecksum();

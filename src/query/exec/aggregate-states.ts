@@ -2,11 +2,13 @@
  * States of the aggregates of one aggregation, all groups together: typed arrays by group for what generated loops compute, accumulators
  * by group for the rest.
  */
+import { assert } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, formOf } from "../../column/data-type.ts";
 import type { DecimalType } from "../../column/decimal.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
+import type { ColumnSummary } from "../../table/scan.ts";
 import { checkedSum } from "../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
@@ -23,6 +25,8 @@ import { valuesVector } from "./vector-values.ts";
 export interface AggregateState {
   /** Takes the segments of a batch; groups are below `groupCount`. */
   update(batch: ExecBatch, segments: Segments, groupCount: number): void;
+  /** Takes the figures of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
+  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
   /** The aggregate of each group. */
   vector(groupCount: number): Vector;
 }
@@ -65,6 +69,11 @@ class CountState implements AggregateState {
     countSegments(starts, groups, count, validity, vector?.kind === "dictionary" ? vector.codes : undefined, this.counts);
   }
 
+  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void {
+    this.counts = grownFloats(this.counts, groupCount);
+    this.counts[group] = (this.counts[group] ?? 0) + (summary?.valueCount ?? rowCount);
+  }
+
   vector(groupCount: number): Vector {
     this.counts = grownFloats(this.counts, groupCount);
     return { kind: "number", values: this.counts.subarray(0, groupCount), validity: undefined };
@@ -96,6 +105,17 @@ class SumStates implements AggregateState {
     }
     const add = this.type.kind === "float" ? addFloats : addIntegers;
     add(vector.values, vector.validity)(starts, groups, count, vector.values, vector.validity, this.state, addRows);
+  }
+
+  addSummary(group: number, groupCount: number, _: number, summary: ColumnSummary | undefined): void {
+    assert(summary !== undefined, "a sum is of a column");
+    if (summary.valueCount === 0) return;
+    assert(summary.sum !== undefined, "the sum was asked for");
+    this.grow(groupCount);
+    const { sums, counts } = this.state;
+    counts[group] = (counts[group] ?? 0) + summary.valueCount;
+    if (this.type.kind === "int") this.large.set(group, (this.large.get(group) ?? 0n) + BigInt(summary.sum));
+    else sums[group] = (sums[group] ?? 0) + summary.sum;
   }
 
   private grow(groupCount: number): void {
@@ -213,6 +233,20 @@ class ExtremeStates implements AggregateState {
     }
   }
 
+  addSummary(group: number, groupCount: number, _: number, summary: ColumnSummary | undefined): void {
+    assert(summary !== undefined, "an extreme is of a column");
+    if (summary.valueCount === 0) return;
+    const { state } = this;
+    state.values = grownFloats(state.values, groupCount);
+    state.counts = grownFloats(state.counts, groupCount);
+    const value = this.sign === 1 ? summary.max : summary.min;
+    if (typeof value === "bigint") return this.keep(group, value);
+    assert(typeof value === "number", `bounds of numbers are numbers; got ${typeof value}`);
+    const isBetter = state.counts[group] === 0 || compareValues(value, state.values[group] ?? 0) * this.sign > 0;
+    if (isBetter) state.values[group] = value;
+    state.counts[group] = (state.counts[group] ?? 0) + summary.valueCount;
+  }
+
   private keep(group: number, value: Value): void {
     if (value === undefined) return;
     const best = this.wide.get(group);
@@ -265,6 +299,10 @@ class AccumulatorStates implements AggregateState {
         );
       }
     }
+  }
+
+  addSummary(): void {
+    assert(false, `figures of pages do not answer ${this.call.function.name}`);
   }
 
   private grow(groupCount: number): void {

@@ -144,6 +144,23 @@ function withOperands(expression: TypedExpression, operands: readonly TypedExpre
   }
 }
 
+const FLIPPED: Readonly<Record<CompareOperator, CompareOperator>> = { "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+
+/** A comparison with a constant. */
+export interface Comparison {
+  readonly operator: CompareOperator;
+  readonly subject: TypedExpression;
+  readonly constant: Extract<TypedExpression, { kind: "literal" }>;
+}
+
+/** `subject operator constant`, turned round if need be; undefined when no side is a constant. */
+export function comparisonOf(expression: TypedExpression): Comparison | undefined {
+  if (expression.kind !== "compare") return undefined;
+  const { left, right, operator } = expression;
+  if (right.kind === "literal") return { operator, subject: left, constant: right };
+  return left.kind === "literal" ? { operator: FLIPPED[operator], subject: right, constant: left } : undefined;
+}
+
 /** Positions of the columns that an expression reads. */
 export function columnsOf(expression: TypedExpression, into: Set<number> = new Set()): Set<number> {
   if (expression.kind === "column") into.add(expression.index);

@@ -223,7 +223,8 @@ test("EXPLAIN names what the scan is asked for", async () => {
     "ProjectionExec: [max AS max(v)]",
     "  AggregateExec: by=[time bucket of 3600000 milliseconds, dc (once a series)], aggregates=[max(v)]",
     "    FilterExec: (w > 1.0)",
-    "      ScanExec: public.cpu, projection=[v, w, ts], time=[-inf, 2023-11-15T00:00:00), tags=[host in ('h1')], order=none",
+    "      ScanExec: public.cpu, projection=[v, w, ts], time=[-inf, 2023-11-15T00:00:00), tags=[host in ('h1')], " +
+      "prune=[w in 1..+inf], order=none",
   ]);
 });
 

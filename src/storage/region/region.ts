@@ -7,6 +7,7 @@
  * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
  */
 import type { Clock } from "../../base/clock.ts";
+import { type Logger, silentLogger } from "../../base/log.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
@@ -53,6 +54,7 @@ export class Region {
   private readonly pool: SlabPool;
   private readonly store: FileStore;
   private readonly clock: Clock;
+  private readonly logger: Logger;
   private active: Memtable;
   private frozen: Memtable[] = [];
   private files: SstFile[] = [];
@@ -65,17 +67,18 @@ export class Region {
     schema: TableSchema,
     files: readonly DataFile[],
     flushedSequence: number,
-    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock },
+    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock; readonly logger?: Logger },
   ) {
     this.pool = parts.pool;
     this.store = parts.store;
     this.clock = parts.clock;
+    this.logger = parts.logger ?? silentLogger;
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
     this.registry = new SeriesRegistry(schema.name);
     this.active = new Memtable(parts.pool);
     this.setSchema(schema);
-    this.files = files.map((file) => new SstFile(file, parts.store));
+    this.files = files.map((file) => this.opened(file));
   }
 
   /** Takes a new version of the schema. Rows in memory get the defaults of its new fields; those in files get them when they are read. */
@@ -221,7 +224,7 @@ export class Region {
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
   finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
     this.frozen = this.frozen.filter((other) => other !== memtable);
-    for (const file of files) this.files.push(new SstFile(file, this.store));
+    for (const file of files) this.files.push(this.opened(file));
     this.markFlushed(sequence);
     memtable.release();
   }
@@ -252,7 +255,7 @@ export class Region {
     const ids = new Set(old.map(({ id }) => id));
     const gone = this.files.filter(({ meta }) => ids.has(meta.id));
     const kept = this.files.filter(({ meta }) => !ids.has(meta.id));
-    const added = made.map((file) => new SstFile(file, this.store));
+    const added = made.map((file) => this.opened(file));
     this.files = [...kept, ...added].sort((a, b) => compareFiles(a.meta, b.meta));
     return async () => {
       for (const file of gone) await file.drop();
@@ -325,6 +328,10 @@ export class Region {
 
   private async deleteFolderIfUnused(): Promise<void> {
     if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
+  }
+
+  private opened(file: DataFile): SstFile {
+    return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
   }
 
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
