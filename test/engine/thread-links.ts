@@ -18,8 +18,10 @@ export function makeLinks(): Links {
   let wake: () => void = () => undefined;
   let reply: Reply | undefined;
   let isCut = false;
+  let posted = 0;
   const post = (message: FromThread): void => {
     queue.push(message);
+    posted++;
     // Some turns later than the writer goes on, so that tests see whether rows are drained when they are asked for.
     setImmediate(() => setImmediate(() => isCut || wake()));
   };
@@ -28,6 +30,7 @@ export function makeLinks(): Links {
       post,
       call: (call) => {
         queue.push({ kind: "call", call });
+        posted++;
         wake(); // The owner runs while the thread stands still.
         assert(reply !== undefined, "the owner replies to a call");
         const answer = reply;
@@ -40,6 +43,7 @@ export function makeLinks(): Links {
     },
     owner: {
       receive: () => (isCut ? undefined : queue.shift()),
+      posted: () => posted,
       post: (message) => {
         setImmediate(() => {
           if (!isCut) take(message);

@@ -20,6 +20,9 @@ import type { ThreadLink } from "./thread-link.ts";
 import { ThreadArenas } from "./thread-memory.ts";
 import { ThreadTables } from "./thread-tables.ts";
 
+/** What a message takes besides the head of its record, about. */
+const MESSAGE_BYTES = 1024;
+
 /** What an ingest thread is made of. */
 export interface IngestThreadParts {
   /** From 1. */
@@ -142,7 +145,9 @@ export class IngestThread implements Writer, SchemaLookup {
       this.tellHealth();
     }
     for (const chunk of prepared) chunk.publish();
-    this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces() });
+    const queuedBytes = record.head.length + MESSAGE_BYTES;
+    this.parts.shared.addUntoldBytes(queuedBytes); // So that an owner that is held up is not buried under small requests.
+    this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces(), queuedBytes });
   }
 
   private tell(message: Extract<FromThread, { kind: "logged" | "failed" }>): void {

@@ -67,6 +67,8 @@ export type FromThread =
       readonly segment: number;
       readonly head: Uint8Array;
       readonly chunks: readonly ChunkPlace[];
+      /** What the message itself takes while it waits. */
+      readonly queuedBytes: number;
     }
   /** A record failed: nothing of it counts, but memory was taken. */
   | { readonly kind: "failed"; readonly sequence: number; readonly chunks: readonly ChunkPlace[] }

@@ -2,7 +2,8 @@
  * What all threads of the process see at once, in one piece of shared memory:
  *
  *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3… log bytes a thread
- *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then a pair a thread: a message waits, a reply does
+ *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then three a thread: a message waits, a reply waits,
+ *          messages posted
  *
  * Every field has one writer, or is changed by atomic steps.
  */
@@ -17,6 +18,10 @@ const DURABLE_VERSION = 1;
 const CLOSED = 2;
 const REFUSING = 3;
 const THREAD_FLAGS = 4;
+const WAITING = 0;
+const REPLIED = 1;
+const POSTED = 2;
+const FLAGS_PER_THREAD = 3;
 
 /** Longest wait for a reply before it is asked whether the process is going down, in milliseconds. */
 const REPLY_CHECK_MILLIS = 1000;
@@ -33,7 +38,7 @@ export class SharedState {
   /** @param memory that of another thread's state; new by default */
   constructor(threads: number, memory?: SharedArrayBuffer) {
     const longs = LOG_BYTES + threads;
-    const bytes = longs * 8 + (THREAD_FLAGS + threads * 2) * 4;
+    const bytes = longs * 8 + (THREAD_FLAGS + threads * FLAGS_PER_THREAD) * 4;
     this.memory = memory ?? new SharedArrayBuffer(bytes);
     assert(this.memory.byteLength === bytes, `${bytes} B for ${threads} threads; got ${this.memory.byteLength}`);
     this.threads = threads;
@@ -94,24 +99,30 @@ export class SharedState {
     Atomics.store(this.longs, LOG_BYTES + thread - 1, BigInt(bytes));
   }
 
-  /** Notes that messages of a thread wait; answers whether the owner has to be woken: it was not before. */
+  /** Counts a message that a thread has posted; answers whether the owner has to be woken: it was not before. */
   raise(thread: number): boolean {
-    return Atomics.exchange(this.flags, THREAD_FLAGS + (thread - 1) * 2, 1) === 0;
+    Atomics.add(this.flags, this.flagOf(thread, POSTED), 1);
+    return Atomics.exchange(this.flags, this.flagOf(thread, WAITING), 1) === 0;
+  }
+
+  /** Messages that a thread has posted, as an int32 that wraps. */
+  posted(thread: number): number {
+    return Atomics.load(this.flags, this.flagOf(thread, POSTED));
   }
 
   /** Notes that the owner is about to take a thread's messages: one that comes later wakes it again. */
   lower(thread: number): void {
-    Atomics.store(this.flags, THREAD_FLAGS + (thread - 1) * 2, 0);
+    Atomics.store(this.flags, this.flagOf(thread, WAITING), 0);
   }
 
   /** Called before a thread asks, so that `awaitReply` waits for what is answered to it. */
   expectReply(thread: number): void {
-    Atomics.store(this.flags, this.replyFlag(thread), 0);
+    Atomics.store(this.flags, this.flagOf(thread, REPLIED), 0);
   }
 
   /** Stops the thread until `replied`. False when the process is going down instead. */
   awaitReply(thread: number): boolean {
-    const flag = this.replyFlag(thread);
+    const flag = this.flagOf(thread, REPLIED);
     while (Atomics.load(this.flags, flag) === 0) {
       if (Atomics.load(this.flags, CLOSED) === 1) return false;
       Atomics.wait(this.flags, flag, 0, REPLY_CHECK_MILLIS);
@@ -121,17 +132,17 @@ export class SharedState {
 
   /** Lets a thread that waits go on: its reply is there. */
   replied(thread: number): void {
-    Atomics.store(this.flags, this.replyFlag(thread), 1);
-    Atomics.notify(this.flags, this.replyFlag(thread));
+    Atomics.store(this.flags, this.flagOf(thread, REPLIED), 1);
+    Atomics.notify(this.flags, this.flagOf(thread, REPLIED));
   }
 
   /** From now on nobody answers. */
   close(): void {
     Atomics.store(this.flags, CLOSED, 1);
-    for (let thread = 1; thread <= this.threads; thread++) Atomics.notify(this.flags, this.replyFlag(thread));
+    for (let thread = 1; thread <= this.threads; thread++) Atomics.notify(this.flags, this.flagOf(thread, REPLIED));
   }
 
-  private replyFlag(thread: number): number {
-    return THREAD_FLAGS + (thread - 1) * 2 + 1;
+  private flagOf(thread: number, flag: number): number {
+    return THREAD_FLAGS + (thread - 1) * FLAGS_PER_THREAD + flag;
   }
 }

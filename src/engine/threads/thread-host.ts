@@ -47,6 +47,8 @@ export class ThreadHost implements LogStream {
   private readonly tasks: Map<number, PromiseWithResolvers<void>> = new Map();
   private lastTask = 0;
   private newestSegment: number;
+  /** Messages taken, as an int32 that wraps. */
+  private taken = 0;
   /** Records told of. */
   private seen = 0;
   /** `needed` of the last trim that went through, and what was seen then. */
@@ -66,9 +68,15 @@ export class ThreadHost implements LogStream {
     link.onWaiting(() => this.drain());
   }
 
-  /** Takes all messages that wait. What was acknowledged before the call is visible after it. */
+  /** Takes the messages that wait, and no later ones. What was acknowledged before the call is visible after it. */
   drain(): void {
-    for (let message = this.link.receive(); message !== undefined; message = this.link.receive()) this.take(message);
+    const posted = this.link.posted();
+    while (this.taken !== posted) {
+      const message = this.link.receive();
+      if (message === undefined) return; // Taken by a drain within this one.
+      this.taken = (this.taken + 1) | 0;
+      this.take(message);
+    }
   }
 
   /**
@@ -119,6 +127,7 @@ export class ThreadHost implements LogStream {
     switch (message.kind) {
       case "logged":
         this.seen++;
+        this.owner.shared.addUntoldBytes(-message.queuedBytes);
         return this.publish(message);
       case "failed":
         this.seen++;

@@ -18,6 +18,8 @@ export interface ThreadLink {
 export interface OwnerLink {
   /** The oldest message that was not taken, at once; undefined when there is none. */
   receive(): FromThread | undefined;
+  /** How many messages the thread has posted, as an int32 that wraps. */
+  posted(): number;
   post(message: ToThread): void;
   /** Answers the call that the thread stands still for. */
   reply(reply: Reply): void;

@@ -28,6 +28,7 @@ export function makePorts(): { readonly owner: ThreadPorts; readonly thread: Thr
 export function ownerLink({ data, events }: ThreadPorts, shared: SharedState, thread: number): OwnerLink {
   return {
     receive: () => receiveMessageOnPort(data)?.message,
+    posted: () => shared.posted(thread),
     post: (message) => events.postMessage(message),
     reply: (reply) => {
       data.postMessage(reply);
