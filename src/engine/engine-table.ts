@@ -7,6 +7,7 @@ import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
+import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
@@ -14,22 +15,27 @@ import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
-export type RegionScan = Pick<ResolvedScan, "output" | "bounds" | "request" | "metrics" | "selection">;
+export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
 
 /** A table over its region. */
 export class EngineTable implements Table {
   readonly region: Region;
   readonly clock: Clock;
+  /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
+  readonly catchUp: () => void;
   private readonly cache: PageCache;
   private dropped = false;
 
-  constructor(region: Region, cache: PageCache, clock: Clock) {
+  /** @param catchUp makes rows visible that other threads have acknowledged */
+  constructor(region: Region, cache: PageCache, clock: Clock, catchUp: () => void) {
     this.region = region;
     this.cache = cache;
     this.clock = clock;
+    this.catchUp = catchUp;
   }
 
   get schema(): TableSchema {
@@ -46,15 +52,18 @@ export class EngineTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
     const output = request.projection.map((name) => this.outputOf(schema, name));
-    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
+    const idOf = (name: string): number => columnNamed(schema, name).id;
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
-    yield* this.scanRegion({ output, bounds, request, metrics });
+    const summaries = resolvedSummaries(request, timeIndexOf(schema).id, (name) => this.summarised(columnNamed(schema, name)));
+    yield* this.scanRegion({ output, conditions, summaries, request, metrics });
   }
 
-  /** A scan with names resolved, from one snapshot of the region. */
+  /** A scan with names resolved, from one snapshot of the region. The names stand for columns as they are after `catchUp`. */
   async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const time = timeIndexOf(this.schema);
@@ -81,6 +90,7 @@ export class EngineTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
+    this.catchUp();
     let start: bigint | undefined;
     let end: bigint | undefined;
     const add = (min: bigint, max: bigint): void => {
@@ -93,6 +103,7 @@ export class EngineTable implements Table {
   }
 
   statistics(): TableStatistics {
+    this.catchUp();
     const files = this.region.dataFiles;
     return {
       rowCount: this.region.rowCount,
@@ -108,6 +119,11 @@ export class EngineTable implements Table {
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
+  }
+
+  private summarised(column: ColumnSchema): SummarisedColumn {
+    const { id, type, former } = column;
+    return { id, type, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
   }
 
   /** What rows hold that were written before the column was added. */

@@ -3,7 +3,9 @@
  * first wait.
  */
 import { assert } from "../base/assert.ts";
-import type { Region } from "../storage/region/region.ts";
+import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
+import type { PreparedChunk, Region } from "../storage/region/region.ts";
+import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { Table } from "../table/catalog.ts";
 import type { TableSchema } from "../table/schema.ts";
 import type { EngineTable } from "./engine-table.ts";
@@ -11,18 +13,35 @@ import type { LogicalTable } from "./metric/logical-table.ts";
 import { LogicalTables } from "./metric/logical-tables.ts";
 import type { PhysicalTable } from "./metric/physical-table.ts";
 import { storageSchemaOf } from "./metric/storage-schema.ts";
-import type { SegmentMarks } from "./series-mapper.ts";
+import { SegmentMarks } from "./series-mapper.ts";
 import { type WritePlan, writePlanOf } from "./write-rows.ts";
+import type { WriteTarget } from "./write-target.ts";
 
 /** A table and what writing to it needs. */
-export interface TableEntry {
+export class TableEntry implements WriteTarget {
   readonly table: EngineTable;
   /** Set for a table that carries logical tables; `table` then is its region under its storage schema. */
   readonly physical: PhysicalTable | undefined;
-  /** Series that the log segment being written has defined. */
-  readonly marks: SegmentMarks;
-  /** Follows the schema. */
+  readonly marks: SegmentMarks = new SegmentMarks();
   plan: WritePlan;
+
+  constructor(table: EngineTable, physical?: PhysicalTable) {
+    this.table = table;
+    this.physical = physical;
+    this.plan = writePlanOf(table.schema);
+  }
+
+  get schema(): TableSchema {
+    return this.table.schema;
+  }
+
+  get registry(): SeriesRegistry {
+    return this.table.region.registry;
+  }
+
+  prepare(source: ChunkSource): PreparedChunk {
+    return this.table.region.prepare(source);
+  }
 }
 
 /** See the file header. */
@@ -66,13 +85,6 @@ export class LiveTables {
     return this.byName.get(keyOf(database, name));
   }
 
-  /** The table of a name that is known to exist. */
-  entryOf(database: string, name: string): TableEntry {
-    const entry = this.find(database, name);
-    assert(entry !== undefined, "the table exists");
-    return entry;
-  }
-
   /** The table of an id, dropped ones apart. */
   byTableId(id: number): TableEntry | undefined {
     return this.byId.get(id);
@@ -105,7 +117,7 @@ export class LiveTables {
 
   /** Puts a logical table's schema in force; its physical table exists. */
   setLogical(schema: TableSchema, physical: string): void {
-    const carrier = this.entryOf(schema.database, physical).physical;
+    const carrier = this.find(schema.database, physical)?.physical;
     assert(carrier !== undefined, `${physical} is a physical table`);
     this.logicalTables.put(schema, carrier);
   }

@@ -3,25 +3,24 @@ import { assert } from "../../base/assert.ts";
 import { encodeLabels } from "../../storage/series/label-set.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
-import type { LiveTables, TableEntry } from "../live-tables.ts";
-import type { PhysicalTable } from "./physical-table.ts";
+import type { WriteCarrier, WriteTables, WriteTarget } from "../write-target.ts";
 
 /** Works on one physical table for one batch. All logical tables and labels exist. */
 export class LabelResolver {
   private readonly database: string;
-  private readonly tables: LiveTables;
-  private readonly physical: PhysicalTable;
+  private readonly tables: WriteTables;
+  private readonly physical: WriteCarrier;
   private readonly registry: SeriesRegistry;
   private readonly ids: Map<string, string> = new Map();
   private readonly columns: number[] = [];
   private readonly values: string[] = [];
 
-  constructor(database: string, { physical, table }: TableEntry, tables: LiveTables) {
-    assert(physical !== undefined, `${table.schema.name} is a physical table`);
+  constructor(database: string, { physical, schema, registry }: WriteTarget, tables: WriteTables) {
+    assert(physical !== undefined, `${schema.name} is a physical table`);
     this.database = database;
     this.tables = tables;
     this.physical = physical;
-    this.registry = table.region.registry;
+    this.registry = registry;
   }
 
   /** The series of a tag set, made if it is new. @throws DbError RateLimited at the series limit */

@@ -7,6 +7,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
+import { conditionsOf } from "../../storage/scan/column-condition.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
@@ -58,17 +59,25 @@ export class LogicalTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.physical.storage.catchUp();
     const { schema, lanes } = this;
     if (this.dropped) throw tableNotFound(schema.database, schema.name);
     const output = request.projection.map((name) => this.outputOf(name));
-    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: this.storedField(this.columnNamed(bound.column)).id }));
+    const stored = (name: string): ColumnSchema => this.storedField(this.columnNamed(name));
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     for (const { column } of request.tagPredicates) {
       const { semantic } = this.columnNamed(column);
       assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
     }
-    const selection = { registry: lanes.registry, numbersOf: lanes.numbersOf.bind(lanes) };
+    const { physical } = this;
+    const summaries = physical.summariesOf(request, stored);
+    const selection = {
+      registry: lanes.registry,
+      numbersOf: lanes.numbersOf.bind(lanes),
+      fileTags: physical.fileTagsOf(request.tagPredicates),
+    };
     const asked = { ...request, timeRange: this.unexpired(request.timeRange) };
-    yield* this.physical.storage.scanRegion({ output, bounds, request: asked, metrics, selection });
+    yield* physical.storage.scanRegion({ output, conditions, summaries, request: asked, metrics, selection });
   }
 
   /** May be wider than the truth: the physical table's. */

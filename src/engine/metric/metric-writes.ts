@@ -15,12 +15,11 @@ import { vectorOf } from "../../column/vector-builder.ts";
 import { physicalWriteRefusal } from "../../table/metric.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
-import type { LiveTables } from "../live-tables.ts";
 import { unresolvedKeys } from "../series-mapper.ts";
 import { takeWriteRows } from "../time-conversion.ts";
 import { columnSources } from "../write-rows.ts";
+import type { LogicalTarget, WriteTables } from "../write-target.ts";
 import { joinWrites } from "./join-writes.ts";
-import type { LogicalTable } from "./logical-table.ts";
 
 /** A batch being routed. */
 export interface RoutedBatch {
@@ -34,10 +33,10 @@ export interface RoutedBatch {
 
 /** See the file header. */
 export class MetricWrites {
-  private readonly tables: LiveTables;
+  private readonly tables: WriteTables;
   private readonly clock: Clock;
 
-  constructor(tables: LiveTables, clock: Clock) {
+  constructor(tables: WriteTables, clock: Clock) {
     this.tables = tables;
     this.clock = clock;
   }
@@ -78,7 +77,7 @@ export class MetricWrites {
   }
 
   /** A write to one logical table. A metric protocol's one field is the table's, whatever it is called. */
-  private ofLogical(write: TableWrite, { schema, plan, physical }: LogicalTable, options: WriteOptions): TableWrite {
+  private ofLogical(write: TableWrite, { schema, plan, physical }: LogicalTarget, options: WriteOptions): TableWrite {
     const own = schema.columns.find(({ semantic }) => semantic === "field");
     assert(own !== undefined, `logical table ${schema.name} has a field`);
     const fields = write.fields.map((field) => {
@@ -133,7 +132,9 @@ export class MetricWrites {
   private stray({ tablesOfKeys: _, ...write }: TableWrite, table: string, database: string, claim: string | undefined): TableWrite {
     const carrier = this.tables.logical(database, table)?.physical.schema.name ?? claim;
     if (carrier !== undefined) return { ...write, table: carrier, tablesOfKeys: true };
-    const fields = this.tables.entryOf(database, table).table.schema.columns.filter(({ semantic }) => semantic === "field");
+    const ordinary = this.tables.find(database, table);
+    assert(ordinary !== undefined, `table ${table} of a stray key exists`);
+    const fields = ordinary.schema.columns.filter(({ semantic }) => semantic === "field");
     const name = fields.length === 1 ? fields[0]?.name : undefined;
     return { ...write, table, fields: name === undefined ? write.fields : write.fields.map((field) => ({ ...field, name })) };
   }

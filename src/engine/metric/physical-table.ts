@@ -7,18 +7,24 @@ import { StatusCode } from "../../base/status-code.ts";
 import { DROPPED } from "../../storage/memtable/sort-rows.ts";
 import type { SharedTables } from "../../storage/region/shared-tables.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
+import { conditionsOf } from "../../storage/scan/column-condition.ts";
+import type { ResolvedSummaries } from "../../storage/scan/page-summaries.ts";
+import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
+import type { WantedTag } from "../../storage/sst/tag-filter.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
-import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { EngineTable } from "../engine-table.ts";
+import { resolvedSummaries } from "../scan-summaries.ts";
+import type { WriteCarrier } from "../write-target.ts";
 import { PhysicalTags } from "./physical-tags.ts";
 import { SeriesByTable } from "./series-by-table.ts";
 
 /** See the file header. `storage` is its region as a table of its own, by the storage schema. */
-export class PhysicalTable implements Table, SharedTables {
+export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   readonly storage: EngineTable;
   readonly byTable: SeriesByTable;
   private readonly tags: PhysicalTags;
@@ -121,21 +127,38 @@ export class PhysicalTable implements Table, SharedTables {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.storage.catchUp();
     const names = this.schema.columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name);
     const output = request.projection.map((name) => this.outputOf(name, names));
-    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: this.columnNamed(bound.column).id }));
+    const stored = (name: string): ColumnSchema => this.columnNamed(name);
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
+    const summaries = this.summariesOf(request, stored);
     const { tags } = this;
     const { registry } = this.storage.region;
     const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
     const selection = {
       registry,
       tags: tags.columnsAt(names),
+      fileTags: this.fileTagsOf(request.tagPredicates),
       numbersOf: (predicates: readonly TagPredicate[]): Uint32Array => {
         tags.prepare(used);
         return this.numbersOf(predicates);
       },
     };
-    yield* this.storage.scanRegion({ output, bounds, request, metrics, selection });
+    yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
+  }
+
+  /** Figures of pages that a scan may be answered with. `stored`: the column of the region that has a field's values. */
+  summariesOf(request: ScanRequest, stored: (name: string) => ColumnSchema): ResolvedSummaries | undefined {
+    return resolvedSummaries(request, timeIndexOf(this.storage.schema).id, (name) => {
+      const { id, type } = stored(name);
+      return { id, type, hasDefault: false, former: undefined }; // The field is as old as the table, and stays as it is.
+    });
+  }
+
+  /** Labels without which a file holds nothing of interest: it then has no such column, or no such value in it. */
+  fileTagsOf(predicates: readonly TagPredicate[]): readonly WantedTag[] {
+    return wantedTags(predicates, (name) => this.labelIds.get(name));
   }
 
   timeBounds(): TimeRange | undefined {

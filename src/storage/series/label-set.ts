@@ -18,7 +18,7 @@ export const TABLE_ID_COLUMN_ID = 0x7fff_ff00;
  * The text of a label set; undefined, which is NULL, for the empty one.
  *
  * @param columnIds ascending, distinct
- * @param values one an id, none empty
+ * @param values one an id; the empty text is a value, and another than none
  */
 export function encodeLabels(columnIds: readonly number[], values: readonly string[]): string | undefined {
   let text = "";
@@ -37,7 +37,7 @@ export function decodeLabels(text: string | undefined, each: (columnId: number, 
     const lengthEnd = numberEnd(text, idEnd + 1);
     const start = lengthEnd + 1;
     const end = start + numberAt(text, idEnd + 1, lengthEnd);
-    assert(end > start && end <= text.length, `a value of 1 to ${text.length - start} characters; got ${end - start}`);
+    assert(end <= text.length, `a value of at most ${text.length - start} characters; got ${end - start}`);
     each(numberAt(text, at, idEnd), start, end);
     at = end;
   }

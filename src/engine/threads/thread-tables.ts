@@ -1,0 +1,188 @@
+/**
+ * An ingest thread's mirror of the tables: their schemas, and the series that this thread wrote rows of, under numbers of its own.
+ *
+ * It follows the owner by versions: `refresh` costs one atomic read while nothing changed. What a write lacks is made by the owner, while
+ * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
+ */
+import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
+import type { PreparedChunk } from "../../storage/region/region.ts";
+import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import { storageSchemaOf } from "../metric/storage-schema.ts";
+import type { SchemaStep } from "../schema-store.ts";
+import { SegmentMarks } from "../series-mapper.ts";
+import { type WritePlan, writePlanOf } from "../write-rows.ts";
+import type { LogicalTarget, WriteTables, WriteTarget } from "../write-target.ts";
+import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
+import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
+import type { SharedState } from "./shared-state.ts";
+import type { ThreadLink } from "./thread-link.ts";
+import { type ThreadArenas, ThreadMemory } from "./thread-memory.ts";
+
+/** One table of the mirror that has rows of its own. */
+class MirrorTable implements WriteTarget {
+  /** As users see it. */
+  shown: TableSchema;
+  schema: TableSchema;
+  plan: WritePlan;
+  readonly physical: MirrorCarrier | undefined;
+  readonly registry: SeriesRegistry;
+  readonly marks: SegmentMarks = new SegmentMarks();
+  readonly memory: ThreadMemory;
+
+  constructor(shown: TableSchema, arenas: ThreadArenas) {
+    this.shown = shown;
+    this.schema = storageSchemaOf(shown);
+    this.plan = writePlanOf(this.schema);
+    this.physical = isPhysicalTable(shown) ? new MirrorCarrier(shown) : undefined;
+    this.registry = new SeriesRegistry(shown.name);
+    this.memory = new ThreadMemory(arenas, shown.id);
+    this.setSchema(shown);
+  }
+
+  setSchema(shown: TableSchema): void {
+    const schema = storageSchemaOf(shown);
+    this.shown = shown;
+    this.schema = schema;
+    this.plan = writePlanOf(schema);
+    this.physical?.setSchema(shown);
+    this.registry.setColumns(schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []));
+  }
+
+  prepare(source: ChunkSource): PreparedChunk {
+    return this.memory.prepare(source);
+  }
+}
+
+/** See the file header. */
+export class ThreadTables implements WriteTables {
+  private readonly shared: SharedState;
+  private readonly link: ThreadLink;
+  private readonly arenas: ThreadArenas;
+  private readonly byName: Map<string, MirrorTable> = new Map();
+  private readonly byId: Map<number, MirrorTable> = new Map();
+  private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
+  private databaseNames: ReadonlySet<string> = new Set();
+  private version = 0;
+  private epoch = 0;
+
+  /** @param news everything there is now */
+  constructor(shared: SharedState, link: ThreadLink, arenas: ThreadArenas, news: CatalogNews) {
+    this.shared = shared;
+    this.link = link;
+    this.arenas = arenas;
+    this.take(news);
+  }
+
+  get dropEpoch(): number {
+    return this.epoch;
+  }
+
+  /** Version of the catalogue that the mirror shows. */
+  get catalogVersion(): number {
+    return this.version;
+  }
+
+  /** Names of all databases. */
+  get databases(): ReadonlySet<string> {
+    return this.databaseNames;
+  }
+
+  find(database: string, name: string): MirrorTable | undefined {
+    return this.byName.get(keyOf(database, name));
+  }
+
+  logical(database: string, name: string): LogicalTarget | undefined {
+    return this.logicalTables.find(database, name);
+  }
+
+  schema(database: string, name: string): TableSchema | undefined {
+    return this.find(database, name)?.shown ?? this.logical(database, name)?.schema;
+  }
+
+  entries(): Iterable<MirrorTable> {
+    return this.byId.values();
+  }
+
+  /** Follows the owner. Whatever was acknowledged before the call is seen after it. */
+  refresh(): void {
+    if (this.shared.version !== this.version) this.call({ kind: "news", since: this.version });
+  }
+
+  evolve(steps: readonly SchemaStep[]): "applied" | "refreshed" {
+    return this.call({ kind: "evolve", since: this.version, steps }) ? "applied" : "refreshed";
+  }
+
+  /** Leaves the memory of a table to the owner. */
+  rotate(tableId: number): void {
+    this.byId.get(tableId)?.memory.rotate();
+  }
+
+  private call(call: Call): boolean {
+    const reply = this.link.call(call);
+    if (reply.kind === "refused") throw errorOfTold(reply.error);
+    this.take(reply.news);
+    return reply.isApplied;
+  }
+
+  private take({ version, isWhole, changes }: CatalogNews): void {
+    if (isWhole) {
+      const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id as number] : [])));
+      for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(id)) this.drop(id);
+    }
+    for (const change of changes) this.apply(change);
+    this.version = version;
+  }
+
+  private apply(change: CatalogChange): void {
+    switch (change.kind) {
+      case "schema":
+        return this.put(change.schema);
+      case "dropped":
+        return this.drop(change.tableId);
+      case "databases":
+        this.databaseNames = new Set(change.names);
+        return;
+      case "full":
+        this.byId.get(change.tableId)?.registry.close();
+    }
+  }
+
+  private put(schema: TableSchema): void {
+    if (physicalTableOf(schema) !== undefined) return this.logicalTables.put(schema);
+    const known = this.byId.get(schema.id);
+    if (known === undefined) {
+      const table = new MirrorTable(schema, this.arenas);
+      this.byId.set(schema.id, table);
+      this.byName.set(keyOf(schema.database, schema.name), table);
+      return;
+    }
+    if (known.schema.name !== schema.name) {
+      this.forgetName(known);
+      this.byName.set(keyOf(schema.database, schema.name), known);
+      this.epoch++; // Keys of a decoder say the old name.
+    }
+    known.setSchema(schema);
+  }
+
+  private drop(tableId: number): void {
+    if (this.logicalTables.drop(tableId)) this.epoch++;
+    const table = this.byId.get(tableId);
+    if (table === undefined) return;
+    this.byId.delete(tableId);
+    this.forgetName(table);
+    this.epoch++;
+    table.memory.rotate();
+  }
+
+  /** A whole catalogue comes in no particular order: the name may be another table's by now. */
+  private forgetName(table: MirrorTable): void {
+    const key = keyOf(table.schema.database, table.schema.name);
+    if (this.byName.get(key) === table) this.byName.delete(key);
+  }
+}
+
+function keyOf(database: string, table: string): string {
+  return `${database}\0${table}`;
+}
