@@ -184,17 +184,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       threads,
       onFlushed,
     });
-    const host = {
-      regions: () => live.regions(),
-      logBytes: () => trimmer.bytes,
-      logHolders: () => trimmer.holders(),
-      logRecords: () => wal.queued().records,
-      isUrgent: () => this.failure() !== undefined,
-      isOverMemory: () => this.memory.isOver(),
-      flush: (region: Region) => this.flusher.flush(region),
-      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
-    };
-    this.scheduler = new FlushScheduler(parts.limits, host, clock, logger.child("flush"));
+    this.scheduler = this.makeScheduler();
     this.upkeep = this.makeUpkeep(deletes);
     this.countMemory(workerMemory);
   }
@@ -491,6 +481,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (failure === undefined) return;
     const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
     throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
+  }
+
+  private makeScheduler(): FlushScheduler<Region> {
+    const { live, trimmer, faults: troubles } = this;
+    const { wal, limits, clock, logger } = this.parts;
+    const host = {
+      regions: () => live.regions(),
+      logBytes: () => trimmer.bytes,
+      logHolders: () => trimmer.holders(),
+      logRecords: () => wal.queued().records,
+      isUrgent: () => this.failure() !== undefined,
+      isOverMemory: () => this.memory.isOver(),
+      flush: (region: Region) => this.flusher.flush(region),
+      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
+    };
+    return new FlushScheduler(limits, host, clock, logger.child("flush"));
   }
 
   private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {

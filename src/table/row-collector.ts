@@ -78,10 +78,8 @@ export class RowCollector {
       cells = holdsBytes(type) ? new ByteCells(name, type, this.times) : new ScalarCells(name, type, this.times);
       this.columns.set(name, cells);
     } else if (cells.type !== type && !sameType(cells.type, type)) {
-      throw new DbError(
-        StatusCode.InvalidArguments,
-        `Column datatype mismatch. For column: ${name}, expected datatype: ${displayName(cells.type)}, actual datatype: ${displayName(type)}`,
-      );
+      const types = `expected datatype: ${displayName(cells.type)}, actual datatype: ${displayName(type)}`;
+      throw new DbError(StatusCode.InvalidArguments, `Column datatype mismatch. For column: ${name}, ${types}`);
     }
     return cells;
   }

@@ -11,7 +11,7 @@ export class SnappyError extends Error {
 }
 
 /** Bytes that a target needs beyond the decoded length. */
-export const SNAPPY_SLACK = 8;
+const SNAPPY_SLACK = 8;
 
 /** Longest varint of a length: 32 bits. */
 const LENGTH_BYTES_MAX = 5;

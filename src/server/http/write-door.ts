@@ -45,7 +45,7 @@ export function openDoor(exchange: Exchange, db: IngestDb): WriteDoor {
 }
 
 /** @throws DbError DatabaseNotFound */
-export function checkDatabase(database: string, db: IngestDb): void {
+function checkDatabase(database: string, db: IngestDb): void {
   // In lower case, since Telegraf looks for these words before it makes the database and tries again.
   if (!databaseExists(database, db)) throw new DbError(StatusCode.DatabaseNotFound, `database not found: ${database}`);
 }
