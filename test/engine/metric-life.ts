@@ -1,18 +1,19 @@
 /**
  * One long random life of logical tables on two physical ones beside the model: tables and labels come and go, rows arrive one table at a
- * time or for all of them in one request, flushes and merges run, fail and stand still, the machine loses power, and every scan of
+ * time or for all of them in one request, on any of several threads, flushes and merges run, fail and stand still, the machine loses power, and every scan of
  * every table must answer what the model says. All from one seed.
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND } from "../../src/column/data-type.ts";
 import type { Scalar } from "../../src/column/vector.ts";
+import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
-import type { WriteOptions } from "../../src/table/write-batch.ts";
+import type { WriteBatch, WriteOptions } from "../../src/table/write-batch.ts";
 import { metricBatch, type Sample } from "../support/metric-batch.ts";
 import { checkScan, startScan } from "./check-scan.ts";
 import { Machine } from "./machine.ts";
@@ -24,6 +25,8 @@ const TIME: ColumnDefinition = { name: "greptime_timestamp", type: TIMESTAMP_MIL
 const VALUE: ColumnDefinition = { name: "greptime_value", type: FLOAT64, semantic: "field", nullable: true };
 const CARRIERS = ["p0", "p1"] as const;
 const TABLES_MAX = 6;
+/** Ingest threads beside the engine's own. */
+const THREADS_MAX = 2;
 const NOW = 1_686_441_600_000;
 const DAY = 86_400_000;
 
@@ -42,7 +45,8 @@ const tagOf = (number: number): ColumnDefinition => ({ name: `tag${number}`, typ
 export async function liveMetrics(seed: number, steps: number): Promise<void> {
   const random = seededRandom(seed);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3]) };
-  const machine = await Machine.start({ segmentBytes: pick(random, [2000, 20_000, 1 << 20]), compaction });
+  const threads = random.below(THREADS_MAX + 1);
+  const machine = await Machine.start({ segmentBytes: pick(random, [2000, 20_000, 1 << 20]), compaction, threads });
   const life = new MetricLife(random, machine);
   await life.begin();
   for (let step = 0; step < steps; step++) {
@@ -79,7 +83,7 @@ class MetricLife {
   }
 
   async step(): Promise<void> {
-    const { random, machine } = this;
+    const { random } = this;
     if (this.tables.length === 0) return this.create();
     const table = pick(random, this.tables);
     const dice = random.below(100);
@@ -94,8 +98,7 @@ class MetricLife {
     else if (dice < 84) await this.failWrite(table);
     else if (dice < 87) await this.drop(table);
     else if (dice < 88) await this.truncate(table);
-    else if (dice < 91) await this.afterwards("restart", machine.restart());
-    else if (dice < 94) await this.afterwards("crash", machine.crash());
+    else if (dice < 94) await this.startAgain(dice < 91 ? "restart" : "crash");
     else if (this.tables.length < TABLES_MAX) await this.create();
   }
 
@@ -146,7 +149,7 @@ class MetricLife {
     if (samples.length === 0) return;
     const shuffled = this.random.sample(samples.length, samples.length).map((i) => samples[i]!);
     // Rows of one series and time are in any order now; the model is told in the order of the request.
-    await this.machine.engine.write(DATABASE, metricBatch(shuffled, carrier, this.dictionary), optionsOf(carrier));
+    await this.write(metricBatch(shuffled, carrier, this.dictionary), optionsOf(carrier));
     for (const { table, rows } of parts) {
       const of = new Map(rows.map((row) => [sampleKey(sampleOf(table, row)), row]));
       table.model.write(
@@ -156,11 +159,21 @@ class MetricLife {
     }
   }
 
-  private send(table: Live, rows: readonly ModelRow[]): Promise<unknown> {
+  private send(table: Live, rows: readonly ModelRow[], thread?: number): Promise<unknown> {
     const { columns } = table.model;
     const builder = new RowBatchBuilder(table.name, columns);
     for (const row of rows) builder.add(columns.map(({ name }) => row.get(name)));
-    return this.machine.engine.write(DATABASE, builder.batch(), optionsOf(table.carrier));
+    return this.write(builder.batch(), optionsOf(table.carrier), thread);
+  }
+
+  /** As a request to any of the threads. */
+  private write(batch: WriteBatch, options: WriteOptions, thread: number = this.anyThread()): Promise<unknown> {
+    if (thread > 0) (this.machine.writer(thread) as IngestThread).refresh();
+    return this.machine.writer(thread).write(DATABASE, batch, options);
+  }
+
+  private anyThread(): number {
+    return this.random.below(this.machine.threads.length + 1);
   }
 
   private async writeOne(table: Live): Promise<void> {
@@ -174,8 +187,9 @@ class MetricLife {
   private async failWrite(table: Live): Promise<void> {
     this.doing = `fail a write of ${table.name}`;
     if (this.tableOf(table) === undefined) return;
-    this.machine.wal.failNextWrite("no space left");
-    await mayFail(this.send(table, this.rowsOf(table, 5)));
+    const thread = this.anyThread();
+    this.machine.logOf(thread).failNextWrite("no space left");
+    await mayFail(this.send(table, this.rowsOf(table, 5), thread));
     await this.check(table);
   }
 
@@ -259,7 +273,7 @@ class MetricLife {
       const row = this.rowsOf(table, 1)[0]!;
       const labelled = new Map([...row, [column.name, "new"] as const]);
       const samples = [sampleOf({ ...table, model: new TableModel([...table.model.columns, column], table.model.mode) }, labelled)];
-      await this.machine.engine.write(DATABASE, metricBatch(samples, table.carrier, this.dictionary), optionsOf(table.carrier));
+      await this.write(metricBatch(samples, table.carrier, this.dictionary), optionsOf(table.carrier));
       await write;
       table.model.addColumn(column);
       table.model.write(new Set([VALUE.name]), [labelled]);
@@ -287,6 +301,12 @@ class MetricLife {
     table.model.clear();
     await scan.finish();
     await this.check(table);
+  }
+
+  /** The next start has another number of threads now and then. */
+  private async startAgain(how: "restart" | "crash"): Promise<void> {
+    if (this.random.below(3) === 0) this.machine.threadCount = this.random.below(THREADS_MAX + 1);
+    await this.afterwards(how, this.machine[how]());
   }
 
   private async afterwards(what: string, work: Promise<void>): Promise<void> {
