@@ -63,7 +63,10 @@ export class LogicalTable implements Table {
     const { schema, lanes } = this;
     if (this.dropped) throw tableNotFound(schema.database, schema.name);
     const output = request.projection.map((name) => this.outputOf(name));
-    const stored = (name: string): ColumnSchema => this.storedField(this.columnNamed(name));
+    const stored = (name: string): ColumnSchema => {
+      const column = this.columnNamed(name);
+      return column.semantic === "timestamp" ? timeIndexOf(this.physical.storage.schema) : this.storedField(column);
+    };
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     for (const { column } of request.tagPredicates) {
       const { semantic } = this.columnNamed(column);
