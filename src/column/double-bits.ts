@@ -1,6 +1,6 @@
 /**
- * Doubles moved with all their bits. Which NaN an element is has a meaning (0x7ff0000000000002 is Prometheus' mark that a series ended), but
- * reading an element and writing it elsewhere makes every NaN the ordinary one; only `set` on arrays of one type copies bits.
+ * Doubles moved with all their bits. Which NaN an element is has a meaning (0x7ff0000000000002 is Prometheus' mark that a series ended),
+ * but reading an element and writing it elsewhere makes every NaN the ordinary one; only `set` on arrays of one type copies bits.
  *
  * So loops move numbers as numbers and a NaN as two halves: 1.1 ns a row scattered over 262,144 rows (1.8 with halves alone; the loop
  * that all classes of numbers share takes 4.5).

@@ -1,7 +1,7 @@
 /**
  * One long random life of logical tables on two physical ones beside the model: tables and labels come and go, rows arrive one table at a
- * time or for all of them in one request, on any of several threads, flushes and merges run, fail and stand still, the machine loses power, and every scan of
- * every table must answer what the model says. All from one seed.
+ * time or for all of them in one request, on any of several threads, flushes and merges run, fail and stand still, the machine loses
+ * power, and every scan of every table must answer what the model says. All from one seed.
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
