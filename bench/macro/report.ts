@@ -177,12 +177,13 @@ export function soakText(result: SoakResult): string {
     "most",
   ];
   const rows = windows.reduce((sum, window) => sum + window.rows, 0);
+  const { deletes, windowsCounted, rssBytesPeak, diskBytesWritten } = result;
   return `## Soak
 
-${(seconds / 60).toFixed(1)} minutes of ingest, ${thousands(rows)} rows, with a time to live of three minutes and ${result.deletes} deletes of \
-${thousands(result.deletedRows)} rows, compaction running. ${result.windowsCounted} windows of ten seconds were counted while nothing had touched \
-them, and held every acknowledged row; every deleted row was gone. Peak RSS ${(result.rssBytesPeak / MIB).toFixed(0)} MiB, \
-${(result.diskBytesWritten / rows).toFixed(1)} B written a row.
+${(seconds / 60).toFixed(1)} minutes of ingest, ${thousands(rows)} rows, with a time to live of three minutes and ${deletes} deletes of \
+${thousands(result.deletedRows)} rows, compaction running. ${windowsCounted} windows of ten seconds were counted while nothing had \
+touched them, and held every acknowledged row; every deleted row was gone. Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB, \
+${(diskBytesWritten / rows).toFixed(1)} B written a row.
 
 ${table(head, lines)}`;
 }

@@ -60,7 +60,7 @@ export interface SoakPlan {
   readonly progress: Progress;
 }
 
-/** Runs the soak. @throws Error when an acknowledged row is missing, a deleted one is there, or a request fails for another reason than 429 */
+/** Runs the soak. @throws Error when an acknowledged row is missing, a deleted one is there, or a request fails but for 429 */
 export async function runSoak(plan: SoakPlan): Promise<SoakResult> {
   const running = await plan.target.start(plan.directory);
   const soak = new Soak(plan, running);
