@@ -31,7 +31,7 @@ function put(...schemas: readonly TableSchema[]): CatalogChange[] {
 }
 
 /** A mirror of these tables, and what makes the owner's next answer. */
-function mirror(changes: readonly CatalogChange[]): { tables: ThreadTables; answer(reply: Reply): void } {
+function mirror(changes: readonly CatalogChange[]): { tables: ThreadTables; answer: (reply: Reply) => void } {
   const shared = new SharedState(1);
   let next: Reply | undefined;
   const link = {
