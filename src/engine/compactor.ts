@@ -25,9 +25,10 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
+import type { SharedTables } from "../storage/region/shared-tables.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import { type TableSchema, timeIndexOf } from "../table/schema.ts";
-import { encodeFile, fileKey } from "./meta-codec.ts";
+import { encodeFile, fileKey, uncleanKey } from "./meta-codec.ts";
 
 /** When and how much to merge, where a table's options do not say otherwise. */
 export interface CompactionLimits extends PickOptions {
@@ -77,6 +78,8 @@ const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
 const LOOK_MILLIS = 600_000;
 
+/** Files are written anew when more than this share of their rows are of dropped logical tables: they take twice their room at most. */
+const DROPPED_SHARE = 0.5;
 /** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
 const WORKER_BYTES: number = 192 * 1024 * 1024;
 
@@ -148,6 +151,7 @@ export class Compactor {
       for (const files of [...picked, ...partly.map((file) => [file])]) {
         if (this.host.isLive(region) && region.hasFiles(files)) await this.merge(region, files, minTime);
       }
+      if (region.sharedBy?.isUnclean() === true) await this.clean(region, region.sharedBy, 0, minTime);
     });
   }
 
@@ -243,9 +247,23 @@ export class Compactor {
     const minTime = this.expiryOf(schema);
     await this.removeExpired(region, minTime);
     const [picked] = pickFiles(region.dataFiles, unitOf(schema), this.optionsOf(schema));
-    if (picked === undefined) return false;
+    if (picked === undefined) {
+      if (region.sharedBy?.isUnclean() === true) await this.clean(region, region.sharedBy, DROPPED_SHARE, minTime);
+      return false;
+    }
     await this.merge(region, picked, minTime);
     return true;
+  }
+
+  /** Writes files anew of which more than a share of the rows are of dropped logical tables. */
+  private async clean(region: Region, tables: SharedTables, share: number, minTime: bigint | undefined): Promise<void> {
+    tables.beginCleaning();
+    for (const file of await tables.filesToClean(share)) {
+      if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], minTime);
+    }
+    if (!this.host.isLive(region) || tables.isUnclean()) return; // Another table was dropped meanwhile: its mark stays.
+    this.parts.meta.commit([{ key: uncleanKey(region.schemaNow.id), value: undefined }]);
+    await this.parts.meta.settled();
   }
 
   /** Takes away files of which every row has expired. */
@@ -367,7 +385,8 @@ function jobOf(region: Region, inputs: PickedFiles, minTime: bigint | undefined,
   const schema = region.schemaNow;
   const fields = schema.columns.filter(({ semantic }) => semantic === "field");
   const defaults = fields.map((column) => ({ columnId: column.id, value: initialValueOf(column, clock) }));
-  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, fileId };
+  const liveTables = region.sharedBy?.liveIds();
+  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, liveTables, fileId };
 }
 
 function unitOf(schema: TableSchema): TimeUnit {

@@ -9,20 +9,25 @@ import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
-import type { ResolvedSummaries } from "../storage/scan/page-summaries.ts";
-import { scanRows } from "../storage/scan/scan.ts";
+import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
+import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import { tableNotFound } from "./table-not-found.ts";
+
+/** What of a scan depends on the table that asks: one region may carry several. */
+export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
 
 /** A table over its region. */
 export class EngineTable implements Table {
   readonly region: Region;
+  readonly clock: Clock;
+  /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
+  readonly catchUp: () => void;
   private readonly cache: PageCache;
-  private readonly clock: Clock;
-  private readonly catchUp: () => void;
   private dropped = false;
 
   /** @param catchUp makes rows visible that other threads have acknowledged */
@@ -50,11 +55,18 @@ export class EngineTable implements Table {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
-    const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const idOf = (name: string): number => columnNamed(schema, name).id;
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
+    const summaries = resolvedSummaries(request, timeIndexOf(schema).id, (name) => this.summarised(columnNamed(schema, name)));
+    yield* this.scanRegion({ output, conditions, summaries, request, metrics });
+  }
+
+  /** A scan with names resolved, from one snapshot of the region. The names stand for columns as they are after `catchUp`. */
+  async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    const time = timeIndexOf(this.schema);
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -62,18 +74,19 @@ export class EngineTable implements Table {
         files: snapshot.files,
         registry: this.region.registry,
         cache: this.cache,
-        mergeMode: mergeModeOf(schema),
+        mergeMode: mergeModeOf(this.schema),
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
-        output,
-        conditions,
-        summaries: conditions.length === 0 ? this.summariesOf(schema, request) : undefined,
-        request,
-        metrics,
+        ...scan,
       });
     } finally {
       await snapshot.release();
     }
+  }
+
+  /** Rows of each file that are of some series. @throws DbError StorageUnavailable */
+  countRows(isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
+    return this.region.countRows(this.cache, isWanted);
   }
 
   timeBounds(): TimeRange | undefined {
@@ -108,14 +121,9 @@ export class EngineTable implements Table {
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
   }
 
-  private summariesOf(schema: TableSchema, { summaries, order, newestPerSeries }: ScanRequest): ResolvedSummaries | undefined {
-    if (summaries === undefined || order !== "none" || newestPerSeries === true) return undefined;
-    const columns = summaries.columns.map(({ column: name, wantsBounds, wantsSum }) => {
-      const column = columnNamed(schema, name);
-      const { id, type, former } = column;
-      return { id, type, wantsBounds, wantsSum, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
-    });
-    return { columns, timeColumnId: timeIndexOf(schema).id, buckets: summaries.buckets, isPerSeries: summaries.isPerSeries };
+  private summarised(column: ColumnSchema): SummarisedColumn {
+    const { id, type, former } = column;
+    return { id, type, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
   }
 
   /** What rows hold that were written before the column was added. */

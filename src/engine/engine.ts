@@ -26,6 +26,7 @@ import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
@@ -40,10 +41,13 @@ import { LogLedger } from "./log-ledger.ts";
 import type { ThreadLog } from "./log-stream.ts";
 import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
-import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
+import { decodeFile, fileKey, flushedKey, numberOf, uncleanKey } from "./meta-codec.ts";
+import { withPhysicalSteps } from "./metric/metric-steps.ts";
+import { PhysicalTable } from "./metric/physical-table.ts";
+import { storageSchemaOf } from "./metric/storage-schema.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
-import { SchemaStore } from "./schema-store.ts";
+import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
 import { Upkeep } from "./health/upkeep.ts";
@@ -189,10 +193,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
-    for (const schema of engine.schemas.allSchemas()) {
+    const schemas = engine.schemas.allSchemas();
+    for (const schema of schemas.filter((each) => physicalTableOf(each) === undefined)) {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
+    for (const schema of schemas) if (physicalTableOf(schema) !== undefined) engine.applySchema(schema);
     const present = new Set(await parts.files.list("tables"));
     for (const name of present) if (!known.has(name)) await engine.parts.files.delete(name);
     await engine.damaged.find(engine.checkedTables(), present);
@@ -231,23 +237,26 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   tables(database: string): readonly Table[] {
-    return this.schemas.schemas(database).flatMap((schema) => this.live.byTableId(schema.id)?.table ?? []);
+    return this.schemas.schemas(database).flatMap((schema) => this.live.tableOfId(schema.id) ?? []);
   }
 
   table(database: string, name: string): Table | undefined {
-    return this.live.find(database, name)?.table;
+    return this.live.table(database, name);
   }
 
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
     const existing = this.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
-    const entry = this.addEntry(this.schemas.createTable(definition));
+    const id = this.applySteps([{ kind: "create", definition }]);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.schema(database, name) === undefined) return false;
+    if ((this.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
+      throw new DbError(StatusCode.InvalidArguments, "Physical region is busy, there are still some logical regions using it");
+    }
     await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
   }
@@ -258,6 +267,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   async truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
+    const logical = this.live.logical(database, name);
+    if (logical !== undefined) return this.truncateLogical(logical.schema, ranges);
     const entry = this.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
@@ -281,18 +292,32 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimmer.trim();
   }
 
+  /** A logical table begins anew under another id; its rows go with flushes and merges. */
+  private async truncateLogical(schema: TableSchema, ranges: readonly TimeRange[] | undefined): Promise<void> {
+    const { database, name } = schema;
+    if (ranges !== undefined) {
+      const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
+      throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
+    }
+    const renumbered = this.schemas.renumber(database, name);
+    this.live.renumberLogical(schema, renumbered);
+    this.feed.push({ kind: "dropped", tableId: schema.id });
+    this.feed.push({ kind: "schema", schema: renumbered });
+    await this.parts.meta.settled();
+    this.compactor.poke(this.regionOf(database, name));
+  }
+
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.schemas.schema(database, name);
     if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
-    const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
-    assert(schema !== undefined, "a change gives a schema");
-    const entry = this.applySchema(schema);
+    const id = this.applySteps([{ kind: "alter", database, table: name, change }]);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    return this.live.find(database, table)?.plan.columnOf.get(column);
+    const target = this.live.find(database, table) ?? this.live.logical(database, table);
+    return target?.plan.columnOf.get(column);
   }
 
   // ---- Writer ----
@@ -356,7 +381,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       feed,
       regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
       evolve: (steps) => {
-        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+        this.applySteps(steps);
       },
       written: (bytes) => {
         this.scheduler.written(bytes);
@@ -381,15 +406,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.flusher.flush(entry.table.region);
+    await this.flusher.flush(this.regionOf(database, table));
   }
 
   async compactTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.compactor.compactAll(entry.table.region);
+    await this.compactor.compactAll(this.regionOf(database, table));
   }
 
   /** What compactions have done since the start. */
@@ -524,8 +545,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
-    const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
+    const stored = storageSchemaOf(schema);
+    const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
+    const table = new EngineTable(region, this.cache, clock, () => this.threads.drain());
+    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
+    const entry = new TableEntry(table, physical);
     this.live.add(entry);
     this.feed.push({ kind: "schema", schema });
     return entry;
@@ -538,27 +562,63 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
         return live.dropEpoch;
       },
       find: (database, name) => live.find(database, name),
+      logical: (database, name) => live.logical(database, name),
+      schema: (database, name) => schemas.schema(database, name),
       entries: () => live.entries(),
       evolve: (steps) => {
-        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        this.applySteps(steps);
         return "applied";
       },
     };
   }
 
-  private applySchema(schema: TableSchema): TableEntry {
+  private applySchema(schema: TableSchema): void {
+    const physical = physicalTableOf(schema);
     const entry = this.live.byTableId(schema.id);
-    if (entry === undefined) return this.addEntry(schema);
-    this.live.setSchema(entry, schema);
+    if (physical === undefined && entry === undefined) {
+      this.addEntry(schema);
+      return;
+    }
+    if (physical !== undefined) this.live.setLogical(schema, physical);
+    else if (entry !== undefined) this.live.setSchema(entry, schema);
     this.feed.push({ kind: "schema", schema });
-    return entry;
+  }
+
+  /**
+   * Commits a transaction of schemas, with what it means for physical tables, and puts it in force. Returns the id of the first step's
+   * table.
+   *
+   * @throws DbError; nothing changed
+   */
+  private applySteps(steps: readonly SchemaStep[]): number {
+    const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
+    for (const schema of schemas) this.applySchema(schema);
+    const [first] = schemas;
+    assert(first !== undefined, "a step gives a schema");
+    return first.id;
+  }
+
+  private tableOfId(id: number): Table {
+    const table = this.live.tableOfId(id);
+    assert(table !== undefined, `table ${id} exists`);
+    return table;
+  }
+
+  /** Where a table's rows are. @throws DbError TableNotFound */
+  private regionOf(database: string, table: string): Region {
+    const region = this.live.regionOf(database, table);
+    if (region === undefined) throw tableNotFound(database, table);
+    return region;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
+    const unclean = new Set(schemas.flatMap((schema) => this.live.removeLogical(schema) ?? []));
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
-    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
+    for (const { id } of schemas) this.feed.push({ kind: "dropped", tableId: id });
     await this.parts.meta.settled();
+    for (const region of unclean) if (this.live.isLive(region)) this.compactor.poke(region);
+    if (removed.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
     await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) {

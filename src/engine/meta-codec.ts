@@ -8,6 +8,7 @@ import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
+import { METRIC_ENGINE } from "../table/metric.ts";
 import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TableSchema } from "../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
@@ -31,6 +32,9 @@ const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
 };
 const KINDS: readonly DataType["kind"][] = Object.keys(KIND_SET) as DataType["kind"][]; // The keys of the line above.
 
+/** Logical tables share the region of their physical table, under the tags `__table_id` and `__labels`. */
+const METRIC_LAYOUT = 1;
+
 type MetaObject = { readonly [key: string]: MetaValue };
 
 /** Key of a table's entry. */
@@ -48,6 +52,11 @@ export function flushedKey(table: number): string {
   return `flushed/${pad(table)}`;
 }
 
+/** Key of the mark that a logical table of this physical table was dropped since its files were last looked through. */
+export function uncleanKey(table: number): string {
+  return `unclean/${pad(table)}`;
+}
+
 function pad(id: number): string {
   return String(id).padStart(10, "0");
 }
@@ -63,6 +72,7 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     options: { ...schema.options },
     primaryKey: [...schema.primaryKey],
     nextColumnId,
+    ...(schema.engine === METRIC_ENGINE ? { metricLayout: METRIC_LAYOUT } : {}),
     columns: schema.columns.map((column) => ({
       id: column.id,
       name: column.name,
@@ -87,12 +97,21 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     database: textOf(key, entry["database"]),
     name: textOf(key, entry["name"]),
     version: numberOf(key, entry["version"]),
-    engine: textOf(key, entry["engine"]),
+    engine: engineOf(key, entry),
     options: Object.fromEntries(Object.entries(objectOf(key, entry["options"])).map(([name, text]) => [name, textOf(key, text)])),
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
     columns,
   };
   return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
+}
+
+/** Before its layout was noted, a table of the metric engine was an ordinary table of that name: so it stays. */
+function engineOf(key: string, entry: MetaObject): string {
+  const engine = textOf(key, entry["engine"]);
+  if (engine !== METRIC_ENGINE) return engine;
+  if (entry["metricLayout"] === undefined) return "mito";
+  oneOf(key, [METRIC_LAYOUT], entry["metricLayout"]);
+  return engine;
 }
 
 function decodeColumn(key: string, entry: MetaObject): ColumnSchema {

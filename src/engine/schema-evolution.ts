@@ -9,7 +9,7 @@ import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.ts";
 
 /** Name of the time index of a table made by a write. */
-const DEFAULT_TIME_COLUMN = "greptime_timestamp";
+export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
 
 /** Tag names of some keys, in order of first sight. */
 export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]): string[] {
@@ -103,7 +103,8 @@ function conflict(schema: KnownColumns, column: string, have: string, got: strin
   return new DbError(StatusCode.InvalidArguments, `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`);
 }
 
-function tagColumn(name: string): ColumnDefinition {
+/** A tag as writes make it. */
+export function tagColumn(name: string): ColumnDefinition {
   return { name, type: STRING, semantic: "tag", nullable: true };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Dictionary keys of a decoder → series numbers of a table. The first row with a key resolves its tags; every other row is one lookup.
  */
+import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, sqlName } from "../column/data-type.ts";
@@ -16,6 +17,8 @@ interface KeyMap {
   readonly database: string;
   readonly epoch: number;
   series: Uint32Array;
+  /** See `RoutedBatch.strays`. */
+  readonly strays: Map<number, string>;
 }
 
 /** Maps keys to series. `epoch` must change when a table is dropped, since its series numbers are gone. */
@@ -26,7 +29,7 @@ export class SeriesMapper {
   mapOf(dictionary: SeriesDictionary, database: string, epoch: number): Uint32Array {
     let map = this.maps.get(dictionary);
     if (map === undefined || map.generation !== dictionary.generation || map.database !== database || map.epoch !== epoch) {
-      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN) };
+      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN), strays: new Map() };
       this.maps.set(dictionary, map);
     }
     if (map.series.length < dictionary.size) {
@@ -35,6 +38,13 @@ export class SeriesMapper {
       map.series = grown;
     }
     return map.series;
+  }
+
+  /** Keys that went elsewhere than their writes say (`RoutedBatch.strays`), since the last `mapOf` that began anew. */
+  straysOf(dictionary: SeriesDictionary): Map<number, string> {
+    const map = this.maps.get(dictionary);
+    assert(map !== undefined, "mapOf was called before");
+    return map.strays;
   }
 }
 

@@ -9,12 +9,16 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { sameType } from "../column/data-type.ts";
+import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { TableDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
+import { LabelResolver } from "./metric/label-resolver.ts";
+import { metricSteps } from "./metric/metric-evolution.ts";
+import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
@@ -59,10 +63,12 @@ const EVOLVE_ROUNDS_MAX = 100;
 export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
+  private readonly metrics: MetricWrites;
   private scratch: Uint32Array = new Uint32Array(16_384);
 
   constructor(parts: WritePathParts) {
     this.parts = parts;
+    this.metrics = new MetricWrites(parts.tables, parts.clock);
   }
 
   /**
@@ -70,10 +76,10 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
-    const writes = batch.tables.filter((write) => write.rowCount > 0);
+    const given = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (writes.length === 0) return { durable: undefined, prepared, record: undefined, rowCount: 0 };
-    const seriesOfKey = this.evolve(database, writes, batch.dictionary, options);
+    if (given.length === 0) return { durable: undefined, prepared, record: undefined, rowCount: 0 };
+    const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options);
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
@@ -114,7 +120,7 @@ export class WritePath {
     sequence: number,
   ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
     const { schema, plan, registry } = target;
-    const columns = columnSources(schema, plan, write, this.parts.clock);
+    const columns = write.tablesOfKeys === true ? valueSource(target, write) : columnSources(schema, plan, write, this.parts.clock);
     const times = convertTimes(write.times, write.rowCount, write.timeUnit, plan.timeUnit);
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
     const marks = target.marks.reserve(registry.count);
@@ -132,37 +138,47 @@ export class WritePath {
     return { chunk, record: { tableId: schema.id, registry, newSeries, chunk: chunk.chunk } };
   }
 
-  /** Creates what the batch needs, in one commit, gives every new key its series, and returns the series by key. */
-  private evolve(database: string, writes: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): Uint32Array {
+  /** Creates what the batch needs, in one commit, and gives every new key its series. */
+  private evolve(database: string, given: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): EvolvedBatch {
     const { tables } = this.parts;
     for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
       const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
-      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-      const steps = this.stepsFor(database, pending, dictionary, options, round > 0);
+      const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary) };
+      const { writes, pending, steps } = this.planned(given, batch, round > 0);
       if (steps.length > 0 && tables.evolve(steps) === "refreshed") continue;
-      for (const { write, keys } of pending) {
-        if (keys.length === 0) continue;
-        const { registry } = this.targetOf(database, write);
-        for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
-      }
-      return seriesOfKey;
+      this.resolve(pending, batch);
+      return { writes, seriesOfKey };
     }
     throw changedMeanwhile(database);
   }
 
-  /** The steps of `schemaSteps`. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
-  private stepsFor(
-    database: string,
-    pending: readonly PendingWrite[],
-    dictionary: SeriesDictionary,
-    options: WriteOptions,
-    isRefreshed: boolean,
-  ): SchemaStep[] {
+  /** What to write where, and what lacks. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
+  private planned(given: readonly TableWrite[], batch: RoutedBatch, isRefreshed: boolean): PlannedBatch {
+    const { database, dictionary, options, seriesOfKey } = batch;
     try {
-      return this.schemaSteps(database, pending, dictionary, options);
+      const writes = this.metrics.route(given, batch);
+      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
+      const metrics = pending.filter(isMetric);
+      const plain = metrics.length === 0 ? pending : pending.filter((each) => !isMetric(each));
+      const steps = [
+        ...this.schemaSteps(database, plain, dictionary, options),
+        ...metricSteps(database, metrics, dictionary, options, this.parts.tables),
+      ];
+      return { writes, pending, steps };
     } catch (error) {
       if (isRefreshed && error instanceof DbError && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
       throw error;
+    }
+  }
+
+  private resolve(pending: readonly PendingWrite[], { database, dictionary, seriesOfKey }: RoutedBatch): void {
+    for (const { write, keys } of pending) {
+      if (keys.length === 0) continue;
+      const target = this.targetOf(database, write);
+      if (write.tablesOfKeys === true) {
+        const labels = new LabelResolver(database, target, this.parts.tables);
+        for (const key of keys) seriesOfKey[key] = labels.seriesOf(dictionary.tagsOf(key));
+      } else for (const key of keys) resolveKey(key, dictionary.tagsOf(key), target.registry, seriesOfKey);
     }
   }
 
@@ -197,10 +213,34 @@ export class WritePath {
   }
 }
 
+/** The values of a "tables of keys" write, as values of the physical table's field. */
+function valueSource({ physical }: WriteTarget, { table, fields }: TableWrite): ColumnSource[] {
+  const [field] = fields;
+  assert(physical !== undefined && field !== undefined, `a physical table and one field; got ${table}`);
+  return [{ columnId: physical.field.id, type: physical.field.type, vector: field.vector }];
+}
+
 /** A table write, and its keys that have no series yet. */
 interface PendingWrite {
   readonly write: TableWrite;
   readonly keys: readonly number[];
+}
+
+/** What a batch writes, and what has to be there before. */
+interface PlannedBatch {
+  readonly writes: readonly TableWrite[];
+  readonly pending: readonly PendingWrite[];
+  readonly steps: readonly SchemaStep[];
+}
+
+/** A batch whose tables and series exist. */
+interface EvolvedBatch {
+  readonly writes: readonly TableWrite[];
+  readonly seriesOfKey: Uint32Array;
+}
+
+function isMetric({ write }: PendingWrite): boolean {
+  return write.tablesOfKeys === true;
 }
 
 /** Whoever decoded the batch can do so again. */

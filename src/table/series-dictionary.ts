@@ -12,7 +12,9 @@
  */
 import { assert } from "../base/assert.ts";
 
-/** The tags of one key. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out. */
+/**
+ * The tags of one key, and the table of its rows. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out.
+ */
 export interface TagSet {
   readonly table: string;
   readonly names: readonly string[];

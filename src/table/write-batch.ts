@@ -20,6 +20,12 @@ export interface FieldWrite {
 /** New rows of one table. A batch may hold several of these for the same table; they apply in order. */
 export interface TableWrite {
   readonly table: string;
+  /**
+   * Set by metric protocols: `table` is a physical table, and each row belongs to the table that its key's tag set names, a logical one on
+   * it. There is one field, a DOUBLE without NULL, which becomes the value of each of them whatever it is called there. A thousand metrics
+   * so are one write. A metric whose table exists elsewhere (as an ordinary one, or on another physical table) is written there.
+   */
+  readonly tablesOfKeys?: true;
   readonly rowCount: number;
   /** Key of each row's tag set in `WriteBatch.dictionary`. */
   readonly keys: Uint32Array;
@@ -47,6 +53,8 @@ export interface WriteOptions {
   readonly autoCreate: boolean;
   /** Options of tables created on the way, e.g. `merge_mode`. */
   readonly tableOptions: Readonly<Record<string, string>>;
+  /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
+  readonly physicalTable?: string;
 }
 
 /** What a write did, once it is durable. */

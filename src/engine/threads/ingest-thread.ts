@@ -75,7 +75,8 @@ export class IngestThread implements Writer, SchemaLookup {
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    return this.tables.find(database, table)?.plan.columnOf.get(column);
+    const target = this.tables.find(database, table) ?? this.tables.logical(database, table);
+    return target?.plan.columnOf.get(column);
   }
 
   /**

@@ -8,6 +8,7 @@ import { displayName, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { Table } from "../../table/catalog.ts";
+import { isPhysicalTable, physicalWriteRefusal } from "../../table/metric.ts";
 import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { tagText } from "../../table/tag-value.ts";
@@ -67,6 +68,7 @@ function targetTable(statement: Insert, context: QueryContext): { readonly datab
   checkWritable(name.database);
   const table = context.catalog.table(name.database, name.table);
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
+  if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));
   return { database: name.database, table };
 }
 

@@ -3,6 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
+import { isInternalColumn } from "../../table/metric.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
@@ -39,9 +40,10 @@ export function showCreateDatabase(
 
 /** Text of CREATE TABLE. */
 function createTableText(schema: TableSchema): string {
-  const items = schema.columns.map(columnText);
+  const items = schema.columns.filter(({ name }) => !isInternalColumn(schema, name)).map(columnText);
   items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
-  if (schema.primaryKey.length > 0) items.push(`PRIMARY KEY (${schema.primaryKey.map(quoted).join(", ")})`);
+  const primaryKey = schema.primaryKey.filter((name) => !isInternalColumn(schema, name));
+  if (primaryKey.length > 0) items.push(`PRIMARY KEY (${primaryKey.map(quoted).join(", ")})`);
   const options = Object.keys(schema.options)
     .sort()
     .map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);

@@ -11,14 +11,17 @@ import type { Scalar, Vector } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { TABLE_ID_COLUMN } from "../../table/metric.ts";
 import { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { OutputColumn } from "../scan/assemble.ts";
 import { ConstantColumn } from "../scan/constant-column.ts";
 import { scanRows } from "../scan/scan.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
 import { DataFileWriter } from "../sst/data-file-writer.ts";
+import { fileSchemaOf, labelIdsOf } from "../sst/label-columns.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { groupStartOf } from "../sst/time-window.ts";
 import { RowGroupBuilder } from "./row-group-builder.ts";
@@ -33,6 +36,8 @@ export interface MergeJob {
   readonly defaults: readonly { readonly columnId: number; readonly value: Scalar }[];
   /** Rows before this time are left out, in the unit of the time index. */
   readonly minTime: bigint | undefined;
+  /** In a shared region, ids of the tables that exist; rows of others are left out. Undefined: the region has one table. */
+  readonly liveTables?: readonly string[] | undefined;
   readonly fileId: number;
 }
 
@@ -73,13 +78,14 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
   const request: ScanRequest = {
     projection: [],
     timeRange: { ...ALL_TIME, ...(job.minTime === undefined ? {} : { start: job.minTime }) },
-    tagPredicates: [],
+    tagPredicates: job.liveTables === undefined ? [] : [{ kind: "in", column: TABLE_ID_COLUMN, values: job.liveTables }],
     fieldBounds: [],
     order: "series-time",
   };
-  const writer = await DataFileWriter.create(schema, job.fileId, store, bareSeconds);
+  const fileSchema = fileSchemaOf(schema, await labelsOf(files, registry, cache));
+  const writer = await DataFileWriter.create(fileSchema, job.fileId, store, bareSeconds);
   try {
-    const group = new RowGroupBuilder(schema, registry, base);
+    const group = new RowGroupBuilder(fileSchema, registry, base);
     const batches = scanRows({
       chunks: [],
       files,
@@ -130,6 +136,14 @@ function timesOf(vectors: readonly Vector[], schema: TableSchema): Vector {
   const times = vectors[at];
   assert(times !== undefined, "a scan answers the columns that it was asked for");
   return times;
+}
+
+/** Label columns that a row of the inputs has; none where series know their tags one by one. */
+async function labelsOf(files: readonly SstFile[], registry: SeriesRegistry, cache: PageCache): Promise<ReadonlySet<number>> {
+  const position = registry.positionOf(LABELS_COLUMN_ID);
+  if (position < 0) return new Set();
+  for (const file of files) await file.open(registry, cache);
+  return labelIdsOf(registry.dictionaryAt(position));
 }
 
 /** Columns whose seconds do not fit milliseconds in one of the inputs, or in rows that take the default. */

@@ -17,6 +17,7 @@ import { IndexWriter } from "../index/index-writer.ts";
 import { takeRows } from "../scan/merge-rows.ts";
 import { tagScalar } from "../series/series-ranks.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
+import { isLabelColumn } from "./label-columns.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 
 /** See the file header. Exactly one of `finish` and `abort` ends it. */
@@ -39,6 +40,7 @@ export class DataFileWriter {
         type: column.type,
         nullable: column.semantic === "field",
         role: column.semantic === "timestamp" ? "time" : column.semantic,
+        isUnpaged: isLabelColumn(schema, column),
         bloom: column.semantic === "tag" && column.type.kind === "string",
         bareSeconds: bareSeconds.has(column.id),
       }),

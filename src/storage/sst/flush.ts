@@ -7,16 +7,18 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
-import type { ColumnInput } from "../../format/parquet/types.ts";
+import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
 import type { DataFile } from "./data-file.ts";
 import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
+import { fileSchemaOf, labelInputs } from "./label-columns.ts";
 import type { SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 import { usedCodes } from "./used-codes.ts";
@@ -26,9 +28,11 @@ export interface FlushJob {
   readonly schema: TableSchema;
   /** Oldest first. */
   readonly chunks: readonly Chunk[];
-  /** Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. */
+  /** Series numbers to be written, and their tags in the same order. Tag columns are those of the primary key. */
   readonly seriesNumbers: Uint32Array;
   readonly tags: SeriesTags;
+  /** Above every series number in the chunks; those that `seriesNumbers` lacks are left out. Absent: it lacks none. */
+  readonly seriesEnd?: number;
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
 }
@@ -73,9 +77,9 @@ function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
 }
 
 function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
-  let seriesMax = 0;
-  for (const series of job.seriesNumbers) if (series > seriesMax) seriesMax = series;
-  const bucketOfSeries = new Uint32Array(seriesMax + 1).fill(DROPPED);
+  let seriesEnd = job.seriesEnd ?? 0;
+  for (const series of job.seriesNumbers) if (series >= seriesEnd) seriesEnd = series + 1;
+  const bucketOfSeries = new Uint32Array(seriesEnd).fill(DROPPED);
   for (let rank = 0; rank < order.length; rank++) bucketOfSeries[job.seriesNumbers[order[rank] as number] as number] = rank;
   const selection = { base: start, minOffset: 0, maxOffset: groupLength(unit) - 1, bucketOfSeries, bucketCount: order.length };
   return sortRows(job.chunks, selection, mergeModeOf(job.schema));
@@ -146,13 +150,14 @@ async function writeFile(
   id: number,
   store: FileStore,
 ): Promise<DataFile> {
-  const { schema } = job;
   const index = indexOf(job, order, base, sorted);
+  const labels = labelsOf(index);
+  const schema = fileSchemaOf(job.schema, new Set(labels.keys()));
   let sequence = 0;
   for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
   const writer = await DataFileWriter.create(schema, id, store);
   try {
-    writer.append(sorted.rowCount, columnInputs(schema, index, base, sorted), index.ends);
+    writer.append(sorted.rowCount, columnInputs(schema, index, labels, base, sorted), index.ends);
     return await writer.finish(index, sequence);
   } catch (error) {
     await writer.abort();
@@ -160,10 +165,24 @@ async function writeFile(
   }
 }
 
-function columnInputs(schema: TableSchema, index: SeriesIndex, base: bigint, sorted: SortedRows): ColumnInput[] {
+/** Label columns that the rows have; none where series know their tags one by one. */
+function labelsOf({ columnIds, dictionaries, codes, ends }: SeriesIndex): ReadonlyMap<number, TagRuns> {
+  const position = columnIds.indexOf(LABELS_COLUMN_ID);
+  return position < 0 ? new Map() : labelInputs(dictionaries[position] ?? [], codes[position] as Uint32Array, ends);
+}
+
+function columnInputs(
+  schema: TableSchema,
+  index: SeriesIndex,
+  labels: ReadonlyMap<number, TagRuns>,
+  base: bigint,
+  sorted: SortedRows,
+): ColumnInput[] {
   return schema.columns.map((column) => {
     if (column.semantic === "timestamp") return { kind: "time", base, offsets: sorted.times, validity: undefined };
     if (column.semantic === "field") return fieldInput(scatterColumn(sorted, column.id, column.type, column.former));
+    const label = labels.get(column.id);
+    if (label !== undefined) return label;
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
     return tagInput(column.type, index.dictionaries[position] ?? [undefined], index.codes[position] as Uint32Array, index.ends);
