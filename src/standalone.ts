@@ -14,7 +14,7 @@ import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
-import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
+import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { Engine } from "./engine/engine.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { BuildInfo } from "./server/http/options.ts";
@@ -70,6 +70,7 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   });
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerExpiryMetric(metrics, () => engine.expiredRows);
   const http = await startHttpServer({
     hostname: settings.http.addr.host,
     port: settings.http.addr.port,

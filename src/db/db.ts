@@ -26,6 +26,8 @@ export interface Db {
   admit(): Promise<void>;
   /** Applies a decoded batch under the session's database. @throws DbError PermissionDenied and those of `Writer.write` */
   write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
+  /** Deletes rows by tag sets and times under the session's database. @throws DbError PermissionDenied and those of `Writer.delete` */
+  delete(batch: WriteBatch, session: Session): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
   createDatabase(name: string, session: Session): Promise<boolean>;
   /** @throws DbError PermissionDenied unless the user may do this */

@@ -10,22 +10,37 @@ import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
+import type { RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import type { Deleter } from "./deleter.ts";
+import type { Expiry } from "./expiry.ts";
 import { tableNotFound } from "./table-not-found.ts";
+
+/** What all tables of an engine share. */
+export interface EngineTableParts {
+  readonly cache: PageCache;
+  readonly clock: Clock;
+  readonly expiry: Expiry;
+  readonly deleter: Deleter;
+}
 
 /** A table over its region. */
 export class EngineTable implements Table {
   readonly region: Region;
   private readonly cache: PageCache;
   private readonly clock: Clock;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private dropped = false;
 
-  constructor(region: Region, cache: PageCache, clock: Clock) {
+  constructor(region: Region, parts: EngineTableParts) {
     this.region = region;
-    this.cache = cache;
-    this.clock = clock;
+    this.cache = parts.cache;
+    this.clock = parts.clock;
+    this.expiry = parts.expiry;
+    this.deleter = parts.deleter;
   }
 
   get schema(): TableSchema {
@@ -48,6 +63,8 @@ export class EngineTable implements Table {
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
     for (const { column } of request.tagPredicates) checkTag(schema, column);
+    const timeRange = this.livingRange(request.timeRange);
+    if (timeRange.start >= timeRange.end) return;
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -60,9 +77,35 @@ export class EngineTable implements Table {
         timeColumnId: time.id,
         output,
         bounds,
-        request,
+        request: { ...request, timeRange },
         metrics,
       });
+    } finally {
+      await snapshot.release();
+    }
+  }
+
+  /** The range without times that have expired now. */
+  private livingRange({ start, end }: TimeRange): TimeRange {
+    const before = this.expiry.before(this.schema);
+    return { start: before !== undefined && before > start ? before : start, end };
+  }
+
+  async deleteRows(keys: RowKeys): Promise<void> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    await this.deleter.deleteRows(this, keys);
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    return this.deleter.deleteRange(this, range);
+  }
+
+  /** Opens all files, so that `series` knows every series. @throws DbError StorageUnavailable */
+  async openFiles(): Promise<void> {
+    const snapshot = this.region.snapshot();
+    try {
+      for (const file of snapshot.files) await file.open(this.region.registry, this.cache);
     } finally {
       await snapshot.release();
     }
@@ -76,8 +119,10 @@ export class EngineTable implements Table {
       if (end === undefined || max > end) end = max;
     };
     for (const file of this.region.dataFiles) add(file.minTime, file.maxTime);
-    for (const chunk of this.region.chunks) add(chunkMinTime(chunk), chunkMaxTime(chunk));
-    return start === undefined || end === undefined ? undefined : { start, end: end + 1n };
+    for (const chunk of this.region.chunks) if (chunk.deletes !== true) add(chunkMinTime(chunk), chunkMaxTime(chunk));
+    if (start === undefined || end === undefined) return undefined;
+    const living = this.livingRange({ start, end: end + 1n });
+    return living.start < living.end ? living : undefined;
   }
 
   statistics(): TableStatistics {

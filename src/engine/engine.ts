@@ -27,9 +27,12 @@ import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
+import { Deleter } from "./deleter.ts";
 import { EngineTable } from "./engine-table.ts";
+import { Expiry } from "./expiry.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
+import { truncationOf } from "./file-expiry.ts";
 import { LiveTables, type TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
@@ -73,6 +76,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly flusher: Flusher;
   private readonly scheduler: FlushScheduler<Region>;
   private readonly compactor: Compactor;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
 
@@ -85,15 +90,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { wal, merger, meta, files, clock, logger } = parts;
     this.trimmer = new LogTrimmer(wal, ledger, live);
     const { trimmer } = this;
-    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, apply: (schema) => this.applySchema(schema) });
+    const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
+    this.expiry = expiry;
+    const apply = (schema: TableSchema): TableEntry => this.applySchema(schema);
+    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, expiry, apply });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, limits, logger: logger.child("compaction") },
+      { merger, meta, files, clock, expiry, limits, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
-        databaseOptions: (name) => schemas.database(name)?.options ?? {},
       },
     );
     const onFlushed = (region: Region): void => this.compactor.poke(region);
@@ -116,6 +123,15 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       flush: (region: Region) => this.flusher.flush(region),
     };
     this.scheduler = new FlushScheduler(parts.limits, host, clock, logger.child("flush"));
+    this.deleter = new Deleter({
+      wal,
+      tables: live,
+      ledger,
+      sequences,
+      admit: () => this.scheduler.admit(),
+      written: (bytes) => this.scheduler.written(bytes),
+      flush: (region) => this.flusher.flush(region),
+    });
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
@@ -188,7 +204,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
     const { id } = region.schemaNow;
-    const files = region.dataFiles.filter((file) => ranges === undefined || ranges.some((range) => lies(file, range)));
+    const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
+    if (ranges !== undefined) await this.compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
+    const files = truncationOf(region.dataFiles, isChosen).removed;
     const { meta } = this.parts;
     // A flush whose commit has not settled has entries of files that the region does not know yet.
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
@@ -221,15 +239,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-    if (database === "information_schema") {
-      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
-    }
+    this.checkWritable(database);
     const failure = this.parts.wal.failure();
     if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
-    if (durable === undefined) return { rowCount: 0 };
+    if (durable === undefined) return { rowCount };
     try {
       await durable;
     } catch (error) {
@@ -246,6 +261,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { rowCount };
   }
 
+  async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
+    this.checkWritable(database);
+    return this.deleter.deleteBatch(database, batch);
+  }
+
+  /** Rows that had expired when they came, and were taken and not kept, since the start. */
+  get expiredRows(): number {
+    return this.writePath.expiredRows;
+  }
+
   /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
   admit(): Promise<void> {
     return this.scheduler.admit();
@@ -259,10 +284,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.flusher.flush(entry.table.region);
   }
 
-  async compactTable(database: string, table: string): Promise<void> {
+  async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
     const entry = this.live.find(database, table);
     if (entry === undefined) throw tableNotFound(database, table);
-    await this.compactor.compactAll(entry.table.region);
+    await this.compactor.compactAll(entry.table.region, range);
   }
 
   /** What compactions have done since the start. */
@@ -310,6 +335,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   // ---- Tables ----
 
+  private checkWritable(database: string): void {
+    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
+    }
+  }
+
   private addEntry(schema: TableSchema): TableEntry {
     const { meta, files, clock } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
@@ -317,7 +349,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
     const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    const { cache, expiry, deleter } = this;
+    const entry = {
+      table: new EngineTable(region, { cache, clock, expiry, deleter }),
+      marks: new SegmentMarks(),
+      plan: writePlanOf(schema),
+    };
     this.live.add(entry);
     return entry;
   }

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
-import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import { filesOfFlushMax } from "../storage/sst/flush.ts";
@@ -36,6 +36,8 @@ export interface FlusherParts {
 /** See the file header. One flush runs at a time. */
 export class Flusher {
   private readonly parts: FlusherParts;
+  /** Entries of files whose commit failed, so that nobody knows whether they are there: the next commit of their table takes them away. */
+  private readonly unsettled: WeakMap<Region, readonly MetaChange[]> = new WeakMap();
   private running: Promise<void> = Promise.resolve();
 
   constructor(parts: FlusherParts) {
@@ -82,11 +84,15 @@ export class Flusher {
     if (!isWanted()) return this.discard(made);
     const tableId = region.schemaNow.id;
     // If this fails, whether it took effect is only known after a restart: until then the files stay and their ids are not used again.
+    const unsettled = this.unsettled.get(region) ?? [];
+    this.unsettled.set(region, [...unsettled, ...made.map((file) => ({ key: fileKey(tableId, file.id), value: undefined }))]);
     meta.commit([
+      ...unsettled,
       ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
       { key: flushedKey(tableId), value: sequence },
     ]);
     await meta.settled();
+    this.unsettled.delete(region);
     schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
     if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;

@@ -74,6 +74,7 @@ export class LiveTables {
   /** Puts a new version of its schema in force, under its new name if it has one. */
   setSchema(entry: TableEntry, schema: TableSchema): void {
     const { name, database } = entry.table.schema;
+    if (!sameTagDefaults(entry.table.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (name !== schema.name) {
       this.byName.delete(keyOf(database, name));
       this.byName.set(keyOf(database, schema.name), entry);
@@ -93,6 +94,16 @@ export class LiveTables {
     entry.table.markDropped();
     return entry;
   }
+}
+
+/** Whether tags that are left out mean the same under both schemas. */
+function sameTagDefaults(before: TableSchema, after: TableSchema): boolean {
+  const defaults = (schema: TableSchema): Map<number, string> =>
+    new Map(
+      schema.columns.flatMap((c) => (c.semantic === "tag" && c.default?.kind === "literal" ? [[c.id, String(c.default.value)]] : [])),
+    );
+  const [old, now] = [defaults(before), defaults(after)];
+  return old.size === now.size && [...old].every(([id, text]) => now.get(id) === text);
 }
 
 function keyOf(database: string, table: string): string {

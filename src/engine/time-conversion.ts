@@ -35,7 +35,8 @@ export function splitForUnit(write: TableWrite, to: TimeUnit): readonly TableWri
   return [...rowsOf.values()].map((rows) => rowsAt(write, Uint32Array.from(rows)));
 }
 
-function rowsAt(write: TableWrite, rows: Uint32Array): TableWrite {
+/** Some rows of a write, in the order of `rows`. */
+export function rowsAt(write: TableWrite, rows: Uint32Array): TableWrite {
   const times = takeRows(write.times, rows);
   assert(times.kind === "time", "rows of a time vector make a time vector");
   return {

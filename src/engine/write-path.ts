@@ -9,7 +9,9 @@ import type { Wal } from "../storage/wal/wal.ts";
 import type { TableDefinition, TableSchema } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
+import type { Expiry } from "./expiry.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
+import { livingRows } from "./living-rows.ts";
 import type { LogLedger } from "./log-ledger.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import type { SchemaStep, SchemaStore } from "./schema-store.ts";
@@ -26,6 +28,7 @@ export interface WritePathParts {
   readonly schemas: SchemaStore;
   readonly ledger: LogLedger;
   readonly sequences: SequenceCounter;
+  readonly expiry: Expiry;
   /** Puts a schema that was just made or changed in force. */
   apply(schema: TableSchema): void;
 }
@@ -36,6 +39,7 @@ export interface LoggedBatch {
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
   readonly prepared: readonly PreparedChunk[];
+  /** Rows taken, expired ones too. */
   readonly rowCount: number;
 }
 
@@ -44,6 +48,8 @@ export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
   private scratch: Uint32Array = new Uint32Array(16_384);
+  /** Rows that had expired when they came, and were taken and not kept. */
+  expiredRows = 0;
 
   constructor(parts: WritePathParts) {
     this.parts = parts;
@@ -54,15 +60,16 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
-    const writes = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (writes.length === 0) return { durable: undefined, prepared, rowCount: 0 };
+    let rowCount = 0;
+    for (const write of batch.tables) rowCount += write.rowCount;
+    const writes = batch.tables.flatMap((write) => this.living(database, write) ?? []);
+    if (writes.length === 0) return { durable: undefined, prepared, rowCount };
     const seriesOfKey = this.mapper.mapOf(batch.dictionary, database, this.parts.tables.dropEpoch);
     this.evolve(database, writes, batch.dictionary, seriesOfKey, options);
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.next;
     const entries: RecordEntry[] = [];
-    let rowCount = 0;
     try {
       for (const write of writes) {
         const entry = this.parts.tables.entryOf(database, write.table);
@@ -71,7 +78,6 @@ export class WritePath {
           prepared.push(chunk);
           entries.push(record);
         }
-        rowCount += write.rowCount;
       }
     } catch (error) {
       for (const chunk of prepared) chunk.abandon();
@@ -82,6 +88,17 @@ export class WritePath {
     this.parts.sequences.take(sequence);
     for (const { tableId } of entries) this.parts.ledger.note(segment, tableId, sequence);
     return { durable: this.parts.wal.append(sequence, encodeWriteRecord(entries)), prepared, rowCount };
+  }
+
+  /** The rows of a write that are worth keeping; undefined when there are none. */
+  private living(database: string, write: TableWrite): TableWrite | undefined {
+    if (write.rowCount === 0) return undefined;
+    const entry = this.parts.tables.find(database, write.table);
+    const before = entry === undefined ? undefined : this.parts.expiry.before(entry.table.schema);
+    if (entry === undefined || before === undefined) return write;
+    const living = livingRows(write, before, entry.plan.timeUnit);
+    this.expiredRows += write.rowCount - (living?.rowCount ?? 0);
+    return living;
   }
 
   private prepareChunk(

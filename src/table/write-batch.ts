@@ -70,4 +70,11 @@ export interface Writer {
    *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
    */
   write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
+  /**
+   * Deletes rows by tag sets and times: a batch without fields, a key a row. Tags that a set leaves out count as a write that leaves them
+   * out. The result counts the keys sent, whether rows were there or not. The batch's arrays are copied as those of a write.
+   *
+   * @throws DbError TableNotFound, TableColumnNotFound (a tag), InvalidArguments (append mode), StorageUnavailable, RateLimited
+   */
+  delete(database: string, batch: WriteBatch): Promise<WriteResult>;
 }

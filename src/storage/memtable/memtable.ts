@@ -12,6 +12,8 @@ export class Memtable {
   readonly arena: Arena;
   readonly chunks: Chunk[] = [];
   rowCount = 0;
+  /** Stretches that its delete chunks name. */
+  deleteCount = 0;
   /** Time of the first reserve, for flushing idle tables; monotonic milliseconds. */
   firstWriteMillis = 0;
   private reserved = 0;
@@ -47,7 +49,8 @@ export class Memtable {
   publish(chunk: Chunk): void {
     assert(chunk.sequence >= this.maxSequence, `sequences ascend; got ${chunk.sequence} after ${this.maxSequence}`);
     this.chunks.push(chunk);
-    this.rowCount += chunk.rowCount;
+    if (chunk.deletes === true) this.deleteCount += chunk.rowCount;
+    else this.rowCount += chunk.rowCount;
     this.settle();
   }
 

@@ -43,6 +43,7 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
+    tombstones: () => file.tombstones,
     outsideBounds: (start) => isOutside(file, scan, file.pageOf(start), skipped),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { ConstantColumn } from "./constant-column.ts";
 import type { StoredAs } from "./former-column.ts";
 import type { RunList } from "./run-list.ts";
@@ -41,6 +42,8 @@ export interface ScanSource {
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
+  /** What the source deletes of older ones, by series number; times count from the group's base. Undefined: nothing. */
+  tombstones(): TombstoneSet | undefined;
   /** Whether statistics prove that no row of `[start, end)`, all of one page, meets the bounds. */
   outsideBounds(start: number, end: number): boolean;
 }

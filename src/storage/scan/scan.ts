@@ -1,7 +1,7 @@
 /**
  * A scan of one table over a snapshot of memtables and files.
  *
- *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► overlaps
+ *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► carve ─► overlaps
  *        ─► batches: runs that stand alone as they lie in their source; overlapping runs merged by time
  *
  * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
@@ -19,6 +19,7 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst, SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
+import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import { type ColumnBounds, fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { RunList } from "./run-list.ts";
@@ -142,10 +143,11 @@ async function openGroup(
     const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted, bucketCount: wanted.length };
     sources.push(memtableSource(scan.chunks, selection, scan.mergeMode));
   }
-  const runs = new RunList();
+  const found = new RunList();
   const isWanted = (series: number): boolean => wanted[series] !== DROPPED;
-  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, isWanted, runs);
-  await clipRuns(runs, sources, minOffset, maxOffset);
+  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, isWanted, found);
+  await clipRuns(found, sources, minOffset, maxOffset);
+  const runs = await carveRuns(found, sources, tombstonesOf(sources));
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
   const { single, clusters } = findOverlaps(runs, wanted.length, mayRepeat || scan.request.order === "series-time");
@@ -157,6 +159,14 @@ async function openGroup(
     mergeMode: scan.mergeMode,
   };
   return { assembler, runs, singles: single, clusters };
+}
+
+/** What each source deletes of those before it. */
+function tombstonesOf(sources: readonly ScanSource[]): SourceTombstones[] {
+  return sources.flatMap((rows, source) => {
+    const set = rows.tombstones();
+    return set === undefined || source === 0 ? [] : [{ source, set }]; // There is nothing older than the first source.
+  });
 }
 
 function segmentOf(runs: RunList, i: number): Segment {

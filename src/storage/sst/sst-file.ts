@@ -13,11 +13,16 @@ import type { ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
+import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
+import { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
 import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
+
+/** What a file holds beside its Parquet data. */
+export type FileContents = Pick<OpenSst, "index" | "series" | "tombstones">;
 
 /** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
 export class OpenSst {
@@ -25,6 +30,8 @@ export class OpenSst {
   readonly index: SeriesIndex;
   /** Series number of each run of the index. */
   readonly series: Uint32Array;
+  /** What the file deletes of older ones, by series numbers of this process. */
+  readonly tombstones: TombstoneSet | undefined;
   readonly pageStarts: Uint32Array;
   private readonly firstKey: number;
   private readonly reader: FileReader;
@@ -34,11 +41,12 @@ export class OpenSst {
   private readonly columnOfId: ReadonlyMap<number, number>;
   private readonly dictionaries: Map<number, PageDictionary> = new Map();
 
-  constructor(reader: FileReader, parquet: ParquetFile, index: SeriesIndex, series: Uint32Array, cache: PageCache) {
+  constructor(reader: FileReader, parquet: ParquetFile, contents: FileContents, cache: PageCache) {
     this.reader = reader;
     this.parquet = parquet;
-    this.index = index;
-    this.series = series;
+    this.index = contents.index;
+    this.series = contents.series;
+    this.tombstones = contents.tombstones;
     this.cache = cache;
     this.columnOfId = columnsById(parquet);
     const starts: number[] = [];
@@ -202,11 +210,7 @@ async function openSst(meta: DataFile, store: FileStore, registry: SeriesRegistr
         tailBytes = opened.byteLength;
         continue;
       }
-      const range = opened.file.blob(SERIES_INDEX_BLOB);
-      if (range === undefined) throw new Error("it has no series index");
-      const blob = opened.file.verifyBlob(SERIES_INDEX_BLOB, await reader.read(range.offset, range.length));
-      const index = decodeSeriesIndex(blob);
-      return new OpenSst(reader, opened.file, index, registerSeries(index, registry), cache);
+      return new OpenSst(reader, opened.file, await readContents(meta, opened.file, reader, registry), cache);
     }
   } catch (error) {
     reader.close();
@@ -216,13 +220,39 @@ async function openSst(meta: DataFile, store: FileStore, registry: SeriesRegistr
   }
 }
 
+async function readContents(meta: DataFile, parquet: ParquetFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
+  const blob = async (name: string): Promise<Uint8Array | undefined> => {
+    const range = parquet.blob(name);
+    return range === undefined ? undefined : parquet.verifyBlob(name, await reader.read(range.offset, range.length));
+  };
+  const bytes = await blob(SERIES_INDEX_BLOB);
+  if (bytes === undefined) throw new Error("it has no series index");
+  const index = decodeSeriesIndex(bytes);
+  const series = registerSeries(index, registry);
+  const deleted = await blob(TOMBSTONE_BLOB);
+  if (deleted === undefined && meta.tombstones !== undefined) throw new Error("it has no tombstones, but its entry says so");
+  if (deleted === undefined) return { index, series, tombstones: undefined };
+  const stored = decodeTombstones(deleted);
+  const tombstones = new TombstoneSet({
+    base: stored.series.timeBase,
+    series: registerSeries(stored.series, registry),
+    ends: stored.series.ends,
+    firsts: stored.firsts,
+    lasts: stored.lasts,
+    ages: undefined,
+    rowCount: meta.tombstones?.rowCount ?? stored.firsts.length,
+  });
+  // A file without rows has none to tell its base from (`series-index.ts`).
+  return { index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
+}
+
 /** Finds or makes the number of each run's series. */
 function registerSeries(index: SeriesIndex, registry: SeriesRegistry): Uint32Array {
   const positions = index.columnIds.map((id) => registry.positionOf(id));
   const mapped = index.dictionaries.map((dictionary, c) =>
     Uint32Array.from(dictionary, (value) => registry.encode(positions[c] as number, value)),
   );
-  const tuple = new Uint32Array(registry.columnCount);
+  const tuple = Uint32Array.from({ length: registry.columnCount }, (_, position) => registry.initialCodeAt(position));
   const series = new Uint32Array(index.ends.length);
   for (let run = 0; run < series.length; run++) {
     for (let c = 0; c < mapped.length; c++) {
