@@ -6,6 +6,7 @@ import { sameType } from "../column/data-type.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
+import { optionsFromDatabase } from "../table/database-template.ts";
 import type { TableDefinition, TableSchema } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
@@ -161,7 +162,8 @@ export class WritePath {
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
         if (refused !== undefined) throw refused;
-        const definition = newTable(database, write, dictionary, tagNames, options);
+        const template = this.parts.schemas.database(database)?.options ?? {};
+        const definition = newTable(database, write, dictionary, tagNames, templated(options.tableOptions, template));
         growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;
@@ -191,7 +193,7 @@ function newTable(
   write: TableWrite,
   dictionary: SeriesDictionary,
   tagNames: readonly string[],
-  options: WriteOptions,
+  options: Readonly<Record<string, string>>,
 ): TableDefinition {
   const columns = columnsForNewTable(write, dictionary, tagNames);
   return {
@@ -200,6 +202,12 @@ function newTable(
     columns,
     primaryKey: columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name),
     engine: "mito",
-    options: options.tableOptions,
+    options,
   };
+}
+
+/** Options of a new table. One that keeps all rows, as its database says, has no merge mode, whatever a protocol's default is. */
+function templated(own: Readonly<Record<string, string>>, database: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { merge_mode: mergeMode, ...rest } = optionsFromDatabase(own, database);
+  return mergeMode === undefined || rest["append_mode"] === "true" ? rest : { ...rest, merge_mode: mergeMode };
 }

@@ -14,6 +14,7 @@ export interface DatabaseInfo {
 
 /** Sizes of a table now. */
 export interface TableStatistics {
+  /** Rows stored: older versions, deleted and expired rows count until a merge takes them away. */
   readonly rowCount: number;
   readonly memoryBytes: number;
   readonly fileBytes: number;

@@ -208,6 +208,38 @@ describe("the rest", () => {
     await fails("SET nope = 1", 1001, "Unsupported set variable NOPE");
   });
 
+  test("a table takes options of its database: most when it is made, ttl as it is now", async () => {
+    await fixture.sql("CREATE DATABASE d WITH (ttl = '1h', merge_mode = 'last_non_null', 'compaction.twcs.time_window' = '1h')");
+    await fixture.sql("CREATE TABLE d.t (ts TIMESTAMP(3) TIME INDEX)");
+    const shown = async (): Promise<string> => String((await fixture.sql("SHOW CREATE TABLE d.t")).rows[0]?.[1]).split("WITH")[1] ?? "";
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null',\n  ttl = '1h'\n)");
+    await fixture.sql("ALTER DATABASE d SET ttl = '2d'; ALTER DATABASE d SET merge_mode = 'last_row'");
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null',\n  ttl = '2days'\n)");
+    await fixture.sql("ALTER TABLE d.t SET ttl = 'forever'");
+    expect(await shown()).toContain("ttl = 'forever'");
+    await fixture.sql("ALTER TABLE d.t UNSET 'ttl'; ALTER DATABASE d UNSET 'ttl'");
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null'\n)");
+    await fails(
+      "CREATE TABLE d.u (ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true', merge_mode = 'last_non_null')",
+      1004,
+      "only last_row",
+    );
+    await fixture.sql("CREATE TABLE d.u (ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true', merge_mode = '')");
+  });
+
+  test("an empty merge_mode says that the database's does not count", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX) WITH (append_mode = 'true', merge_mode = '')");
+    expect(fixture.catalog.table("public", "t")?.schema.options).toEqual({ append_mode: "true", merge_mode: "" });
+    await fails("CREATE TABLE u (ts TIMESTAMP(3) TIME INDEX) WITH (merge_mode = 'first_row')", 1004, "merge_mode");
+  });
+
+  test("INSERT into a table of ttl instant counts no row", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX, v INT) WITH (ttl = 'instant')");
+    expect((await fixture.sql("INSERT INTO t VALUES (1, 1), (2, 2)")).affected).toBe(0);
+    expect((await fixture.sql("INSERT INTO t SELECT * FROM t")).affected).toBe(0);
+    await fails("INSERT INTO t VALUES (1, 'x')", 2000, "");
+  });
+
   test("ADMIN compact_table, with the kinds that clients may name", async () => {
     await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
     const { columns, rows } = await fixture.sql("ADMIN compact_table('t')");
