@@ -51,7 +51,11 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (options.command === "replay") {
     return [startText(await runStarts(input, shape, options.durabilities[0] ?? "always", workDirectory, progress))];
   }
-  const varve = options.durabilities.map((durability) => varveTarget(durability, options.settings));
+  const varve = options.durabilities.flatMap((durability) =>
+    options.threads.length === 0
+      ? [varveTarget(durability, options.settings)]
+      : options.threads.map((threads) => varveTarget(durability, options.settings, threads)),
+  );
   const isVarve = (target: Target): boolean => target === varve[0];
   const withIngest = options.command !== "queries";
   const { cases, notes } = withIngest
@@ -68,7 +72,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     keep,
     keepsDirectories: options.keepsWorkDirectory,
   });
-  const pieces = withIngest ? [ingestText(results, "Varve"), ...notes] : [];
+  const pieces = withIngest ? [ingestText(results, varve[0]?.name ?? "Varve"), ...notes] : [];
   if (keptDirectory === undefined || varve[0] === undefined) return pieces;
   const kept = await varve[0].start(keptDirectory);
   const queries = queriesFor(options.dataset, options.queriesPerType);

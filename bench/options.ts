@@ -12,6 +12,7 @@ Examples:
   bun bench --smoke                            the same with 20,000 rows and no peers: a few seconds
   bun bench ingest --peers none --runs 5       ingest alone, five times
   bun bench ingest --batch 1000 --connections 16 --durability always,never
+  bun bench ingest --peers none --threads 1,2  one ingest thread beside two
   bun bench queries --rows 2000000             queries on a smaller store
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
@@ -27,6 +28,7 @@ Options:
   --connections N    connections of the load generator (4)
   --no-small         leave out the second shape, 1,000 rows x 16 connections
   --durability LIST  wal.sync of Varve: always, interval, never (always)
+  --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
@@ -59,6 +61,8 @@ export interface Options {
   readonly connections: number;
   readonly withSmallBatches: boolean;
   readonly durabilities: readonly Durability[];
+  /** Numbers of ingest threads; empty: what the server chooses. */
+  readonly threads: readonly number[];
   readonly peers: readonly PeerName[];
   readonly questdbJar: string;
   readonly runs: number;
@@ -106,6 +110,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     connections: whole("connections", values.connections, 4),
     withSmallBatches: !values["no-small"],
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
+    threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     peers: peersOf(values.peers ?? (isSmoke ? "none" : "all")),
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
@@ -135,6 +140,7 @@ function parse(args: readonly string[]) {
         connections: VALUE,
         "no-small": SWITCH,
         durability: VALUE,
+        threads: VALUE,
         peers: VALUE,
         "questdb-jar": VALUE,
         runs: VALUE,

@@ -276,6 +276,18 @@ describe("tombstones", () => {
     expect([await rows(machine), files(machine)]).toEqual([["'a'|1|2"], ["1 rows, 0 deleted"]]);
   });
 
+  test("hide rows although the tags of their file's own rows are others", async () => {
+    const machine = await Machine.start();
+    await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=a v=1i 2");
+    await machine.engine.flushTable("public", "cpu");
+    await deleteKeys(machine, ["a", 1n]);
+    await put(machine.engine, "cpu,host=b v=1i 1");
+    await machine.engine.flushTable("public", "cpu");
+    expect(files(machine)).toEqual(["2 rows, 0 deleted", "1 rows, 1 deleted"]);
+    await machine.restart();
+    expect(await read(machine.engine, "cpu", { tagPredicates: [host("a")] })).toEqual(["'a'|1|2"]);
+  });
+
   test("beside a scan that has begun do not touch what it sees", async () => {
     const machine = await Machine.start();
     await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=b v=1i 1");

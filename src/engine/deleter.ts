@@ -5,6 +5,9 @@
  *   keys     ─► at most DELETE_BATCH_ROWS at a time ─► one log record ─► durable ─► visible
  *   range    ─► scan of the times ─► first and last row of each series and 64-day group ─► the same
  *   tag sets ─► series that exist ─► the same
+ *
+ * A delete takes its sequence from the counter that all threads share, after it has seen what they had acknowledged. It hides what is
+ * older by sequence, also rows that a thread had begun before and tells of later.
  */
 import { assert } from "../base/assert.ts";
 import { throwIfCancelled } from "../base/cancel.ts";
@@ -23,7 +26,6 @@ import { groupStartOf } from "../storage/sst/time-window.ts";
 import type { EngineTable } from "./engine-table.ts";
 import { timeUnitOf } from "./expiry.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
-import type { LogLedger } from "./log-ledger.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { seriesOfTags } from "./series-mapper.ts";
 import { StretchCollector } from "./stretch-collector.ts";
@@ -34,8 +36,15 @@ import { convertTimes, splitForUnit } from "./time-conversion.ts";
 export interface DeleterParts {
   readonly wal: Wal;
   readonly tables: LiveTables;
-  readonly ledger: LogLedger;
   readonly sequences: SequenceCounter;
+  /** Called when a record of these tables goes to the log, before it is durable. */
+  noteLogged(segment: number, tableId: number, sequence: number): void;
+  /** Called when the log did not take a record. */
+  logFailed(): void;
+  /** Makes rows and series visible that other threads have acknowledged. */
+  catchUp(): void;
+  /** @param bytes what the delete takes in the log and in files. @throws DbError StorageUnavailable when it would fail */
+  refuse(bytes: number): void;
   /** Resolves when there is memory for more. @throws DbError RateLimited */
   admit(): Promise<void>;
   /** Counts memory that came into use. */
@@ -43,6 +52,9 @@ export interface DeleterParts {
   /** Writes what a table has in memory to files. @throws DbError StorageUnavailable */
   flush(region: Region): Promise<void>;
 }
+
+/** What a stretch takes at most, in the log and in a file together: two times, a series number and a row count in each. */
+const STRETCH_BYTES = 64;
 
 /** Stretches of one table, without their place in the log. */
 type Stretches = Omit<DeleteSource, "sequence" | "seriesMax">;
@@ -116,6 +128,7 @@ export class Deleter {
    * @throws DbError TableNotFound, TableColumnNotFound for a tag that the table has not, InvalidArguments, StorageUnavailable
    */
   async deleteBatch(database: string, batch: WriteBatch): Promise<WriteResult> {
+    this.parts.catchUp(); // What a client was told of is there to be deleted, whichever thread told it.
     let rowCount = 0;
     const named: NamedRows[] = [];
     // All that is borrowed is copied before the first wait.
@@ -155,21 +168,17 @@ export class Deleter {
   private async applyAll(work: readonly { readonly table: EngineTable; readonly stretches: Stretches }[]): Promise<void> {
     const { parts } = this;
     await parts.admit();
-    const failure = parts.wal.failure();
-    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot delete: ${failure}`);
+    parts.refuse(work.reduce((sum, { stretches }) => sum + stretches.count * STRETCH_BYTES, 0));
     const { durable, prepared } = this.log(work);
+    parts.written(prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0)); // Now: the disk may hang.
     try {
       await durable;
     } catch (error) {
+      parts.logFailed();
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
-    let bytes = 0;
-    for (const chunk of prepared) {
-      chunk.publish();
-      bytes += chunk.chunk.payload.length;
-    }
-    parts.written(bytes);
+    for (const chunk of prepared) chunk.publish();
     for (const { table } of work) {
       if (table.region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(table.region);
     }
@@ -180,10 +189,10 @@ export class Deleter {
     readonly durable: Promise<void>;
     readonly prepared: readonly PreparedChunk[];
   } {
-    const { wal, sequences, ledger, tables } = this.parts;
+    const { wal, sequences, tables } = this.parts;
     const targets = work.map(({ table, stretches }) => ({ entry: this.entryOf(table), stretches }));
     const segment = wal.beginRecord();
-    const sequence = sequences.next;
+    const sequence = sequences.take();
     const prepared: PreparedChunk[] = [];
     const entries: RecordEntry[] = [];
     try {
@@ -200,8 +209,7 @@ export class Deleter {
       for (const { marks } of tables.entries()) marks.forget(); // Series marked for this record were not logged.
       throw error;
     }
-    sequences.take(sequence);
-    for (const { tableId } of entries) ledger.note(segment, tableId, sequence);
+    for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
     return { durable: wal.append(sequence, encodeWriteRecord(entries)), prepared };
   }
 

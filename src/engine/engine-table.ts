@@ -7,7 +7,9 @@ import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
+import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
+import type { ResolvedSummaries } from "../storage/scan/page-summaries.ts";
 import { scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { RowKeys, RowRange } from "../table/delete.ts";
@@ -24,6 +26,8 @@ export interface EngineTableParts {
   readonly clock: Clock;
   readonly expiry: Expiry;
   readonly deleter: Deleter;
+  /** Makes rows visible that other threads have acknowledged. */
+  catchUp(): void;
 }
 
 /** A table over its region. */
@@ -33,6 +37,7 @@ export class EngineTable implements Table {
   private readonly clock: Clock;
   private readonly expiry: Expiry;
   private readonly deleter: Deleter;
+  private readonly catchUp: () => void;
   private dropped = false;
 
   constructor(region: Region, parts: EngineTableParts) {
@@ -41,6 +46,7 @@ export class EngineTable implements Table {
     this.clock = parts.clock;
     this.expiry = parts.expiry;
     this.deleter = parts.deleter;
+    this.catchUp = () => parts.catchUp();
   }
 
   get schema(): TableSchema {
@@ -57,11 +63,13 @@ export class EngineTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
     const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
-    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
+    const idOf = (name: string): number => columnNamed(schema, name).id;
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
     const timeRange = this.livingRange(request.timeRange);
     if (timeRange.start >= timeRange.end) return;
@@ -76,7 +84,8 @@ export class EngineTable implements Table {
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
         output,
-        bounds,
+        conditions,
+        summaries: conditions.length === 0 ? this.summariesOf(schema, request) : undefined,
         request: { ...request, timeRange },
         metrics,
       });
@@ -112,6 +121,7 @@ export class EngineTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
+    this.catchUp();
     let start: bigint | undefined;
     let end: bigint | undefined;
     const add = (min: bigint, max: bigint): void => {
@@ -126,6 +136,7 @@ export class EngineTable implements Table {
   }
 
   statistics(): TableStatistics {
+    this.catchUp();
     const files = this.region.dataFiles;
     return {
       rowCount: this.region.rowCount,
@@ -141,6 +152,16 @@ export class EngineTable implements Table {
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
+  }
+
+  private summariesOf(schema: TableSchema, { summaries, order, newestPerSeries }: ScanRequest): ResolvedSummaries | undefined {
+    if (summaries === undefined || order !== "none" || newestPerSeries === true) return undefined;
+    const columns = summaries.columns.map(({ column: name, wantsBounds, wantsSum }) => {
+      const column = columnNamed(schema, name);
+      const { id, type, former } = column;
+      return { id, type, wantsBounds, wantsSum, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
+    });
+    return { columns, timeColumnId: timeIndexOf(schema).id, buckets: summaries.buckets, isPerSeries: summaries.isPerSeries };
   }
 
   /** What rows hold that were written before the column was added. */

@@ -11,44 +11,62 @@ import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { Logger } from "../base/log.ts";
+import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
+import { type Trouble, Troubles } from "../base/troubles.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { PageCache } from "../storage/cache/page-cache.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
+import { type LastingDeletes, lastingDeletes } from "../storage/file-store/lasting-deletes.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import { Region } from "../storage/region/region.ts";
 import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
-import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
+import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
 import { Deleter } from "./deleter.ts";
+import { type CheckedTable, DamagedFiles } from "./health/damaged-files.ts";
+import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./health/disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
 import { Expiry } from "./expiry.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { truncationOf } from "./file-expiry.ts";
-import { LiveTables, type TableEntry } from "./live-tables.ts";
+import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
+import type { ThreadLog } from "./log-stream.ts";
+import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
 import { SchemaStore } from "./schema-store.ts";
-import { SequenceCounter } from "./sequence-counter.ts";
-import { SegmentMarks } from "./series-mapper.ts";
+import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
+import { Upkeep } from "./health/upkeep.ts";
+import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
+import { CatalogFeed } from "./threads/catalog-feed.ts";
+import type { CatalogChange, CatalogNews } from "./threads/messages.ts";
+import { SharedState } from "./threads/shared-state.ts";
+import type { ThreadOwner } from "./threads/thread-host.ts";
+import { ThreadHosts } from "./threads/thread-hosts.ts";
+import type { OwnerLink } from "./threads/thread-link.ts";
 import { WritePath } from "./write-path.ts";
-import { writePlanOf } from "./write-rows.ts";
+import type { WriteTables } from "./write-target.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
+  /** What all threads share; by default there is only this one. */
+  readonly shared?: SharedState;
+  /** Logs of ingest threads that an earlier process left; none by default. */
+  readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly flusher: FlushExecutor;
@@ -59,6 +77,23 @@ export interface EngineParts {
   readonly compaction: CompactionLimits;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
+  /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
+  readonly memory?: ServerMemory;
+  /** Room that is kept on disks. Default: none. */
+  readonly disk?: DiskWatchOptions;
+}
+
+/** No disk is watched. */
+const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
+/** After how many seconds a writer should come back when the log does not work. */
+const LOG_RETRY_SECONDS = 5;
+
+/** What the start found in the log. */
+export interface EngineRecovery extends WalRecoveryReport {
+  /** Rows that are known to be lost with damaged records. */
+  readonly lostRows: number;
+  /** Damaged places of which nobody knows how many rows they held. */
+  readonly lostUnknown: number;
 }
 
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
@@ -69,8 +104,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly parts: EngineParts;
   private readonly schemas: SchemaStore;
   private readonly live: LiveTables = new LiveTables();
-  private readonly sequences: SequenceCounter = new SequenceCounter();
-  private readonly ledger: LogLedger = new LogLedger();
+  private readonly shared: SharedState;
+  private readonly sequences: SequenceCounter;
+  private readonly streams: LogStreams;
+  private readonly feed: CatalogFeed;
+  private readonly threads: ThreadHosts;
   private readonly trimmer: LogTrimmer;
   private readonly writePath: WritePath;
   private readonly flusher: Flusher;
@@ -80,27 +118,59 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly deleter: Deleter;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
+  private readonly memory: ServerMemory;
+  private readonly disk: DiskWatch;
+  private readonly damaged: DamagedFiles;
+  private readonly upkeep: Upkeep;
+  /** What does not work, the log apart. */
+  private readonly faults: Troubles;
 
-  private constructor(parts: EngineParts) {
+  private constructor(bare: EngineParts) {
+    const { wal, merger, clock, logger } = bare;
+    const troubles = new Troubles(logger.child("health"), clock);
+    const deletes = lastingDeletes(bare.files, (reason) => troubles.failed("file_delete", reason));
+    const parts: EngineParts = { ...bare, meta: watchedMetaStore(bare.meta, troubles), files: deletes.store };
+    const { meta, files } = parts;
     this.parts = parts;
+    this.faults = troubles;
+    this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
+    this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+    this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
-    const { live, ledger, sequences, schemas } = this;
-    const { wal, merger, meta, files, clock, logger } = parts;
-    this.trimmer = new LogTrimmer(wal, ledger, live);
-    const { trimmer } = this;
+    this.shared = parts.shared ?? new SharedState(0);
+    this.sequences = this.shared.sequences;
+    this.streams = new LogStreams(wal, parts.threadLogs ?? []);
+    const { live, streams, sequences, schemas, disk, shared } = this;
+    const workerMemory = new MemoryCounter();
+    this.trimmer = new LogTrimmer(streams, live, troubles);
+    this.feed = new CatalogFeed(
+      shared,
+      () => this.everyChange(),
+      () => meta.settled(),
+    );
+    this.threads = new ThreadHosts(this.threadOwner());
+    const { trimmer, threads } = this;
     const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
     this.expiry = expiry;
-    const apply = (schema: TableSchema): TableEntry => this.applySchema(schema);
-    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, expiry, apply });
+    this.writePath = new WritePath({
+      wal,
+      clock,
+      tables: this.writeTables(),
+      sequences,
+      expiry,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      noteExpired: (rows) => shared.addExpiredRows(rows),
+    });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, expiry, limits, logger: logger.child("compaction") },
+      { merger, meta, files, clock, expiry, limits, troubles, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
+        hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
       },
     );
     const onFlushed = (region: Region): void => this.compactor.poke(region);
@@ -114,37 +184,31 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       schemas,
       sequences,
       trimmer,
+      workerMemory,
+      threads,
       onFlushed,
     });
-    const host = {
-      regions: () => live.regions(),
-      logBytes: () => trimmer.bytes,
-      logHolders: () => trimmer.holders(),
-      flush: (region: Region) => this.flusher.flush(region),
-    };
-    this.scheduler = new FlushScheduler(parts.limits, host, clock, logger.child("flush"));
-    this.deleter = new Deleter({
-      wal,
-      tables: live,
-      ledger,
-      sequences,
-      admit: () => this.scheduler.admit(),
-      written: (bytes) => this.scheduler.written(bytes),
-      flush: (region) => this.flusher.flush(region),
-    });
+    this.scheduler = this.makeScheduler();
+    this.deleter = this.makeDeleter();
+    this.upkeep = this.makeUpkeep(deletes);
+    this.countMemory(workerMemory);
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
-  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
+  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
     for (const schema of engine.schemas.allSchemas()) {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
-    for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
+    const present = new Set(await parts.files.list("tables"));
+    for (const name of present) if (!known.has(name)) await engine.parts.files.delete(name);
+    await engine.damaged.find(engine.checkedTables(), present);
+    await engine.disk.look();
     const recovery = await engine.replay();
     engine.scheduler.start();
+    engine.upkeep.start();
     engine.compactor.start();
     return { engine, recovery };
   }
@@ -162,13 +226,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
     this.schemas.createDatabase(name, options);
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
     return true;
   }
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
-    await this.removeTables(this.schemas.dropDatabase(name));
+    const dropped = this.schemas.dropDatabase(name);
+    this.feed.push(this.everyDatabase());
+    await this.removeTables(dropped);
     return true;
   }
 
@@ -196,6 +263,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.schemas.alterDatabase(name, options);
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
   }
 
@@ -210,14 +278,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { meta } = this.parts;
     // A flush whose commit has not settled has entries of files that the region does not know yet.
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
+    if (ranges === undefined) keys.push(...this.flusher.uncommittedKeys(region));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
-    if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequences.newest });
+    const { newest } = this.sequences;
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
     meta.commit(changes);
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-    const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
+    const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
+    await this.threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
+    if (ranges === undefined) await this.flusher.forget(region);
     await taken.end();
     await this.trimmer.trim();
   }
@@ -240,23 +312,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
     this.checkWritable(database);
-    const failure = this.parts.wal.failure();
-    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    this.refuseInTrouble();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
     if (durable === undefined) return { rowCount };
+    let bytes = 0;
+    for (const { chunk } of prepared) bytes += chunk.payload.length;
+    this.scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
     try {
       await durable;
     } catch (error) {
+      this.faults.failures.log++;
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
-    let bytes = 0;
-    for (const chunk of prepared) {
-      chunk.publish();
-      bytes += chunk.chunk.payload.length;
-    }
-    this.scheduler.written(bytes);
+    for (const chunk of prepared) chunk.publish();
     await this.parts.meta.settled();
     return { rowCount };
   }
@@ -268,12 +338,64 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Rows that had expired when they came, and were taken and not kept, since the start. */
   get expiredRows(): number {
-    return this.writePath.expiredRows;
+    return this.shared.expiredRows;
   }
 
-  /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
-  admit(): Promise<void> {
-    return this.scheduler.admit();
+  /**
+   * Resolves when there is memory for another write; call it before decoding.
+   *
+   * @throws DbError StorageUnavailable when writes would fail; RateLimited; Cancelled when the signal fires
+   */
+  async admit(signal?: AbortSignal): Promise<void> {
+    this.refuseInTrouble();
+    await this.scheduler.admit(signal);
+  }
+
+  // ---- Ingest threads ----
+
+  /** The catalogue as a new thread needs it. */
+  catalogNews(): CatalogNews {
+    return this.feed.whole();
+  }
+
+  /**
+   * Takes an ingest thread in, before it takes its first write. Its log, if an earlier process left one, was replayed and is closed here,
+   * so that the thread can open it.
+   */
+  async addThread(id: number, link: OwnerLink): Promise<void> {
+    const left = this.streams.find(id);
+    await left?.close();
+    this.streams.set(this.threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
+  }
+
+  private threadOwner(): ThreadOwner {
+    const { shared, feed, parts } = this;
+    const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
+    return {
+      shared,
+      feed,
+      regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
+      evolve: (steps) => {
+        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+      },
+      written: (bytes) => {
+        this.scheduler.written(bytes);
+        countMemory();
+      },
+      admit: async () => {
+        await this.admit();
+        countMemory();
+      },
+      durable: () => parts.meta.settled(),
+    };
+  }
+
+  private everyChange(): CatalogChange[] {
+    return [this.everyDatabase(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+  }
+
+  private everyDatabase(): CatalogChange {
+    return { kind: "databases", databases: this.schemas.databases() };
   }
 
   // ---- Admin ----
@@ -302,11 +424,30 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
-    return this.parts.wal.failure();
+    return this.streams.failure() ?? this.disk.refusal;
+  }
+
+  /** What does not work now; failures since the start, by part. */
+  troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
+    const log = this.streams.failure();
+    const now = this.faults.list();
+    if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
+    return { now, failures: this.faults.failures };
+  }
+
+  /** One round of upkeep, which otherwise runs once a second: for tests. */
+  keepUp(): Promise<void> {
+    return this.upkeep.tick();
+  }
+
+  /** Bytes free on the fullest disk that is watched, Infinity when none is; and what waits for the log. */
+  get storageState(): { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number } {
+    return { freeBytes: this.disk.freeBytes, queued: this.parts.wal.queued(), logBytes: this.trimmer.bytes };
   }
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
+    await this.upkeep.close();
     await this.scheduler.close();
     await this.compactor.close();
     try {
@@ -314,7 +455,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     } finally {
       await this.flusher.idle();
       await this.parts.flusher.close();
-      await this.parts.wal.close();
+      for (const stream of this.streams.all()) await stream.close();
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
     }
@@ -333,6 +474,90 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
   }
 
+  /** @throws DbError StorageUnavailable when writes would fail */
+  private refuseInTrouble(what: "write" | "delete" = "write"): void {
+    const failure = this.parts.wal.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
+    if (failure === undefined) return;
+    const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
+    throw new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${failure}`, { retryAfterSeconds });
+  }
+
+  /**
+   * A delete makes room once its rows are merged away, so a disk that is nearly full does not refuse it: like a merge, it may use half of
+   * the reserve.
+   *
+   * @throws DbError StorageUnavailable when it would fail
+   */
+  private refuseDelete(bytes: number): void {
+    if (this.parts.wal.failure() === undefined && this.disk.hasRoomFor(bytes)) return;
+    this.refuseInTrouble("delete");
+  }
+
+  private makeScheduler(): FlushScheduler<Region> {
+    const { live, trimmer, faults: troubles } = this;
+    const { wal, limits, clock, logger } = this.parts;
+    const host = {
+      regions: () => live.regions(),
+      logBytes: () => trimmer.bytes,
+      logHolders: () => trimmer.holders(),
+      logRecords: () => wal.queued().records,
+      isUrgent: () => this.failure() !== undefined,
+      isOverMemory: () => this.memory.isOver(),
+      flush: (region: Region) => this.flusher.flush(region),
+      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
+    };
+    return new FlushScheduler(limits, host, clock, logger.child("flush"));
+  }
+
+  private makeDeleter(): Deleter {
+    const { live, sequences, streams, scheduler, flusher, threads, faults } = this;
+    return new Deleter({
+      wal: this.parts.wal,
+      tables: live,
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      logFailed: () => {
+        faults.failures.log++;
+      },
+      catchUp: () => threads.drain(),
+      admit: () => scheduler.admit(),
+      refuse: (bytes) => this.refuseDelete(bytes),
+      written: (bytes) => scheduler.written(bytes),
+      flush: (region) => flusher.flush(region),
+    });
+  }
+
+  private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
+    const { memory, disk, damaged, live, trimmer, faults: troubles } = this;
+    return new Upkeep({
+      disk,
+      onLooked: () => {
+        this.shared.isRefusing = disk.refusal !== undefined;
+      },
+      memory,
+      troubles,
+      leftovers,
+      logger: this.parts.logger,
+      trimLog: () => trimmer.trim(),
+      probeMeta: () => probeMetaStore(this.parts.meta),
+      lookAtFiles: async () => {
+        const needed = new Set([...live.regions()].flatMap((region) => region.dataFiles.map(({ name }) => name)));
+        await damaged.lookAgain(({ name }) => needed.has(name));
+      },
+    });
+  }
+
+  private countMemory(workerMemory: MemoryCounter): void {
+    const { memory, cache, scheduler } = this;
+    memory.register("page_cache", {
+      bytes: () => cache.bytes,
+      giveBack: (bytes) => cache.giveBack(bytes),
+      mayGrow: () => cache.mayGrow(),
+    });
+    memory.register("memtables", { bytes: () => scheduler.memoryBytes });
+    memory.register("workers", workerMemory);
+  }
+
   // ---- Tables ----
 
   private checkWritable(database: string): void {
@@ -342,47 +567,81 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
   }
 
+  private *checkedTables(): Generator<CheckedTable> {
+    for (const { table } of this.live.entries()) {
+      const { database, name } = table.schema;
+      yield { database, name, files: table.region.dataFiles };
+    }
+  }
+
   private addEntry(schema: TableSchema): TableEntry {
-    const { meta, files, clock } = this.parts;
+    const { meta, files, clock, logger } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
+    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
     const { cache, expiry, deleter } = this;
-    const entry = {
-      table: new EngineTable(region, { cache, clock, expiry, deleter }),
-      marks: new SegmentMarks(),
-      plan: writePlanOf(schema),
-    };
+    const entry = new TableEntry(new EngineTable(region, { cache, clock, expiry, deleter, catchUp: () => this.threads.drain() }));
     this.live.add(entry);
+    this.feed.push({ kind: "schema", schema });
     return entry;
+  }
+
+  private writeTables(): WriteTables {
+    const { live, schemas } = this;
+    return {
+      get dropEpoch() {
+        return live.dropEpoch;
+      },
+      find: (database, name) => live.find(database, name),
+      entries: () => live.entries(),
+      databaseOptions: (name) => schemas.database(name)?.options ?? {},
+      evolve: (steps) => {
+        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        return "applied";
+      },
+    };
   }
 
   private applySchema(schema: TableSchema): TableEntry {
     const entry = this.live.byTableId(schema.id);
     if (entry === undefined) return this.addEntry(schema);
     this.live.setSchema(entry, schema);
+    this.feed.push({ kind: "schema", schema });
     return entry;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
+    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
     await this.parts.meta.settled();
+    await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
-    for (const { table } of removed) await table.region.close(true);
+    for (const { table } of removed) {
+      await this.flusher.forget(table.region);
+      await table.region.close(true);
+    }
     await this.trimmer.trim();
   }
 
-  private async replay(): Promise<WalRecoveryReport> {
-    const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, this.ledger, this.parts.logger);
-    const report = await this.parts.wal.recover((record) => {
-      this.sequences.sawUsed(record.sequence);
-      replay.apply(record);
-    });
+  private async replay(): Promise<EngineRecovery> {
+    const reports: EngineRecovery[] = [];
+    for (const { wal, ledger } of this.streams.local()) {
+      const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, ledger, this.parts.logger);
+      const report = await wal.recover(
+        (record) => {
+          this.sequences.sawUsed(record.sequence);
+          replay.apply(record);
+        },
+        (payload) => replay.lose(payload),
+      );
+      reports.push({ ...report, lostRows: replay.lostRows, lostUnknown: replay.lostUnknown });
+    }
+    for (const region of this.live.regions()) region.endRestore();
     await this.trimmer.trim();
-    return report;
+    return summed(reports);
   }
 }
 
@@ -396,4 +655,18 @@ function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
   if (change.kind === "several") return change.changes.some((one) => changesMerging(schema, one));
   if (change.kind !== "set-options") return false;
   return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
+}
+
+function summed(reports: readonly EngineRecovery[]): EngineRecovery {
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0, lostRows: 0, lostUnknown: 0 };
+  for (const report of reports) {
+    total.segments += report.segments;
+    total.records += report.records;
+    total.bytes += report.bytes;
+    total.tornTailBytes += report.tornTailBytes;
+    total.lostBytes += report.lostBytes;
+    total.lostRows += report.lostRows;
+    total.lostUnknown += report.lostUnknown;
+  }
+  return total;
 }

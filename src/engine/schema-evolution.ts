@@ -24,6 +24,8 @@ export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]
  * @throws DbError InvalidArguments when a name stands for two columns
  */
 export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictionary, tagNames: readonly string[]): ColumnDefinition[] {
+  const { shape } = write;
+  if (shape !== undefined) return [...shape, ...missingColumns({ name: write.table, columns: shape }, tagNames, write.fields)];
   const firstTags = new Set(dictionary.tagsOf(write.keys[0] as number).names);
   const isFirst = (field: FieldWrite): boolean =>
     field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
@@ -49,19 +51,30 @@ export interface KnownColumns {
   readonly columns: readonly ColumnDefinition[];
 }
 
-/** Columns that a table lacks for these tags and fields. @throws DbError InvalidArguments when one has another type or role */
-export function missingColumns(schema: KnownColumns, tagNames: readonly string[], fields: readonly FieldWrite[]): ColumnDefinition[] {
+/**
+ * Columns that a table lacks for these tags and fields, made as `shape` says.
+ *
+ * @throws DbError InvalidArguments when one has another type or role
+ */
+export function missingColumns(
+  schema: KnownColumns,
+  tagNames: readonly string[],
+  fields: readonly FieldWrite[],
+  shape: readonly ColumnDefinition[] = [],
+): ColumnDefinition[] {
   const missing: ColumnDefinition[] = [];
+  const made = (column: ColumnDefinition): ColumnDefinition =>
+    shape.find(({ name, semantic, type }) => name === column.name && semantic === column.semantic && sameType(type, column.type)) ?? column;
   const named = (name: string): ColumnDefinition | undefined =>
     schema.columns.find((column) => column.name === name) ?? missing.find((column) => column.name === name);
   for (const name of tagNames) {
     const column = named(name);
-    if (column === undefined) missing.push(tagColumn(name));
+    if (column === undefined) missing.push(made(tagColumn(name)));
     else if (column.semantic !== "tag") throw conflict(schema, name, `a ${column.semantic} column`, "a tag");
   }
   for (const field of fields) {
     const column = named(field.name);
-    if (column === undefined) missing.push(fieldColumn(field));
+    if (column === undefined) missing.push(made(fieldColumn(field)));
     else if (column.semantic !== "field") throw conflict(schema, field.name, `a ${column.semantic} column`, "a field");
     else if (!sameType(column.type, field.type)) throw conflict(schema, field.name, sqlName(column.type), sqlName(field.type));
   }

@@ -4,7 +4,8 @@
  *   <home>/LOCK        SQLite database held in an exclusive transaction while the server lives; the system frees it when the process dies
  *   <home>/LOCK.pid    pid of the holder, for the message
  *   <home>/meta.db     meta store
- *   <home>/wal/        log segments
+ *   <home>/wal/        log segments; those of ingest threads in folders
+ *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
  *   <home>/data/       data files
  */
 import { Database } from "bun:sqlite";

@@ -6,7 +6,7 @@
  */
 import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { TimeVector, Vector } from "../column/vector.ts";
-import type { SemanticType } from "./schema.ts";
+import type { ColumnDefinition, SemanticType } from "./schema.ts";
 import type { SeriesDictionary } from "./series-dictionary.ts";
 
 /** New values of one field column. */
@@ -27,6 +27,12 @@ export interface TableWrite {
   /** Never NULL. */
   readonly times: TimeVector;
   readonly fields: readonly FieldWrite[];
+  /**
+   * How columns are made that do not exist: a new table gets these, in this order, its time index among them, and then what else the
+   * write brings; an existing one gets those of them that the write brings and it lacks. Absent: STRING tags, plain fields, and
+   * `greptime_timestamp`.
+   */
+  readonly shape?: readonly ColumnDefinition[];
 }
 
 /** New rows of several tables of one database, to be logged as one record. */
@@ -60,8 +66,8 @@ export interface SchemaLookup {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined;
 }
 
-/** Takes batches. Implemented by the engine. */
-export interface Writer {
+/** Takes batches of rows. Implemented by the engine and by ingest threads. */
+export interface RowWriter {
   /**
    * Applies a batch: creates what is missing, logs it, waits until the log is on disk, makes it visible. The batch's arrays are copied
    * before the call returns its promise, so the decoder may run again at once.
@@ -70,6 +76,10 @@ export interface Writer {
    *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
    */
   write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
+}
+
+/** Takes batches of rows and of deletes. Implemented by the engine. */
+export interface Writer extends RowWriter {
   /**
    * Deletes rows by tag sets and times: a batch without fields, a key a row. Tags that a set leaves out count as a write that leaves them
    * out. The result counts the keys sent, whether rows were there or not. The batch's arrays are copied as those of a write.

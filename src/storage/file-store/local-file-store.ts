@@ -2,7 +2,7 @@
  * Files on a local disk. A file is written as `<name>.tmp`, synced, renamed, and its folder synced, so that a crash leaves either the whole
  * file or a `.tmp` that the next start deletes.
  */
-import { closeSync, fdatasync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -37,6 +37,13 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX)
     },
     async open(name) {
       return guarded(`open file ${name}`, async () => new LocalFileReader(name, join(root, name), descriptors));
+    },
+    sizeOf(name) {
+      try {
+        return statSync(join(root, name), { throwIfNoEntry: false })?.size;
+      } catch (error) {
+        throw failure(`look at file ${name}`, error);
+      }
     },
     async delete(name) {
       await guarded(`delete file ${name}`, () => rm(join(root, name), { force: true }));

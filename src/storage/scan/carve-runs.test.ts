@@ -19,7 +19,9 @@ function sourceOf(times: readonly number[], reads: { count: number }): ScanSourc
     column: async () => [],
     pageEnd: (row) => row,
     tombstones: () => undefined,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

@@ -32,7 +32,9 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
     },
     pageEnd: () => sorted.rowCount,
     tombstones: () => sorted.tombstones,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

@@ -41,7 +41,9 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
     column: async () => [],
     pageEnd: (row) => row,
     tombstones: () => undefined,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

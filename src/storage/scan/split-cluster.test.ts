@@ -17,7 +17,9 @@ function sourceOf(times: readonly number[]): ScanSource {
     column: async () => [],
     pageEnd: () => 0,
     tombstones: () => undefined,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

@@ -26,7 +26,8 @@ export function judgeDamage(laterRecord: boolean, newestSegment: boolean, recove
 }
 
 /**
- * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one.
+ * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one. `onLost` hears of records that are
+ * skipped, with their damaged payload as far as it can be told apart.
  *
  * @throws DbError StorageUnavailable on damage in the middle in mode "strict", for a segment of another version, or one that cannot be read
  */
@@ -36,6 +37,7 @@ export async function replaySegment(
   newest: boolean,
   recovery: WalRecovery,
   onRecord: (record: WalRecord) => Promise<void> | void,
+  onLost: (payload: Uint8Array | undefined) => void = () => undefined,
 ): Promise<SegmentReplay> {
   const bytes = onDisk("read", path, "r", readWhole);
   let at = startOfRecords(path, bytes, id);
@@ -62,10 +64,25 @@ export async function replaySegment(
       return { intactBytes: at, tornTailBytes: bytes.length - at, lostBytes };
     }
     const end = next ?? bytes.length;
+    tellLost(bytes.subarray(0, end), at, id, onLost);
     lostBytes += end - at;
     at = end;
   }
   return { intactBytes: at, tornTailBytes: 0, lostBytes };
+}
+
+/** Tells of each record in `bytes[start, …)` that is lost: its damaged payload where its header is intact, else undefined once. */
+function tellLost(bytes: Uint8Array, start: number, id: number, onLost: (payload: Uint8Array | undefined) => void): void {
+  for (let at = start; at < bytes.length; ) {
+    const header = decodeRecordHeader(bytes, at, id);
+    const end = at + RECORD_HEADER_BYTES + (header?.payloadBytes ?? 0);
+    if (header === undefined || end > bytes.length) {
+      onLost(undefined);
+      return;
+    }
+    onLost(bytes.subarray(at + RECORD_HEADER_BYTES, end));
+    at = end;
+  }
 }
 
 /** Offset of the first record: 0 when the header is unreadable, so that it is judged as damage. @throws DbError for another version */
