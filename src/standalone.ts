@@ -16,7 +16,7 @@ import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
-import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
+import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
@@ -87,6 +87,7 @@ export async function startStandalone(
   });
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerExpiryMetric(metrics, () => engine.expiredRows);
   registerMemoryMetrics(metrics, memory);
   registerHealthMetrics(metrics, engine);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));

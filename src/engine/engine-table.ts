@@ -12,14 +12,27 @@ import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
+import type { RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import type { Deleter } from "./deleter.ts";
+import type { Expiry } from "./expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
 export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
+
+/** What all tables of an engine share. */
+export interface EngineTableParts {
+  readonly cache: PageCache;
+  readonly clock: Clock;
+  readonly expiry: Expiry;
+  readonly deleter: Deleter;
+  /** Makes rows visible that other threads have acknowledged. */
+  catchUp(): void;
+}
 
 /** A table over its region. */
 export class EngineTable implements Table {
@@ -28,14 +41,17 @@ export class EngineTable implements Table {
   /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
   readonly catchUp: () => void;
   private readonly cache: PageCache;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private dropped = false;
 
-  /** @param catchUp makes rows visible that other threads have acknowledged */
-  constructor(region: Region, cache: PageCache, clock: Clock, catchUp: () => void) {
+  constructor(region: Region, parts: EngineTableParts) {
     this.region = region;
-    this.cache = cache;
-    this.clock = clock;
-    this.catchUp = catchUp;
+    this.cache = parts.cache;
+    this.clock = parts.clock;
+    this.expiry = parts.expiry;
+    this.deleter = parts.deleter;
+    this.catchUp = () => parts.catchUp();
   }
 
   get schema(): TableSchema {
@@ -67,6 +83,8 @@ export class EngineTable implements Table {
   async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const time = timeIndexOf(this.schema);
+    const timeRange = this.livingRange(scan.request.timeRange);
+    if (timeRange.start >= timeRange.end) return;
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -78,6 +96,7 @@ export class EngineTable implements Table {
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
         ...scan,
+        request: { ...scan.request, timeRange },
       });
     } finally {
       await snapshot.release();
@@ -89,6 +108,45 @@ export class EngineTable implements Table {
     return this.region.countRows(this.cache, isWanted);
   }
 
+  /** The range without times that have expired now, by this table's ttl or by that of a table that lies on it. */
+  livingRange({ start, end }: TimeRange, schema: TableSchema = this.schema): TimeRange {
+    const before = this.expiry.before(schema);
+    return { start: before !== undefined && before > start ? before : start, end };
+  }
+
+  async deleteRows(keys: RowKeys): Promise<void> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    await this.deleter.deleteRows(this, keys);
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    return this.deleteScanned(range, (request) => this.scan(request));
+  }
+
+  /**
+   * Deletes the rows that a scan finds and returns how many there were.
+   *
+   * @param regionSeriesOf the region's number of a series of the scan; by default they are the same
+   */
+  async deleteScanned(
+    range: RowRange,
+    scan: (request: ScanRequest) => AsyncIterable<ScanBatch>,
+    regionSeriesOf?: (series: number) => number,
+  ): Promise<number> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    return this.deleter.deleteRange(this, range, { scan, regionSeriesOf });
+  }
+
+  /** Opens all files, so that `series` knows every series. @throws DbError StorageUnavailable */
+  async openFiles(): Promise<void> {
+    const snapshot = this.region.snapshot();
+    try {
+      for (const file of snapshot.files) await file.open(this.region.registry, this.cache);
+    } finally {
+      await snapshot.release();
+    }
+  }
+
   timeBounds(): TimeRange | undefined {
     this.catchUp();
     let start: bigint | undefined;
@@ -98,8 +156,10 @@ export class EngineTable implements Table {
       if (end === undefined || max > end) end = max;
     };
     for (const file of this.region.dataFiles) add(file.minTime, file.maxTime);
-    for (const chunk of this.region.chunks) add(chunkMinTime(chunk), chunkMaxTime(chunk));
-    return start === undefined || end === undefined ? undefined : { start, end: end + 1n };
+    for (const chunk of this.region.chunks) if (chunk.deletes !== true) add(chunkMinTime(chunk), chunkMaxTime(chunk));
+    if (start === undefined || end === undefined) return undefined;
+    const living = this.livingRange({ start, end: end + 1n });
+    return living.start < living.end ? living : undefined;
   }
 
   statistics(): TableStatistics {

@@ -31,11 +31,14 @@ import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
+import { Deleter } from "./deleter.ts";
 import { type CheckedTable, DamagedFiles } from "./health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./health/disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
+import { Expiry } from "./expiry.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
+import { truncationOf } from "./file-expiry.ts";
 import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import type { ThreadLog } from "./log-stream.ts";
@@ -115,6 +118,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly flusher: Flusher;
   private readonly scheduler: FlushScheduler<Region>;
   private readonly compactor: Compactor;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
   private readonly memory: ServerMemory;
@@ -141,31 +146,34 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.shared = parts.shared ?? new SharedState(0);
     this.sequences = this.shared.sequences;
     this.streams = new LogStreams(wal, parts.threadLogs ?? []);
-    const { live, streams, sequences, schemas, disk } = this;
+    const { live, streams, sequences, schemas, disk, shared } = this;
     const workerMemory = new MemoryCounter();
     this.trimmer = new LogTrimmer(streams, live, troubles);
     this.feed = new CatalogFeed(
-      this.shared,
+      shared,
       () => this.everyChange(),
       () => meta.settled(),
     );
     this.threads = new ThreadHosts(this.threadOwner());
     const { trimmer, threads } = this;
+    const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
+    this.expiry = expiry;
     this.writePath = new WritePath({
       wal,
       clock,
       tables: this.writeTables(),
       sequences,
+      expiry,
       noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      noteExpired: (rows) => shared.addExpiredRows(rows),
     });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, limits, troubles, workerMemory, logger: logger.child("compaction") },
+      { merger, meta, files, clock, expiry, limits, troubles, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
-        databaseOptions: (name) => schemas.database(name)?.options ?? {},
         hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
       },
     );
@@ -185,6 +193,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       onFlushed,
     });
     this.scheduler = this.makeScheduler();
+    this.deleter = this.makeDeleter();
     this.upkeep = this.makeUpkeep(deletes);
     this.countMemory(workerMemory);
   }
@@ -223,7 +232,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
     this.schemas.createDatabase(name, options);
-    this.feed.push(this.databaseNames());
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
     return true;
   }
@@ -231,7 +240,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
     const dropped = this.schemas.dropDatabase(name);
-    this.feed.push(this.databaseNames());
+    this.feed.push(this.everyDatabase());
     await this.removeTables(dropped);
     return true;
   }
@@ -263,6 +272,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.schemas.alterDatabase(name, options);
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
   }
 
@@ -273,10 +283,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
     const { id } = region.schemaNow;
-    const files = region.dataFiles.filter((file) => ranges === undefined || ranges.some((range) => lies(file, range)));
+    const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
+    if (ranges !== undefined) await this.compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
+    const files = truncationOf(region.dataFiles, isChosen).removed;
     const { meta } = this.parts;
     // A flush whose commit has not settled has entries of files that the region does not know yet.
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
+    if (ranges === undefined) keys.push(...this.flusher.uncommittedKeys(region));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
     const { newest } = this.sequences;
@@ -323,14 +336,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-    if (database === "information_schema") {
-      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
-    }
+    this.checkWritable(database);
     this.refuseInTrouble();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
-    if (durable === undefined) return { rowCount: 0 };
+    if (durable === undefined) return { rowCount };
     let bytes = 0;
     for (const { chunk } of prepared) bytes += chunk.payload.length;
     this.scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
@@ -344,6 +354,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     for (const chunk of prepared) chunk.publish();
     await this.parts.meta.settled();
     return { rowCount };
+  }
+
+  async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
+    this.checkWritable(database);
+    return this.deleter.deleteBatch(database, batch);
+  }
+
+  /** Rows that had expired when they came, and were taken and not kept, since the start. */
+  get expiredRows(): number {
+    return this.shared.expiredRows;
   }
 
   /**
@@ -396,11 +416,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private everyChange(): CatalogChange[] {
-    return [this.databaseNames(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+    return [this.everyDatabase(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
   }
 
-  private databaseNames(): CatalogChange {
-    return { kind: "databases", names: this.schemas.databases().map(({ name }) => name) };
+  private everyDatabase(): CatalogChange {
+    return { kind: "databases", databases: this.schemas.databases() };
   }
 
   // ---- Admin ----
@@ -409,8 +429,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.flusher.flush(this.regionOf(database, table));
   }
 
-  async compactTable(database: string, table: string): Promise<void> {
-    await this.compactor.compactAll(this.regionOf(database, table));
+  async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
+    await this.compactor.compactAll(this.regionOf(database, table), range);
   }
 
   /** What compactions have done since the start. */
@@ -476,11 +496,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   /** @throws DbError StorageUnavailable when writes would fail */
-  private refuseInTrouble(): void {
+  private refuseInTrouble(what: "write" | "delete" = "write"): void {
     const failure = this.parts.wal.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
     if (failure === undefined) return;
     const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
-    throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${failure}`, { retryAfterSeconds });
+  }
+
+  /**
+   * A delete makes room once its rows are merged away, so a disk that is nearly full does not refuse it: like a merge, it may use half of
+   * the reserve.
+   *
+   * @throws DbError StorageUnavailable when it would fail
+   */
+  private refuseDelete(bytes: number): void {
+    if (this.parts.wal.failure() === undefined && this.disk.hasRoomFor(bytes)) return;
+    this.refuseInTrouble("delete");
   }
 
   private makeScheduler(): FlushScheduler<Region> {
@@ -497,6 +528,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
     return new FlushScheduler(limits, host, clock, logger.child("flush"));
+  }
+
+  private makeDeleter(): Deleter {
+    const { live, sequences, streams, scheduler, flusher, threads, faults } = this;
+    return new Deleter({
+      wal: this.parts.wal,
+      tables: live,
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      logFailed: () => {
+        faults.failures.log++;
+      },
+      catchUp: () => threads.drain(),
+      admit: () => scheduler.admit(),
+      refuse: (bytes) => this.refuseDelete(bytes),
+      written: (bytes) => scheduler.written(bytes),
+      flush: (region) => flusher.flush(region),
+    });
   }
 
   private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
@@ -532,6 +581,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   // ---- Tables ----
 
+  private checkWritable(database: string): void {
+    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
+    }
+  }
+
   private *checkedTables(): Generator<CheckedTable> {
     for (const { table } of this.live.entries()) {
       const { database, name } = table.schema;
@@ -547,7 +603,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.sequences.sawUsed(flushed);
     const stored = storageSchemaOf(schema);
     const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
-    const table = new EngineTable(region, this.cache, clock, () => this.threads.drain());
+    const { cache, expiry, deleter } = this;
+    const table = new EngineTable(region, { cache, clock, expiry, deleter, catchUp: () => this.threads.drain() });
     const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
     const entry = new TableEntry(table, physical);
     this.live.add(entry);
@@ -565,6 +622,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       logical: (database, name) => live.logical(database, name),
       schema: (database, name) => schemas.schema(database, name),
       entries: () => live.entries(),
+      databaseOptions: (name) => schemas.database(name)?.options ?? {},
       evolve: (steps) => {
         this.applySteps(steps);
         return "applied";

@@ -14,6 +14,7 @@ import { LogicalTables } from "./metric/logical-tables.ts";
 import type { PhysicalTable } from "./metric/physical-table.ts";
 import { storageSchemaOf } from "./metric/storage-schema.ts";
 import { SegmentMarks } from "./series-mapper.ts";
+import { sameTagDefaults } from "./tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "./write-rows.ts";
 import type { WriteTarget } from "./write-target.ts";
 
@@ -125,6 +126,7 @@ export class LiveTables {
   /** Puts a new version of its schema in force, under its new name if it has one. */
   setSchema(entry: TableEntry, schema: TableSchema): void {
     const { name, database } = entry.table.schema;
+    if (!sameTagDefaults(entry.table.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (name !== schema.name) {
       this.byName.delete(keyOf(database, name));
       this.byName.set(keyOf(database, schema.name), entry);

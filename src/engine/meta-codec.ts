@@ -192,12 +192,15 @@ function decodeScalar(key: string, entry: MetaObject): Scalar {
 
 /** A file's description as JSON. */
 export function encodeFile(file: DataFile): MetaValue {
-  return { ...file, minTime: String(file.minTime), maxTime: String(file.maxTime) };
+  const { tombstones, ...rest } = file;
+  const range = { minTime: String(file.minTime), maxTime: String(file.maxTime) };
+  return tombstones === undefined ? { ...rest, ...range } : { ...rest, ...range, tombstones: { ...tombstones } };
 }
 
 /** A file's description from JSON. @throws DbError StorageUnavailable when the entry is not what `encodeFile` made */
 export function decodeFile(key: string, value: MetaValue): DataFile {
   const entry = objectOf(key, value);
+  const tombstones = entry["tombstones"] === undefined ? undefined : objectOf(key, entry["tombstones"]);
   return {
     id: numberOf(key, entry["id"]),
     name: textOf(key, entry["name"]),
@@ -207,6 +210,9 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
     maxTime: bigintOf(key, entry["maxTime"]),
     sequence: numberOf(key, entry["sequence"]),
     schemaVersion: numberOf(key, entry["schemaVersion"]),
+    ...(tombstones === undefined
+      ? {}
+      : { tombstones: { count: numberOf(key, tombstones["count"]), rowCount: numberOf(key, tombstones["rowCount"]) } }),
   };
 }
 

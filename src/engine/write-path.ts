@@ -13,9 +13,12 @@ import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
+import { optionsFromDatabase } from "../table/database-template.ts";
 import type { TableDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
+import type { Expiry } from "./expiry.ts";
+import { livingRows } from "./living-rows.ts";
 import { LabelResolver } from "./metric/label-resolver.ts";
 import { metricSteps } from "./metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
@@ -33,8 +36,11 @@ export interface WritePathParts {
   readonly clock: Clock;
   readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
+  readonly expiry: Expiry;
   /** Called when a record of these tables goes to the log, before it is durable. */
   noteLogged(segment: number, tableId: number, sequence: number): void;
+  /** Called with the number of rows that had expired when they came: they are taken and not kept. */
+  noteExpired(rows: number): void;
 }
 
 /** A batch that is in the log's queue. */
@@ -43,8 +49,9 @@ export interface LoggedBatch {
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
   readonly prepared: readonly PreparedChunk[];
-  /** The record without its chunks; undefined for a batch without rows. */
+  /** The record without its chunks; undefined when no row is worth keeping. */
   readonly record: LoggedRecord | undefined;
+  /** Rows taken, expired ones too. */
   readonly rowCount: number;
 }
 
@@ -76,14 +83,15 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
-    const given = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (given.length === 0) return { durable: undefined, prepared, record: undefined, rowCount: 0 };
+    let rowCount = 0;
+    for (const write of batch.tables) rowCount += write.rowCount;
+    const given = batch.tables.flatMap((write) => this.living(database, write) ?? []);
+    if (given.length === 0) return { durable: undefined, prepared, record: undefined, rowCount };
     const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options);
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
-    let rowCount = 0;
     try {
       for (const write of writes) {
         const target = this.targetOf(database, write);
@@ -92,7 +100,6 @@ export class WritePath {
           prepared.push(chunk);
           entries.push(record);
         }
-        rowCount += write.rowCount;
       }
     } catch (error) {
       for (const chunk of prepared) chunk.abandon();
@@ -110,6 +117,17 @@ export class WritePath {
     const target = this.parts.tables.find(database, write.table);
     assert(target !== undefined, "the table exists");
     return target;
+  }
+
+  /** The rows of a write that are worth keeping; undefined when there are none. */
+  private living(database: string, write: TableWrite): TableWrite | undefined {
+    if (write.rowCount === 0) return undefined;
+    const entry = this.parts.tables.find(database, write.table);
+    const before = entry === undefined ? undefined : this.parts.expiry.before(entry.schema);
+    if (entry === undefined || before === undefined) return write;
+    const living = livingRows(write, before, entry.plan.timeUnit);
+    this.parts.noteExpired(write.rowCount - (living?.rowCount ?? 0));
+    return living;
   }
 
   private prepareChunk(
@@ -198,7 +216,8 @@ export class WritePath {
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
         if (refused !== undefined) throw refused;
-        const definition = newTable(database, write, dictionary, tagNames, options);
+        const template = this.parts.tables.databaseOptions(database);
+        const definition = newTable(database, write, dictionary, tagNames, templated(options.tableOptions, template));
         growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;
@@ -267,7 +286,7 @@ function newTable(
   write: TableWrite,
   dictionary: SeriesDictionary,
   tagNames: readonly string[],
-  options: WriteOptions,
+  options: Readonly<Record<string, string>>,
 ): TableDefinition {
   const columns = columnsForNewTable(write, dictionary, tagNames);
   return {
@@ -276,6 +295,12 @@ function newTable(
     columns,
     primaryKey: columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name),
     engine: "mito",
-    options: options.tableOptions,
+    options,
   };
+}
+
+/** Options of a new table. One that keeps all rows, as its database says, has no merge mode, whatever a protocol's default is. */
+function templated(own: Readonly<Record<string, string>>, database: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { merge_mode: mergeMode, ...rest } = optionsFromDatabase(own, database);
+  return mergeMode === undefined || rest["append_mode"] === "true" ? rest : { ...rest, merge_mode: mergeMode };
 }

@@ -52,6 +52,8 @@ export interface WriteTables {
   /** The schema of a table of any kind, as users see it. */
   schema(database: string, name: string): TableSchema | undefined;
   entries(): Iterable<WriteTarget>;
+  /** Options of a database, which its tables inherit; none when there is no such database. */
+  databaseOptions(name: string): Readonly<Record<string, string>>;
   /**
    * Makes what a write needs, in one commit: all of the steps or none. "refreshed": nothing was made, since the tables had changed
    * meanwhile; they are now as they are, and the write has to look again. What steps of logical tables mean for their physical tables

@@ -39,6 +39,11 @@ export function isInternalColumn(schema: Roles, column: string): boolean {
   return isPhysicalTable(schema) && (column === TABLE_ID_COLUMN || column === SERIES_HASH_COLUMN);
 }
 
+/** Why nothing is deleted from a physical table itself. */
+export function physicalDeleteRefusal(table: string): string {
+  return `cannot delete from table ${table}: it is a physical table of the metric engine; delete from the logical tables that lie on it`;
+}
+
 /** Why nothing is written to a physical table itself. */
 export function physicalWriteRefusal(table: string): string {
   const hint = `write to one of its logical tables, or create one with ${LOGICAL_TABLE_OPTION} = '${table}'`;

@@ -19,6 +19,8 @@ export interface TagSet {
   readonly table: string;
   readonly names: readonly string[];
   readonly values: readonly string[];
+  /** Tags that are NULL, said to be so; those in neither list take their default. Absent: none is. */
+  readonly nulls?: readonly string[];
 }
 
 /** Bytes of raw keys after which a dictionary is full. 64 MiB hold about 300,000 keys of 200 B. */

@@ -74,8 +74,8 @@ export interface SchemaLookup {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined;
 }
 
-/** Takes batches. Implemented by the engine. */
-export interface Writer {
+/** Takes batches of rows. Implemented by the engine and by ingest threads. */
+export interface RowWriter {
   /**
    * Applies a batch: creates what is missing, logs it, waits until the log is on disk, makes it visible. The batch's arrays are copied
    * before the call returns its promise, so the decoder may run again at once.
@@ -84,4 +84,15 @@ export interface Writer {
    *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
    */
   write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
+}
+
+/** Takes batches of rows and of deletes. Implemented by the engine. */
+export interface Writer extends RowWriter {
+  /**
+   * Deletes rows by tag sets and times: a batch without fields, a key a row. Tags that a set leaves out count as a write that leaves them
+   * out. The result counts the keys sent, whether rows were there or not. The batch's arrays are copied as those of a write.
+   *
+   * @throws DbError TableNotFound, TableColumnNotFound (a tag), InvalidArguments (append mode), StorageUnavailable, RateLimited
+   */
+  delete(database: string, batch: WriteBatch): Promise<WriteResult>;
 }

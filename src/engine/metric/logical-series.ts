@@ -56,6 +56,12 @@ export class LogicalSeries {
     }
   }
 
+  /** The region's number of one of the table's. */
+  regionSeriesOf(series: number): number {
+    assert(series < this.regionSeries.length, `a series below ${this.regionSeries.length}; got ${series}`);
+    return this.regionSeries.values[series] as number;
+  }
+
   /** For a scan: the table's number of each of the region's series, DROPPED for those of other tables and those not wanted. */
   numbersOf(predicates: readonly TagPredicate[]): Uint32Array {
     this.catchUp();

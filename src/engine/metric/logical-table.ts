@@ -2,17 +2,18 @@
  * A logical table: a schema, and the rows of its physical table's region that are of its series.
  */
 import { assert } from "../../base/assert.ts";
-import { parseHumanDuration } from "../../base/human-duration.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
+import type { RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
+import { seriesOfTags } from "../series-mapper.ts";
 import { tableNotFound } from "../table-not-found.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
 import { LogicalSeries } from "./logical-series.ts";
@@ -60,8 +61,8 @@ export class LogicalTable implements Table {
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.physical.storage.catchUp();
-    const { schema, lanes } = this;
-    if (this.dropped) throw tableNotFound(schema.database, schema.name);
+    const { lanes } = this;
+    this.checkExists();
     const output = request.projection.map((name) => this.outputOf(name));
     const stored = (name: string): ColumnSchema => {
       const column = this.columnNamed(name);
@@ -79,8 +80,34 @@ export class LogicalTable implements Table {
       numbersOf: lanes.numbersOf.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
-    const asked = { ...request, timeRange: this.unexpired(request.timeRange) };
+    const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };
     yield* physical.storage.scanRegion({ output, conditions, summaries, request: asked, metrics, selection });
+  }
+
+  async deleteRows(keys: RowKeys): Promise<void> {
+    this.checkExists();
+    const { lanes } = this;
+    const series = keys.series.slice(0, keys.rowCount).map((number) => lanes.regionSeriesOf(number));
+    await this.physical.storage.deleteRows({ ...keys, series });
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    this.checkExists();
+    const { lanes } = this;
+    const { storage } = this.physical;
+    return storage.deleteScanned(
+      range,
+      (request) => this.scan(request),
+      (series) => lanes.regionSeriesOf(series),
+    );
+  }
+
+  /** The region's number of a tag set, or -1 when no series known so far has it. */
+  regionSeriesOfTags(tags: TagSet): number {
+    const { lanes } = this;
+    lanes.catchUp();
+    const series = seriesOfTags(tags, lanes.registry);
+    return series < 0 ? -1 : lanes.regionSeriesOf(series);
   }
 
   /** May be wider than the truth: the physical table's. */
@@ -100,6 +127,10 @@ export class LogicalTable implements Table {
       fileCount: whole.fileCount,
       seriesCount,
     };
+  }
+
+  private checkExists(): void {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
   }
 
   private get lanes(): LogicalSeries {
@@ -125,15 +156,5 @@ export class LogicalTable implements Table {
     const column = this.schema.columns.find((candidate) => candidate.name === name);
     if (column !== undefined) return column;
     throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
-  }
-
-  /** The range without times that have expired by the table's own `ttl`. The physical table's removes rows, this one only hides them. */
-  private unexpired(range: TimeRange): TimeRange {
-    const ttl = parseHumanDuration(this.schema.options["ttl"] ?? "");
-    const { type } = timeIndexOf(this.schema);
-    if (!ttl.ok || ttl.value === 0n || type.kind !== "timestamp") return range;
-    const unitNanos = BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[type.unit]);
-    const start = (this.physical.storage.clock.nowNanos() - ttl.value) / unitNanos;
-    return start <= range.start ? range : { start, end: start > range.end ? start : range.end };
   }
 }

@@ -13,7 +13,7 @@ import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
-import { isInternalColumn } from "../../table/metric.ts";
+import { isInternalColumn, physicalDeleteRefusal } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
@@ -146,6 +146,14 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
       },
     };
     yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
+  }
+
+  async deleteRows(): Promise<void> {
+    throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
+  }
+
+  async deleteRange(): Promise<number> {
+    throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
   }
 
   /** Figures of pages that a scan may be answered with. `stored`: the column of the region that has a field's values. */

@@ -59,7 +59,7 @@ function news(version: number, changes: readonly CatalogChange[], isWhole = fals
 }
 
 test("nothing is asked while nothing changes", () => {
-  const { tables, answer } = mirror([...put(schema(1, "a")), { kind: "databases", names: ["public"] }]);
+  const { tables, answer } = mirror([...put(schema(1, "a")), { kind: "databases", databases: [{ name: "public", options: {} }] }]);
   tables.refresh();
   expect([tables.find("public", "a")?.schema.id, tables.find("public", "b"), [...tables.databases]]).toEqual([
     tableId(1),

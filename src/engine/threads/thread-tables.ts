@@ -12,6 +12,7 @@ import type { TableSchema } from "../../table/schema.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import type { SchemaStep } from "../schema-store.ts";
 import { SegmentMarks } from "../series-mapper.ts";
+import { sameTagDefaults } from "../tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
 import type { LogicalTarget, WriteTables, WriteTarget } from "../write-target.ts";
 import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
@@ -64,6 +65,7 @@ export class ThreadTables implements WriteTables {
   private readonly byId: Map<number, MirrorTable> = new Map();
   private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
   private databaseNames: ReadonlySet<string> = new Set();
+  private optionsOfDatabase: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
   private version = 0;
   private epoch = 0;
 
@@ -87,6 +89,10 @@ export class ThreadTables implements WriteTables {
   /** Names of all databases. */
   get databases(): ReadonlySet<string> {
     return this.databaseNames;
+  }
+
+  databaseOptions(name: string): Readonly<Record<string, string>> {
+    return this.optionsOfDatabase.get(name) ?? {};
   }
 
   find(database: string, name: string): MirrorTable | undefined {
@@ -142,7 +148,8 @@ export class ThreadTables implements WriteTables {
       case "dropped":
         return this.drop(change.tableId);
       case "databases":
-        this.databaseNames = new Set(change.names);
+        this.optionsOfDatabase = new Map(change.databases.map(({ name, options }) => [name, options]));
+        this.databaseNames = new Set(this.optionsOfDatabase.keys());
         return;
       case "full":
         this.byId.get(change.tableId)?.registry.close();
@@ -158,6 +165,7 @@ export class ThreadTables implements WriteTables {
       this.byName.set(keyOf(schema.database, schema.name), table);
       return;
     }
+    if (!sameTagDefaults(known.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (known.schema.name !== schema.name) {
       this.forgetName(known);
       this.byName.set(keyOf(schema.database, schema.name), known);

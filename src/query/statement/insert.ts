@@ -49,7 +49,11 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     environment: environmentOf(context.clock, context.variables),
   };
   const { source } = statement;
-  if (source.kind === "select") return { kind: "affected", rowCount: await insertSelect(source, target, database, context, options) };
+  const isInstant = table.schema.options["ttl"] === "instant";
+  if (source.kind === "select") {
+    const rowCount = await insertSelect(source, target, database, context, options);
+    return { kind: "affected", rowCount: isInstant ? 0 : rowCount };
+  }
   const builder = new RowBatchBuilder(table.schema.name, rowColumns(table.schema));
   for (const row of source.rows) {
     if (row.length !== target.named.length)
@@ -58,7 +62,7 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     builder.add(completeRow(values, target));
   }
   // Rows of an "instant" table expire as they arrive, so they are checked and not written.
-  if (table.schema.options["ttl"] === "instant") return { kind: "affected", rowCount: 0 };
+  if (isInstant) return { kind: "affected", rowCount: 0 };
   await write(builder, database, context);
   return { kind: "affected", rowCount: source.rows.length };
 }

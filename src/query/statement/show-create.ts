@@ -20,12 +20,19 @@ import { rowsResult, textHeaders } from "./rows-result.ts";
 export function showCreateTable(statement: Extract<Statement, { kind: "show-create-table" }>, context: QueryContext): StatementResult {
   const { database, table } = resolveName(statement.name, context.variables.database);
   const found = context.catalog.table(database, table);
-  if (found !== undefined) return rowsResult(textHeaders("Table", "Create Table"), [[table, createTableText(found.schema)]]);
+  if (found !== undefined)
+    return rowsResult(textHeaders("Table", "Create Table"), [[table, createTableText(found.schema, inherited(database, context))]]);
   const name = `${CATALOG_NAME}.${database}.${table}`;
   if (builtInTableNames(database).includes(table)) {
     throw new DbError(StatusCode.Unsupported, `Show create table only for base table. ${name} is TEMPORARY`);
   }
   throw new DbError(StatusCode.TableNotFound, `Table not found: ${name}`);
+}
+
+/** Options that a table of a database has without saying so (contract query.md 1.2). */
+function inherited(database: string, { catalog }: QueryContext): Readonly<Record<string, string>> {
+  const ttl = catalog.database(database)?.options["ttl"];
+  return ttl === undefined ? {} : { ttl };
 }
 
 /** The statement that makes a database. @throws DbError DatabaseNotFound */
@@ -39,14 +46,15 @@ export function showCreateDatabase(
 }
 
 /** Text of CREATE TABLE. */
-function createTableText(schema: TableSchema): string {
+function createTableText(schema: TableSchema, inheritedOptions: Readonly<Record<string, string>>): string {
   const items = schema.columns.filter(({ name }) => !isInternalColumn(schema, name)).map(columnText);
   items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
   const primaryKey = schema.primaryKey.filter((name) => !isInternalColumn(schema, name));
   if (primaryKey.length > 0) items.push(`PRIMARY KEY (${primaryKey.map(quoted).join(", ")})`);
-  const options = Object.keys(schema.options)
+  const all = { ...inheritedOptions, ...schema.options };
+  const options = Object.keys(all)
     .sort()
-    .map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);
+    .map((key) => `  ${optionKey(key)} = '${escaped(all[key] ?? "")}'`);
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
   const body = items.map((item) => `  ${item}`).join(",\n");
   return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n\nENGINE=${schema.engine}\n${tail}`;

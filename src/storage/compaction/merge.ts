@@ -18,12 +18,14 @@ import type { OutputColumn } from "../scan/assemble.ts";
 import { ConstantColumn } from "../scan/constant-column.ts";
 import { scanRows } from "../scan/scan.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
+import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { DataFileWriter } from "../sst/data-file-writer.ts";
+import { DataFileWriter, type TaggedTombstones } from "../sst/data-file-writer.ts";
 import { fileSchemaOf, labelIdsOf } from "../sst/label-columns.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { groupStartOf } from "../sst/time-window.ts";
+import { TombstoneBuilder } from "../tombstone/tombstone-builder.ts";
 import { RowGroupBuilder } from "./row-group-builder.ts";
 import { SeriesIndexBuilder } from "./series-index-builder.ts";
 
@@ -38,6 +40,8 @@ export interface MergeJob {
   readonly minTime: bigint | undefined;
   /** In a shared region, ids of the tables that exist; rows of others are left out. Undefined: the region has one table. */
   readonly liveTables?: readonly string[] | undefined;
+  /** Times of older files that stay, inclusive: tombstones within them are kept, all others have done their work. */
+  readonly older: readonly Pick<DataFile, "minTime" | "maxTime">[];
   readonly fileId: number;
 }
 
@@ -51,7 +55,8 @@ const PAGE_CACHE_BYTES = 64 * 1024 * 1024;
 const ROWS_PER_COLLECTION = 262_144;
 
 /**
- * Writes the rows of the inputs to one file and returns it once it is durable; undefined when no row is left. On an error no file stays.
+ * Writes the rows of the inputs to one file and returns it once it is durable; undefined when no row and no tombstone is left. On an error
+ * no file stays.
  *
  * @throws DbError StorageUnavailable
  */
@@ -110,13 +115,35 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
       Bun.gc(true);
     }
     if (group.rowCount > 0) group.writeTo(writer);
-    if (index.rowCount > 0) return await writer.finish(index.finish(), Math.max(...job.inputs.map(({ sequence }) => sequence)));
+    const tombstones = await tombstonesLeft(job, files, registry, cache, base);
+    if (index.rowCount > 0 || tombstones !== undefined) {
+      return await writer.finish(index.finish(), Math.max(...job.inputs.map(({ sequence }) => sequence)), tombstones);
+    }
     await writer.abort();
     return undefined;
   } catch (error) {
     await writer.abort();
     throw error;
   }
+}
+
+/** What the inputs delete of older files that stay. */
+async function tombstonesLeft(
+  job: MergeJob,
+  files: readonly SstFile[],
+  registry: SeriesRegistry,
+  cache: PageCache,
+  base: bigint,
+): Promise<TaggedTombstones | undefined> {
+  if (job.older.length === 0) return undefined;
+  const builder = new TombstoneBuilder(base);
+  for (const file of files) {
+    const { tombstones } = await file.open(registry, cache);
+    if (tombstones !== undefined) builder.addSet(tombstones, 0);
+  }
+  const spans = job.older.map(({ minTime, maxTime }) => ({ min: Number(minTime - base), max: Number(maxTime - base) }));
+  const set = builder.finish()?.within(spans);
+  return set === undefined ? undefined : { set, tags: tagsOfSeries(registry, set.series) };
 }
 
 /** All columns but tags, which the runs give. */

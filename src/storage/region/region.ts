@@ -13,13 +13,14 @@ import type { Scalar } from "../../column/vector.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
-import type { SlabPool } from "../memtable/arena.ts";
+import type { Arena, SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
+import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
@@ -102,6 +103,11 @@ export class Region {
     return this.active.bytes;
   }
 
+  /** Deleted stretches in the memtable being written. */
+  get activeDeletes(): number {
+    return this.active.deleteCount;
+  }
+
   /** Whether a memtable waits for its flush, or for the next try after a failed one. */
   get hasFrozen(): boolean {
     return this.frozen.length > 0;
@@ -144,14 +150,12 @@ export class Region {
 
   /** Copies rows into the active memtable; they are visible after `publish`. */
   prepare(source: ChunkSource): PreparedChunk {
-    const memtable = this.active;
-    memtable.reserve(this.clock.monotonicMillis());
-    try {
-      return this.prepared(memtable, buildChunk(source, memtable.arena));
-    } catch (error) {
-      memtable.abandon();
-      throw error;
-    }
+    return this.prepareOn((arena) => buildChunk(source, arena));
+  }
+
+  /** Copies what a DELETE names into the active memtable; rows older than it are hidden after `publish`. */
+  prepareDelete(source: DeleteSource): PreparedChunk {
+    return this.prepareOn((arena) => buildDeleteChunk(source, arena));
   }
 
   /**
@@ -223,6 +227,7 @@ export class Region {
       seriesNumbers,
       tags: tagsOfSeries(this.registry, seriesNumbers),
       seriesEnd: isUsed.length,
+      older: this.files.map(({ meta: { minTime, maxTime } }) => ({ minTime, maxTime })),
       firstFileId,
     };
   }
@@ -362,6 +367,17 @@ export class Region {
     if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
   }
 
+  private prepareOn(build: (arena: Arena) => Chunk): PreparedChunk {
+    const memtable = this.active;
+    memtable.reserve(this.clock.monotonicMillis());
+    try {
+      return this.prepared(memtable, build(memtable.arena));
+    } catch (error) {
+      memtable.abandon();
+      throw error;
+    }
+  }
+
   private opened(file: DataFile): SstFile {
     return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
   }
@@ -379,6 +395,7 @@ export class Region {
    * only rows from before the field was added are without.
    */
   private withDefaults(chunk: Chunk): Chunk {
+    if (chunk.deletes === true) return chunk;
     const added: ChunkColumn[] = [];
     for (const column of this.defaulted) {
       const isOf = (columnId: number): boolean => columnId === column.id || column.former?.some(({ id }) => id === columnId) === true;

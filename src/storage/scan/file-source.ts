@@ -46,6 +46,7 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
+    tombstones: () => file.tombstones,
     prune: (runs, own) => pruner.decide(runs, own),
     summarise: (runs, own) => summaries?.take(runs, own) ?? [],
     holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,

@@ -31,6 +31,7 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
       return ranges.map(({ start, end }) => ({ vector: values, from: start, to: end }));
     },
     pageEnd: () => sorted.rowCount,
+    tombstones: () => sorted.tombstones,
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,

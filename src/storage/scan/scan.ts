@@ -1,7 +1,7 @@
 /**
  * A scan of one table over a snapshot of memtables and files.
  *
- *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► overlaps
+ *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► carve ─► overlaps
  *        ─► batches: runs that stand alone as they lie in their source; overlapping runs merged by time
  *
  * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
@@ -20,6 +20,7 @@ import type { OpenSst, SstFile } from "../sst/sst-file.ts";
 import type { WantedTag } from "../sst/tag-filter.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment, type TagCodes } from "./assemble.ts";
+import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
@@ -191,9 +192,12 @@ async function openGroup(
     const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted.numbers, bucketCount: wanted.count };
     sources.push(memtableSource(scan.chunks, selection, scan.mergeMode));
   }
-  const runs = new RunList();
-  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, wanted.numbers, runs);
-  await clipRuns(runs, sources, minOffset, maxOffset);
+  const found = new RunList();
+  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, wanted.numbers, found);
+  await clipRuns(found, sources, minOffset, maxOffset);
+  const tombstones = tombstonesOf(sources);
+  const regionSeries = tombstones.length === 0 || scan.selection === undefined ? undefined : inverseOf(wanted);
+  const runs = await carveRuns(found, sources, tombstones, regionSeries);
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
   const { single, clusters } = findOverlaps(runs, wanted.count, mayRepeat || scan.request.order === "series-time");
@@ -220,6 +224,24 @@ function bySource(runs: RunList, singles: Uint32Array, sourceCount: number): rea
     from = to;
   }
   return parts;
+}
+
+/** What each source deletes of those before it. */
+function tombstonesOf(sources: readonly ScanSource[]): SourceTombstones[] {
+  return sources.flatMap((rows, source) => {
+    const set = rows.tombstones();
+    return set === undefined || source === 0 ? [] : [{ source, set }]; // There is nothing older than the first source.
+  });
+}
+
+/** The region's series of each number that runs carry. */
+function inverseOf({ numbers, count }: WantedSeries): Uint32Array {
+  const regionSeries = new Uint32Array(count);
+  for (let series = 0; series < numbers.length; series++) {
+    const number = numbers[series] as number;
+    if (number !== DROPPED) regionSeries[number] = series;
+  }
+  return regionSeries;
 }
 
 function segmentOf(runs: RunList, i: number): Segment {

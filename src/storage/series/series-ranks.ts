@@ -32,6 +32,12 @@ export function tagsOfSeries(registry: SeriesRegistry, series: Uint32Array): Ser
   return { count: series.length, codes, dictionaries, types };
 }
 
+/** The tags of those series of a list that are at `positions`. */
+export function tagsAt(tags: SeriesTags, positions: Uint32Array): SeriesTags {
+  const codes = tags.codes.map((all) => Uint32Array.from(positions, (position) => all[position] as number));
+  return { ...tags, count: positions.length, codes };
+}
+
 /** Positions `0..count-1` in the order of the tags: `order[0]` is the position of the first series. */
 export function orderByTags(tags: SeriesTags): Uint32Array {
   const ranks = tags.codes.map((codes, c) => rankCodes(codes, tags.dictionaries[c] ?? [], tags.types[c] ?? STRING));
