@@ -1,0 +1,26 @@
+/**
+ * JSON text to pipeline values: ints keep 64 bits, floats that are whole stay floats. Text without such numbers, which is nearly all, is
+ * parsed by `JSON.parse` alone.
+ */
+import { type PipelineValue, WholeFloat } from "./value.ts";
+
+/** A number that `JSON.parse` would not keep: a fraction of zeros, an exponent, -0 or 16 digits and more. Also finds some text. */
+const SPECIAL_NUMBER = /\d\.0*(?:[^0-9]|$)|\d\.\d*0{15}|\d[eE]|-0(?![.\d]*[1-9])|\d{16}/;
+const INTEGER = /^-?\d+$/;
+const INT_MIN = -(2n ** 63n);
+const UINT_MAX = 2n ** 64n - 1n;
+
+/** The value of one JSON text. @throws SyntaxError */
+export function jsonValue(text: string): PipelineValue {
+  if (!SPECIAL_NUMBER.test(text)) return JSON.parse(text) as PipelineValue; // JSON has no other kinds than those of the type
+  return JSON.parse(text, exact) as PipelineValue; // as above, with numbers made by `exact`
+}
+
+function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== "number") return value;
+  const source = context?.source ?? String(value);
+  if (!INTEGER.test(source)) return Number.isSafeInteger(value) ? new WholeFloat(value) : value;
+  if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  const wide = BigInt(source);
+  return wide >= INT_MIN && wide <= UINT_MAX ? wide : value;
+}
