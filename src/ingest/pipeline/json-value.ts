@@ -4,8 +4,8 @@
  */
 import { type PipelineValue, WholeFloat } from "./value.ts";
 
-/** A number that `JSON.parse` would not keep: a fraction of zeros, an exponent, -0 or 16 digits and more. Also finds some text. */
-const SPECIAL_NUMBER = /\d\.0*(?:[^0-9]|$)|\d\.\d*0{15}|\d[eE]|-0(?![.\d]*[1-9])|\d{16}/;
+/** A number that `JSON.parse` would not keep: a whole float, -0, 16 digits and more. Text that looks like one is only read the long way. */
+const SPECIAL_NUMBER = /(?:^|[:,[\s])-?(?:0(?=[\s,\]}]|$)(?<=-0)|\d+\.\d*0{3}|\d+\.0+(?=[\s,\]}]|$)|\d+(?:\.\d+)?[eE]|\d{16}|\d+\.\d{12})/;
 const INTEGER = /^-?\d+$/;
 const INT_MIN = -(2n ** 63n);
 const UINT_MAX = 2n ** 64n - 1n;
