@@ -50,7 +50,9 @@ function declaredLayout(columns: readonly DeclaredColumn[], version: 1 | 2): Lay
   const times = columns.filter(({ semantic }) => semantic === "timestamp");
   const time = times[0];
   if (times.length > 1) {
-    throw failure(`Transform: illegal to set multiple timestamp Index columns, please set only one: ${times.map(({ name }) => name).join(", ")}`);
+    throw failure(
+      `Transform: illegal to set multiple timestamp Index columns, please set only one: ${times.map(({ name }) => name).join(", ")}`,
+    );
   }
   if (version === 2 && time === undefined) throw failure("Transform: one column must have index: timestamp in version 2");
   return {

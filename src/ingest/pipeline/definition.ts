@@ -159,7 +159,8 @@ function specOf(spec: unknown, what: string): FieldSpec {
     if (renameTo !== undefined && typeof renameTo !== "string") throw failure(`${what}: rename_to of field ${key} must be a string`);
     [input, output] = [key, renameTo];
   } else {
-    if (typeof spec === "object" || spec === undefined) throw failure(`${what}: a field must be a string or a mapping with key and rename_to`);
+    if (typeof spec === "object" || spec === undefined)
+      throw failure(`${what}: a field must be a string or a mapping with key and rename_to`);
     const parts = String(spec).split(",");
     [input, output] = [(parts[0] ?? "").trim(), parts[1]?.trim()];
   }

@@ -275,10 +275,7 @@ class Parser {
     if (isRoot || this.take("@")) {
       const steps = this.steps();
       const all = (value: PipelineValue, visit: Visit): readonly PipelineValue[] => found(steps, isRoot ? visit.root : value, visit);
-      return [
-        (value, visit) => all(value, visit)[0],
-        (value, visit) => all(value, visit).some((item) => item !== null && item !== false),
-      ];
+      return [(value, visit) => all(value, visit)[0], (value, visit) => all(value, visit).some((item) => item !== null && item !== false)];
     }
     const text = this.quoted();
     if (text !== undefined) return [() => text, undefined];

@@ -80,7 +80,8 @@ export class Pipeline implements CompiledPipeline {
     if (depth > DISPATCH_DEPTH_MAX) throw failure(`a row goes through at most ${DISPATCH_DEPTH_MAX} dispatchers`);
     const value = this.processed(item, run.options);
     if (value === null || value === undefined) run.filteredCount++;
-    else if (!Array.isArray(value)) this.place(value as PipelineObject, index, table, run, depth); // processed() gives nothing else
+    else if (!Array.isArray(value))
+      this.place(value as PipelineObject, index, table, run, depth); // processed() gives nothing else
     else this.placeAll(value, index, table, run, depth);
   }
 

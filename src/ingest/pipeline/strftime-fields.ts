@@ -76,7 +76,8 @@ export class TimeFields {
   private days(): number {
     let { year } = this;
     if (Number.isNaN(year) && this.yearOfCentury !== UNSET) {
-      year = this.century === UNSET ? this.yearOfCentury + (this.yearOfCentury < 70 ? 2000 : 1900) : this.century * 100 + this.yearOfCentury;
+      year =
+        this.century === UNSET ? this.yearOfCentury + (this.yearOfCentury < 70 ? 2000 : 1900) : this.century * 100 + this.yearOfCentury;
     }
     if (this.month !== UNSET && this.day !== UNSET) {
       if (this.month < 1 || this.month > 12 || this.day < 1 || this.day > daysIn(this.month, year)) return Number.NaN;

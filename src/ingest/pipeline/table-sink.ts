@@ -3,7 +3,17 @@
  *
  *   row ─► declared columns by place, other fields by name (new ones in alphabetical order) ─► RowCollector
  */
-import { BINARY, BOOLEAN, type DataType, FLOAT64, INT64, STRING, sameType, TIMESTAMP_NANOSECOND, displayName } from "../../column/data-type.ts";
+import {
+  BINARY,
+  BOOLEAN,
+  type DataType,
+  FLOAT64,
+  INT64,
+  STRING,
+  sameType,
+  TIMESTAMP_NANOSECOND,
+  displayName,
+} from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { type FieldCells, RowCollector, tagKey } from "../../table/row-collector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
@@ -128,7 +138,8 @@ export class TableSink {
   private definitionFor(name: string, value: PipelineValue): ColumnDefinition {
     const known = this.run.schemas.columnOf(this.run.database, this.table, name);
     if (known === undefined) return { name, type: foundType(value), semantic: "field", nullable: true };
-    if (known.semantic === "timestamp") throw failure(`Column ${name} of table ${this.table} is its time index, but a field in the pipeline`);
+    if (known.semantic === "timestamp")
+      throw failure(`Column ${name} of table ${this.table} is its time index, but a field in the pipeline`);
     return { name, type: known.type, semantic: known.semantic, nullable: true };
   }
 

@@ -9,14 +9,7 @@ import { dissectProcessor } from "./dissect.ts";
 import { epochProcessor } from "./epoch.ts";
 import type { Processor } from "./processor.ts";
 import { filterProcessor, jsonParseProcessor, jsonPathProcessor, selectProcessor, simpleExtractProcessor } from "./row-processors.ts";
-import {
-  decolorizeProcessor,
-  digestProcessor,
-  gsubProcessor,
-  joinProcessor,
-  letterProcessor,
-  regexProcessor,
-} from "./text-processors.ts";
+import { decolorizeProcessor, digestProcessor, gsubProcessor, joinProcessor, letterProcessor, regexProcessor } from "./text-processors.ts";
 import { urlencodingProcessor } from "./urlencoding.ts";
 
 const COMPILERS: ReadonlyMap<string, (options: Options) => Processor> = new Map([

@@ -75,7 +75,8 @@ function store({ cuts, appended }: Pattern, text: string, places: Int32Array, se
   }
   for (const [name, parts] of appended) {
     let joined = "";
-    for (const [index, part] of parts.entries()) joined += (index === 0 ? "" : separator) + text.slice(places[2 * part], places[2 * part + 1]);
+    for (const [index, part] of parts.entries())
+      joined += (index === 0 ? "" : separator) + text.slice(places[2 * part], places[2 * part + 1]);
     setField(row, name, joined);
   }
 }

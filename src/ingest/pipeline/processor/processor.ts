@@ -41,10 +41,7 @@ export function valueProcessor(options: Options, convert: (value: PipelineValue,
 }
 
 /** A processor that looks at each field which has a value. */
-export function eachField(
-  options: Options,
-  visit: (row: PipelineObject, value: PipelineValue, field: FieldSpec) => void,
-): Processor {
+export function eachField(options: Options, visit: (row: PipelineObject, value: PipelineValue, field: FieldSpec) => void): Processor {
   const { processor, ignoreMissing } = options;
   const fields = options.fields();
   return {

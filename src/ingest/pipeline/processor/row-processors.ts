@@ -94,7 +94,8 @@ function parsed(text: string): PipelineValue {
     throw failure(`Processor json_parse: failed to parse ${quoted(text)}: ${error instanceof Error ? error.message : String(error)}`);
   }
   const kind = kindOf(value);
-  if (kind !== "object" && kind !== "array") throw failure(`Processor json_parse: unsupported value ${quoted(value)}, expect object or array`);
+  if (kind !== "object" && kind !== "array")
+    throw failure(`Processor json_parse: unsupported value ${quoted(value)}, expect object or array`);
   return value;
 }
 
