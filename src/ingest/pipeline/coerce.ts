@@ -157,6 +157,7 @@ export function zeroOf(type: DataType): Scalar {
     case "null":
     case "binary":
     case "date":
+    case "time":
     case "duration":
     case "interval":
     case "decimal":

@@ -2,7 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { coercionTo, REFUSED, refusal } from "./coerce.ts";
-import { listOf, type Mapping, withLine } from "./definition.ts";
+import { listOf, type Mapping, scalarText, withLine } from "./definition.ts";
 import { compileDispatcher } from "./dispatcher.ts";
 import { failure } from "./failure.ts";
 import type { Layout, TimeSource } from "./layout.ts";
@@ -37,7 +37,7 @@ export function compileParts(definition: Mapping, yaml: string, identity: Pipeli
 function versionOf(version: unknown): 1 | 2 {
   if (version === undefined || version === null || version === 1 || version === "1") return 1;
   if (version === 2 || version === "2") return 2;
-  throw failure(`Invalid Pipeline doc version number: ${String(version)}`);
+  throw failure(`Invalid Pipeline doc version number: ${scalarText(version) ?? "a list or mapping"}`);
 }
 
 /** Columns of a transform; in version 2 with what no column consumes behind them. */
@@ -65,13 +65,13 @@ function declaredLayout(columns: readonly DeclaredColumn[], version: 1 | 2): Lay
 }
 
 function declaredTime(column: DeclaredColumn): TimeSource {
-  const { name, type, cell } = column;
+  const { name, type } = column;
   if (type.kind !== "timestamp") throw failure(`Transform: the time index ${name} has no time type`);
   return {
     name,
     unit: type.unit,
     of: (row, nowNanos) => {
-      const time = cell(row, nowNanos);
+      const time = column.cell(row, nowNanos);
       if (typeof time !== "bigint") throw failure("Time index must be non null.");
       return time;
     },

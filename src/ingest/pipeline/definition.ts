@@ -34,6 +34,20 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A scalar as text; undefined for null, lists and mappings. */
+export function scalarText(value: unknown): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+    case "boolean":
+    case "bigint":
+      return String(value);
+    default:
+      return undefined;
+  }
+}
+
 /** A list under a key; absent is empty. @throws DbError InvalidArguments */
 export function listOf(mapping: Mapping, key: string): readonly unknown[] {
   const value = mapping[key];
@@ -44,7 +58,7 @@ export function listOf(mapping: Mapping, key: string): readonly unknown[] {
 }
 
 /** Line, from 1, of an item of a block list under a top-level key; undefined where the text is written otherwise. */
-export function lineOfItem(yaml: string, key: string, index: number): number | undefined {
+function lineOfItem(yaml: string, key: string, index: number): number | undefined {
   const lines = yaml.split("\n");
   let at = lines.findIndex((line) => line.startsWith(`${key}:`));
   if (at < 0) return undefined;
@@ -93,8 +107,9 @@ export class Options {
   text(name: string): string | undefined {
     const value = this.mapping[name];
     if (value === undefined || value === null) return undefined;
-    if (typeof value === "object") throw this.refused(name, "must be a string");
-    return String(value);
+    const text = scalarText(value);
+    if (text === undefined) throw this.refused(name, "must be a string");
+    return text;
   }
 
   /** One of a set of words. */
@@ -124,9 +139,12 @@ export class Options {
   texts(name: string): readonly string[] {
     const value = this.mapping[name];
     if (value === undefined || value === null) return [];
-    return (Array.isArray(value) ? value : [value]).map((item: unknown) => {
-      if (typeof item === "object") throw this.refused(name, "must be a list of strings");
-      return String(item);
+    const items = Array.isArray(value) ? value : [value];
+    if (items.length > PIPELINE_ENTRIES_MAX) throw this.refused(name, `has ${items.length} entries, at most ${PIPELINE_ENTRIES_MAX}`);
+    return items.map((item: unknown) => {
+      const text = scalarText(item);
+      if (text === undefined) throw this.refused(name, "must be a list of strings");
+      return text;
     });
   }
 
@@ -147,6 +165,7 @@ export function fieldsOf(mapping: Mapping, what: string): readonly FieldSpec[] {
   if (value === undefined || value === null) throw failure(`${what}: field or fields is required`);
   const specs = Array.isArray(value) ? value : [value];
   if (specs.length === 0) throw failure(`${what}: fields is empty`);
+  if (specs.length > PIPELINE_ENTRIES_MAX) throw failure(`${what}: fields has ${specs.length} entries, at most ${PIPELINE_ENTRIES_MAX}`);
   return specs.map((spec: unknown) => specOf(spec, what));
 }
 
@@ -159,9 +178,9 @@ function specOf(spec: unknown, what: string): FieldSpec {
     if (renameTo !== undefined && typeof renameTo !== "string") throw failure(`${what}: rename_to of field ${key} must be a string`);
     [input, output] = [key, renameTo];
   } else {
-    if (typeof spec === "object" || spec === undefined)
-      throw failure(`${what}: a field must be a string or a mapping with key and rename_to`);
-    const parts = String(spec).split(",");
+    const text = scalarText(spec);
+    if (text === undefined) throw failure(`${what}: a field must be a string or a mapping with key and rename_to`);
+    const parts = text.split(",");
     [input, output] = [(parts[0] ?? "").trim(), parts[1]?.trim()];
   }
   if (input === "") throw failure(`${what}: a field has no name`);

@@ -1,6 +1,7 @@
 /** `dispatcher`: sends rows to other tables and pipelines by the value of a field. */
-import { isMapping, listOf } from "./definition.ts";
+import { isMapping, listOf, scalarText } from "./definition.ts";
 import { failure } from "./failure.ts";
+import { plainText } from "./json-text.ts";
 import { fieldOf, kindOf, type PipelineObject, type PipelineValue, WholeFloat } from "./value.ts";
 
 /** Where a row goes. */
@@ -19,7 +20,7 @@ export interface Dispatcher {
 }
 
 /** The name by which the built-in pipeline is meant. */
-export const IDENTITY_NAME = "greptime_identity";
+const IDENTITY_NAME = "greptime_identity";
 
 /** Compiles `dispatcher`. @throws DbError InvalidArguments */
 export function compileDispatcher(entry: unknown): Dispatcher {
@@ -41,15 +42,16 @@ function compileRule(rule: unknown): DispatchRule {
   const { value, table_suffix: tableSuffix, pipeline } = rule;
   if (tableSuffix === undefined || tableSuffix === null) throw failure("Table suffix is required for dispatcher rule");
   if (value === undefined) throw failure("Value is required for dispatcher rule");
-  if (typeof tableSuffix === "object") throw failure("dispatcher: table_suffix must be a string");
+  const suffix = scalarText(tableSuffix);
+  if (suffix === undefined) throw failure("dispatcher: table_suffix must be a string");
   if (value !== null && typeof value === "object") throw failure("dispatcher: the value of a rule must be a scalar");
   if (pipeline !== undefined && pipeline !== null && typeof pipeline !== "string") throw failure("dispatcher: pipeline must be a name");
   const target = pipeline === IDENTITY_NAME ? undefined : (pipeline ?? undefined);
-  return { value: value as PipelineValue, tableSuffix: String(tableSuffix), pipeline: target }; // a scalar
+  return { value: value as PipelineValue, tableSuffix: suffix, pipeline: target }; // a scalar
 }
 
 function isSame(want: PipelineValue, value: PipelineValue): boolean {
   if (want === value) return true;
   if (value instanceof WholeFloat) return false;
-  return kindOf(want) === "int" && kindOf(value) === "int" && String(want) === String(value);
+  return kindOf(want) === "int" && kindOf(value) === "int" && plainText(want) === plainText(value);
 }

@@ -5,6 +5,7 @@
 import { failure, quoted } from "./failure.ts";
 import { jsonText } from "./json-text.ts";
 import type { Layout, TimeSource } from "./layout.ts";
+import { VALUE_DEPTH_MAX } from "./limits.ts";
 import { epochTime, unitOf } from "./processor/epoch.ts";
 import { compileTimeFormat } from "./strftime.ts";
 import { timeZoneOf } from "./time-zone.ts";
@@ -36,7 +37,10 @@ export function makeIdentity(options: IdentityOptions): Identity {
   const lenient = layoutWith(custom, true);
   return {
     layoutOf: ({ ignoreErrors }) => (ignoreErrors === true ? lenient : strict),
-    flattened: (row, run) => flattened(row, Math.max(1, run.maxNestedLevels ?? options.maxNestedLevels ?? LEVELS_DEFAULT)),
+    flattened: (row, run) => {
+      const levels = run.maxNestedLevels ?? options.maxNestedLevels ?? LEVELS_DEFAULT;
+      return flattened(row, Math.min(Math.max(1, levels), VALUE_DEPTH_MAX));
+    },
   };
 }
 
@@ -48,9 +52,9 @@ function layoutWith(custom: CustomTime | undefined, fallsBack: boolean): Layout 
   return { declared: [], time, timePlace: 0, findsColumns: true, consumed: EMPTY };
 }
 
-function customTime({ field, source, read }: CustomTime, row: PipelineObject, nowNanos: bigint, fallsBack: boolean): bigint {
+function customTime({ field, source, ...custom }: CustomTime, row: PipelineObject, nowNanos: bigint, fallsBack: boolean): bigint {
   const value = fieldOf(row, field);
-  const time = value === undefined || value === null ? undefined : read(value);
+  const time = value === undefined || value === null ? undefined : custom.read(value);
   if (time !== undefined) return time;
   if (!fallsBack) throw failure(`Failed to read the custom time index ${field}: the value is ${quoted(value)}`);
   return epochTime(new PipelineTime(nowNanos, "nanosecond"), source.unit)?.value ?? nowNanos;

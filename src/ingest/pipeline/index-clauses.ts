@@ -1,6 +1,6 @@
 /** Index clauses of columns that a transform declares, as a schema keeps them. */
 import { failure } from "./failure.ts";
-import { isMapping, type Mapping } from "./definition.ts";
+import { isMapping, type Mapping, scalarText } from "./definition.ts";
 
 /** What `index` of a transform says. */
 export interface IndexSpec {
@@ -45,8 +45,9 @@ function clauseOf(kind: Kind, options: Mapping): string {
   const values = { ...DEFAULTS[kind] };
   for (const [key, value] of Object.entries(options)) {
     if (!Object.hasOwn(values, key)) throw failure(`Transform index ${kind} has no option ${key}`);
-    if (typeof value === "object") throw failure(`Transform index option ${key} must be a scalar`);
-    values[key] = checked(key, String(value));
+    const text = scalarText(value);
+    if (text === undefined) throw failure(`Transform index option ${key} must be a scalar`);
+    values[key] = checked(key, text);
   }
   const list = Object.entries(values).map(([key, value]) => `${key} = '${value}'`);
   return `${kind.toUpperCase()} INDEX${list.length === 0 ? "" : ` WITH(${list.join(", ")})`}`;

@@ -111,8 +111,7 @@ function compare(operator: string, left: PipelineValue, right: PipelineValue): b
   const [a, b] = [plain(left), plain(right)];
   const isNumeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
   const bothNumeric = isNumeric(a) && isNumeric(b);
-  // biome-ignore lint: a bigint equals a number of the same value only so
-  const equal = bothNumeric ? a == b : a === b;
+  const equal = bothNumeric && typeof a !== typeof b ? Number(a) === Number(b) : a === b;
   if (operator === "==") return equal;
   if (operator === "!=") return !equal;
   if (!bothNumeric && !(typeof a === "string" && typeof b === "string")) return false;

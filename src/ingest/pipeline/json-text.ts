@@ -10,7 +10,7 @@ export function jsonText(value: PipelineValue): string {
 }
 
 /** A float as Rust prints it: `1.0`, not `1`. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const text = Object.is(value, -0) ? "-0" : String(value);
@@ -18,7 +18,7 @@ export function floatText(value: number): string {
 }
 
 /** RFC 3339 in UTC with the digits that the fraction needs. */
-export function timeText(time: PipelineTime): string {
+function timeText(time: PipelineTime): string {
   const nanos = timeIn(time, "nanosecond");
   const seconds = timeIn(time, "second");
   const millis = Number(seconds) * 1000;

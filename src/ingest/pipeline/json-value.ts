@@ -10,10 +10,15 @@ const INTEGER = /^-?\d+$/;
 const INT_MIN = -(2n ** 63n);
 const UINT_MAX = 2n ** 64n - 1n;
 
-/** The value of one JSON text. @throws SyntaxError */
+/** The value of one JSON text. @throws SyntaxError, also where it is nested too deeply to be parsed */
 export function jsonValue(text: string): PipelineValue {
-  if (!SPECIAL_NUMBER.test(text)) return JSON.parse(text) as PipelineValue; // JSON has no other kinds than those of the type
-  return JSON.parse(text, exact) as PipelineValue; // as above, with numbers made by `exact`
+  try {
+    if (!SPECIAL_NUMBER.test(text)) return JSON.parse(text) as PipelineValue; // JSON has no other kinds than those of the type
+    return JSON.parse(text, exact) as PipelineValue; // as above, with numbers made by `exact`
+  } catch (error) {
+    if (error instanceof RangeError) throw new SyntaxError("the value is nested too deeply", { cause: error });
+    throw error;
+  }
 }
 
 function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {

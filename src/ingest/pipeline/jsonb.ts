@@ -8,9 +8,9 @@
  * Source: https://github.com/databendlabs/jsonb
  */
 import { failure } from "./failure.ts";
-import { timeText } from "./json-text.ts";
+import { plainText } from "./json-text.ts";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
-import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, WholeFloat } from "./value.ts";
+import { kindOf, type PipelineObject, type PipelineValue, WholeFloat } from "./value.ts";
 
 const encoder = new TextEncoder();
 const EMPTY = new Uint8Array(0);
@@ -66,9 +66,8 @@ function entryOf(value: PipelineValue, depth: number): readonly [kind: number, p
     case "boolean":
       return [value === true ? 4 : 3, EMPTY];
     case "string":
-      return [1, encoder.encode(String(value))];
     case "time":
-      return [1, encoder.encode(value instanceof PipelineTime ? timeText(value) : "")];
+      return [1, encoder.encode(plainText(value))];
     case "int":
       return [2, integer(BigInt(value as number | bigint))]; // by its kind
     case "float":

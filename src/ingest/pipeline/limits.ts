@@ -5,8 +5,8 @@
 /** Longest text of a pipeline in characters. */
 export const PIPELINE_CHARACTERS_MAX = 262_144;
 
-/** Most processors of a pipeline, transforms of a pipeline, rules of a dispatcher. */
-export const PIPELINE_ENTRIES_MAX = 1024;
+/** Most entries of any list in a definition. Reason: aliases of YAML let a short text name long lists many times. */
+export const PIPELINE_ENTRIES_MAX = 512;
 
 /** Dispatchers that lead from one pipeline to the next, so that a circle ends. */
 export const DISPATCH_DEPTH_MAX = 8;
@@ -35,8 +35,8 @@ export const FOUND_COLUMNS_MAX = 4096;
 /** Steps of one VRL program on one row, so that nested closures end. */
 export const VRL_STEPS_MAX = 1_000_000;
 
-/** Deepest nesting of a VRL program. Reason: parser and interpreter recurse. */
-export const VRL_DEPTH_MAX = 64;
+/** Deepest nesting of a VRL program; a pair of parentheses counts twice. Reason: parser and interpreter recurse. */
+export const VRL_DEPTH_MAX = 128;
 
 /** Offsets of a time zone that are remembered, one for each quarter of an hour. */
 export const ZONE_OFFSETS_MAX = 8192;

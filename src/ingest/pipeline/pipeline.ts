@@ -15,7 +15,7 @@ import { hintsOf, suffixHintOf } from "./hints.ts";
 import type { Identity } from "./identity.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
 import { DISPATCH_DEPTH_MAX, ROWS_PER_ITEM_MAX } from "./limits.ts";
-import type { Processor, RunContext } from "./processor/processor.ts";
+import type { Processor } from "./processor/processor.ts";
 import { Run } from "./run.ts";
 import type { TableSuffix } from "./table-suffix.ts";
 import type { CompiledPipeline, PipelineResult, PipelineRunOptions } from "./types.ts";
@@ -75,35 +75,34 @@ export class Pipeline implements CompiledPipeline {
     return run.result();
   }
 
-  /** One item. @throws DbError InvalidArguments, IllegalState */
-  private take(item: PipelineValue, index: number, table: string, run: Run, depth: number): void {
+  /** One item, from the processor `from` on. @throws DbError InvalidArguments, IllegalState */
+  private take(item: PipelineValue, index: number, table: string, run: Run, depth: number, from = 0): void {
     if (depth > DISPATCH_DEPTH_MAX) throw failure(`a row goes through at most ${DISPATCH_DEPTH_MAX} dispatchers`);
-    const value = this.processed(item, run.options);
-    if (value === null || value === undefined) run.filteredCount++;
-    else if (!Array.isArray(value))
-      this.place(value as PipelineObject, index, table, run, depth); // processed() gives nothing else
-    else this.placeAll(value, index, table, run, depth);
-  }
-
-  private processed(item: PipelineValue, context: RunContext): PipelineValue {
     const { processors } = this.parts;
     let value = item;
-    for (let i = 0; i < processors.length; i++) {
+    for (let i = from; i < processors.length; i++) {
       if (!isObject(value)) throw notAMap();
-      value = (processors[i] as Processor).run(value, context); // i < length
-      if (value === null || value === undefined) return null;
+      value = (processors[i] as Processor).run(value, run.options); // i < length
+      if (value === null || value === undefined) {
+        run.filteredCount++;
+        return;
+      }
+      if (Array.isArray(value)) {
+        this.takeEach(value, index, table, run, depth, i + 1);
+        return;
+      }
     }
-    if (!isObject(value) && !(Array.isArray(value) && value !== item)) throw notAMap();
-    return value;
+    if (!isObject(value)) throw notAMap();
+    this.place(value, index, table, run, depth);
   }
 
-  /** One item that became several rows; those are judged one by one. */
-  private placeAll(rows: readonly PipelineValue[], index: number, table: string, run: Run, depth: number): void {
+  /** The rows that one item became. They are judged one by one. */
+  private takeEach(rows: readonly PipelineValue[], index: number, table: string, run: Run, depth: number, from: number): void {
     if (rows.length > ROWS_PER_ITEM_MAX) throw failure(`an item becomes at most ${ROWS_PER_ITEM_MAX} rows, but became ${rows.length}`);
     for (const [i, row] of rows.entries()) {
       try {
         if (!isObject(row)) throw notAnObject(i, row);
-        this.place(row, index, table, run, depth);
+        this.take(row, index, table, run, depth, from);
       } catch (error) {
         run.failed(index, error);
       }

@@ -14,6 +14,8 @@ export interface Regex {
   test(text: string): boolean;
   /** Groups of the first match, the whole first; undefined when there is none. */
   first(text: string): readonly (string | undefined)[] | undefined;
+  /** What lies between the matches. */
+  split(text: string): readonly string[];
   /** The text with every match replaced. */
   replaceAll(text: string, replacement: (groups: readonly (string | undefined)[]) => string): string;
 }
@@ -44,6 +46,16 @@ export function compileRegex(pattern: string, what: string): Regex {
       const matcher = compiled.matcher(text);
       return matcher.find() ? groupsOf(matcher) : undefined;
     },
+    split: (text) => {
+      const matcher = compiled.matcher(text);
+      const parts: string[] = [];
+      let at = 0;
+      while (matcher.find()) {
+        parts.push(text.slice(at, matcher.start()));
+        at = matcher.end();
+      }
+      return [...parts, text.slice(at)];
+    },
     replaceAll: (text, replacement) => {
       const matcher = compiled.matcher(text);
       let out = "";
@@ -52,7 +64,7 @@ export function compileRegex(pattern: string, what: string): Regex {
         out += text.slice(at, matcher.start()) + replacement(groupsOf(matcher));
         at = matcher.end();
       }
-      return at === 0 ? out + text : out + text.slice(at);
+      return out + text.slice(at);
     },
   };
 }

@@ -81,6 +81,7 @@ export function compileTimeFormat(format: string): TimeFormat | undefined {
 
 function moment(fields: TimeFields, zone: TimeZone): PipelineTime | undefined {
   const local = fields.localSeconds();
+  if (!(Math.abs(local) < 2 * SECONDS_MAX)) return undefined; // NaN, or further than any zone's calendar need be asked for
   const { epochSeconds: epoch, offsetSeconds } = fields;
   const utc = !Number.isNaN(epoch) ? epoch : Number.isNaN(offsetSeconds) ? zone.toUtc(local) : local - offsetSeconds;
   if (utc === undefined || !(Math.abs(utc) < SECONDS_MAX)) return undefined;

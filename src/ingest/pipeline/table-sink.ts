@@ -212,9 +212,8 @@ function foundCell(value: PipelineValue, { name, type }: ColumnDefinition): Scal
       } else if (type.kind === "json") return jsonText(value);
       else if (type.kind === "binary") return jsonb(value);
   }
-  throw failure(
-    `Column datatype mismatch. For column: ${name}, expected datatype: ${displayName(type)}, actual datatype: ${displayName(foundType(value))}`,
-  );
+  const [expected, actual] = [displayName(type), displayName(foundType(value))];
+  throw failure(`Column datatype mismatch. For column: ${name}, expected datatype: ${expected}, actual datatype: ${actual}`);
 }
 
 function hasAllBits(type: DataType): boolean {

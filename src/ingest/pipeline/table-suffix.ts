@@ -1,5 +1,6 @@
 /** `table_suffix`: a template such as `_${type}_${port}`, filled from a row. */
 import { failure } from "./failure.ts";
+import { plainText } from "./json-text.ts";
 import { fieldOf, kindOf, type PipelineObject } from "./value.ts";
 
 /** The suffix of a row; undefined when a variable is missing or neither text nor an int. */
@@ -19,7 +20,7 @@ export function compileTableSuffix(template: unknown, consumed: ReadonlySet<stri
       const value = consumed.has(name) ? undefined : fieldOf(row, name);
       const kind = kindOf(value);
       if (kind !== "string" && kind !== "int") return undefined;
-      suffix += String(value) + (texts[i + 1] ?? "");
+      suffix += plainText(value) + (texts[i + 1] ?? "");
     }
     return suffix;
   };

@@ -4,7 +4,7 @@ import { UINT8, UINT16, UINT32, UINT64 } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import { coercionTo, REFUSED, refusal, zeroOf } from "./coerce.ts";
-import { fieldsOf, isMapping, type Mapping } from "./definition.ts";
+import { fieldsOf, isMapping, type Mapping, scalarText } from "./definition.ts";
 import { failure } from "./failure.ts";
 import { indexOf } from "./index-clauses.ts";
 import { unitOf } from "./processor/epoch.ts";
@@ -93,7 +93,7 @@ function flagOf(entry: Mapping, name: string): boolean {
 function failingOf(entry: Mapping, type: DataType, name: string): Failing {
   const { default: constant, on_failure: mode } = entry;
   if (mode !== undefined && mode !== null && mode !== "ignore" && mode !== "default") {
-    throw failure(`Transform: on_failure must be ignore or default, but is ${String(mode)}`);
+    throw failure(`Transform: on_failure must be ignore or default, but is ${scalarText(mode) ?? "a list or mapping"}`);
   }
   if (constant === undefined || constant === null) return { mode: mode ?? "error", value: zeroOf(type) };
   if (type.kind === "timestamp" || type.kind === "json") throw failure(`Transform: a column of type ${name} takes no default`);

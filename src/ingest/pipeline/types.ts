@@ -1,7 +1,7 @@
 /**
  * What pipelines take and give. Compile once with `compilePipeline(yaml)` or `identityPipeline(options)` (decode.ts), run for each request.
  *
- *   body ─► rows (`jsonValues` in json-value.ts, or objects of your own) ─► CompiledPipeline.run ─► PipelineGroup[] ─► Db.write, one call a group
+ *   body ─► rows (`jsonValue`, or objects of your own) ─► CompiledPipeline.run ─► PipelineGroup[] ─► Db.write, one call a group
  */
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { SchemaLookup, WriteBatch } from "../../table/write-batch.ts";
@@ -58,7 +58,7 @@ export interface PipelineResult {
 export interface CompiledPipeline {
   /** Pipelines that its dispatcher names. `greptime_identity` is built in and not among them. */
   readonly dispatchTargets: readonly string[];
-  /** What `/ddl` shows, with index clauses; undefined when it has no transform. `timeColumn` names a time index that it does not declare. */
+  /** What `/ddl` shows, with index clauses; undefined without a transform. `timeColumn` names a time index that it does not declare. */
   columns(timeColumn: string): readonly ColumnDefinition[] | undefined;
   /** Whether it has a dispatcher or a table suffix, so that tables are not fixed. */
   readonly hasVariableTable: boolean;

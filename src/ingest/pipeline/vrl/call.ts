@@ -1,4 +1,5 @@
 /** Calls of functions: arguments by place or name, paths, patterns and closures. */
+import { plainText } from "../json-text.ts";
 import { compileRegex, type Regex } from "../regex.ts";
 import { isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
 import { FUNCTIONS, type VrlFunction } from "./functions.ts";
@@ -31,7 +32,7 @@ export function compileCall(name: string, args: readonly Argument[], closure: Cl
   }
   if (closure !== undefined) throw refuse(`${name} takes no closure`);
   const pattern = PATTERN_CALLS.get(name);
-  if (pattern !== undefined) {
+  if (pattern !== undefined && args.some(({ regex }) => regex !== undefined)) {
     const given = bound(name, pattern.params, args, refuse);
     const regex = given[1]?.regex;
     if (regex !== undefined) return patternCall(name, pattern, given, compileRegex(regex, "Failed to compile VRL"), refuse);
@@ -101,7 +102,7 @@ function entriesOf(name: string, value: PipelineValue): readonly (readonly [Pipe
 function rebuilt(value: PipelineValue, entries: readonly (readonly [PipelineValue, PipelineValue])[]): PipelineValue {
   if (Array.isArray(value)) return entries.map(([, item]) => item);
   const object: PipelineObject = {};
-  for (const [key, item] of entries) setField(object, String(key), item);
+  for (const [key, item] of entries) setField(object, plainText(key), item);
   return object;
 }
 
@@ -163,7 +164,7 @@ const ITERATIONS: ReadonlyMap<string, (value: Eval, closure: Closure) => Node> =
 interface PatternCall {
   readonly params: readonly string[];
   readonly kinds: number;
-  run(regex: Regex, text: string, rest: readonly PipelineValue[]): PipelineValue;
+  readonly run: (regex: Regex, text: string, rest: readonly PipelineValue[]) => PipelineValue;
 }
 
 function namedGroups(regex: Regex, groups: readonly (string | undefined)[]): PipelineObject {
@@ -206,7 +207,10 @@ const PATTERN_CALLS: ReadonlyMap<string, PatternCall> = new Map<string, PatternC
     {
       params: ["value", "pattern", "with"],
       kinds: Kind.string,
-      run: (regex, text, [replacement]) => boundedText(regex.replaceAll(text, () => String(replacement))),
+      run: (regex, text, [replacement]) => {
+        if (typeof replacement !== "string") throw executeError(`replace needs a string, but got ${kindName(replacement)}`);
+        return boundedText(regex.replaceAll(text, () => replacement));
+      },
     },
   ],
   [
@@ -214,14 +218,7 @@ const PATTERN_CALLS: ReadonlyMap<string, PatternCall> = new Map<string, PatternC
     {
       params: ["value", "pattern"],
       kinds: Kind.array,
-      run: (regex, text) => {
-        const marks: string[] = [];
-        const cut = regex.replaceAll(text, (groups) => {
-          marks.push(groups[0] ?? "");
-          return "\u0000\u0000";
-        });
-        return marks.length === 0 ? [text] : cut.split("\u0000\u0000");
-      },
+      run: (regex, text) => regex.split(text),
     },
   ],
 ]);

@@ -26,7 +26,7 @@ export interface VrlFunction {
   /** Bits of `Kind` of what it gives. */
   readonly kinds: number;
   /** Arguments that were not given are undefined. @throws DbError InvalidArguments */
-  run(args: readonly PipelineValue[], context: Context): PipelineValue;
+  readonly run: (args: readonly PipelineValue[], context: Context) => PipelineValue;
 }
 
 type Entry = readonly [name: string, definition: VrlFunction];

@@ -9,7 +9,7 @@ import { VRL_DEPTH_MAX } from "../limits.ts";
 import { plainText } from "../json-text.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
-import { floatValue, intValue, isObject, kindOf, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { floatValue, intValue, isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
 import { compileCall, type Argument, type Closure } from "./call.ts";
 import { compileError, type Token, tokensOf, unescaped } from "./lexer.ts";
 import { type Context, type Eval, executeError, Kind, type Node, type Path, step } from "./node.ts";
@@ -18,6 +18,8 @@ import { assign, below, valueAt } from "./path.ts";
 
 /** Binary operators from the loosest to the tightest. */
 const LEVELS: readonly (readonly string[])[] = [["??", "||"], ["&&"], ["==", "!="], ["<", "<=", ">", ">="], ["+", "-"], ["*", "/"]];
+const KEYWORDS: ReadonlySet<string> = new Set(["if", "else", "true", "false", "null", "abort", "return"]);
+/** What a failed assignment leaves, by the kind that it would have had. */
 const ZERO_OF: readonly (readonly [bits: number, value: PipelineValue])[] = [
   [Kind.string, ""],
   [Kind.int, 0],
@@ -144,7 +146,7 @@ class Parser {
 
   /** A path or `_` at the begin of an assignment; undefined when there is none. */
   private target(): Path | undefined {
-    if (this.token.kind === "name" && !["if", "true", "false", "null", "abort", "return"].includes(this.token.text)) {
+    if (this.token.kind === "name" && !KEYWORDS.has(this.token.text)) {
       const variable = this.token.text;
       if (this.peek(1).kind === "punct" && (this.peek(1).text === "(" || this.peek(1).text === "!")) return undefined;
       this.at++;
@@ -293,7 +295,7 @@ class Parser {
 
   private named(text: string): Node {
     const next = this.peek(1);
-    const isCall = next.kind === "punct" && (next.text === "(" || (next.text === "!" && this.peek(2).text === "("));
+    const isCall = !KEYWORDS.has(text) && next.kind === "punct" && (next.text === "(" || (next.text === "!" && this.peek(2).text === "("));
     if (isCall) return this.call(text);
     this.at++;
     if (text === "true" || text === "false") return constant(text === "true", Kind.boolean);

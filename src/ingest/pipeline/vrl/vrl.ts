@@ -3,8 +3,7 @@ import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
 import { VRL_STEPS_MAX } from "../limits.ts";
 import type { Processor } from "../processor/processor.ts";
-import type { Context } from "./node.ts";
-import { Kind } from "./node.ts";
+import { type Context, executeError, Kind } from "./node.ts";
 import { parseProgram } from "./parser.ts";
 
 /** Compiles a `vrl` processor. @throws DbError InvalidArguments with line and column of the program */
@@ -25,8 +24,12 @@ export function vrlProcessor(options: Options): Processor {
         stepsLeft: VRL_STEPS_MAX,
         isAborted: false,
       };
-      const value = program.eval(context);
-      return value === undefined ? null : value;
+      try {
+        return program.eval(context) ?? null;
+      } catch (error) {
+        if (error instanceof RangeError) throw executeError("a value is nested too deeply"); // the stack is full: some functions recurse
+        throw error;
+      }
     },
   };
 }
