@@ -4,8 +4,12 @@
  */
 import { type PipelineValue, WholeFloat } from "./value.ts";
 
-/** A number that `JSON.parse` would not keep: a whole float, -0, 16 digits and more. Text that looks like one is only read the long way. */
-const SPECIAL_NUMBER = /(?:^|[:,[\s])-?(?:0(?=[\s,\]}]|$)(?<=-0)|\d+\.\d*0{3}|\d+\.0+(?=[\s,\]}]|$)|\d+(?:\.\d+)?[eE]|\d{16}|\d+\.\d{12})/;
+/**
+ * A number that `JSON.parse` would not keep: -0, 16 digits and more, and floats that are whole or may be rounded so, where the fraction
+ * begins with 000 or 999 unless there are 12 digits before it. Text that looks like one is only read the long way.
+ */
+const SPECIAL_NUMBER =
+  /(?:^|[:,[\s])-?(?:0(?=[\s,\]}]|$)(?<=-0)|\d+\.(?:000|999)|\d+\.0{1,2}(?=[\s,\]}]|$)|\d{12}\d*\.|\d+(?:\.\d+)?[eE]|\d{16})/;
 const INTEGER = /^-?\d+$/;
 const INT_MIN = -(2n ** 63n);
 const UINT_MAX = 2n ** 64n - 1n;
