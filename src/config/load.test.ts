@@ -286,6 +286,10 @@ public_admin = false
 enable = true
 default_merge_mode = "last_non_null"
 
+[opentsdb]
+enable = true
+allow_unauthenticated = false
+
 [wal]
 dir = "./varve_data/wal"
 sync = "always"

@@ -12,6 +12,7 @@ import { DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
+import { onlyFieldOf } from "../../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../../table/write-batch.ts";
 import { type LoggedBatch, WritePath } from "../write-path.ts";
 import { type CatalogNews, errorOfTold, type FromThread, type Task, type ToldError, toldError, type ToThread } from "./messages.ts";
@@ -77,6 +78,11 @@ export class IngestThread implements Writer, SchemaLookup {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
     const target = this.tables.find(database, table) ?? this.tables.logical(database, table);
     return target?.plan.columnOf.get(column);
+  }
+
+  onlyFieldOf(database: string, table: string): string | undefined {
+    const found = this.tables.find(database, table);
+    return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
   /**

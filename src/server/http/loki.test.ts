@@ -110,12 +110,7 @@ describe("a push is refused", () => {
     for (const body of ["", "[]", "{", '{"streams":1}', "\u0000"])
       await check(body, JSON_FORM, { status: 400, error: /^Invalid Loki JSON request: / });
     const good = new Uint8Array(compress(message(["a"])));
-    const bodies = [
-      message(["a"]),
-      new Uint8Array(0),
-      good.slice(0, 20),
-      new Uint8Array(compress(Uint8Array.of(10, 200))),
-    ];
+    const bodies = [message(["a"]), new Uint8Array(0), good.slice(0, 20), new Uint8Array(compress(Uint8Array.of(10, 200)))];
     for (const body of bodies) await check(body, PROTOBUF_FORM, { status: 400, error: /^Failed to decode Loki push: / });
   });
 

@@ -9,6 +9,7 @@ import { influxQueryRoutes } from "./influx-query.ts";
 import { influxRoutes } from "./influx.ts";
 import { lokiRoutes } from "./loki.ts";
 import { type HttpListener, openListener } from "./listener.ts";
+import { opentsdbRoutes } from "./opentsdb.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
 import { sqlRoutes } from "./sql.ts";
@@ -35,6 +36,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
       ...lokiRoutes(options),
+      ...opentsdbRoutes(options),
     ],
   });
   const listener = openListener(options, service);
