@@ -107,8 +107,8 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
   const { storage, wal, opentsdb, general } = settings;
   if (opentsdb.addr !== undefined && general.userProvider !== undefined && !opentsdb.allowUnauthenticated) {
     throw new ConfigError(
-      "cannot listen on `opentsdb.addr` while `user_provider` is set: put lines carry no credentials, so whoever reaches the port writes; " +
-        "remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
+      "cannot listen on `opentsdb.addr` while `user_provider` is set: put lines carry no credentials, so whoever reaches the port " +
+        "writes; remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
     );
   }
   const limit = raws.get("storage.write_buffer_limit");

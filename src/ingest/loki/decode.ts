@@ -4,8 +4,8 @@
  *   body ─► ProtobufPush ─┐
  *           JsonPush ─────┴► Streams (label set → key) ─► PushSink ─► LogRows ─► WriteBatch
  *
- * Lines and metadata go from the body's bytes to the columns' bytes; no string is made for them, nor for a stream that is known. The columns
- * are, in order: `greptime_timestamp`, `line`, `structured_metadata`, then one tag a label. See README.md.
+ * Lines and metadata go from the body's bytes to the columns' bytes; no string is made for them, nor for a stream that is known. The
+ * columns are, in order: `greptime_timestamp`, `line`, `structured_metadata`, then one tag a label. See README.md.
  */
 import { JsonError } from "../../format/json/scanner.ts";
 import { ProtoError } from "../../format/proto/reader.ts";
@@ -16,7 +16,7 @@ import { PushSink } from "./push-sink.ts";
 import { Streams } from "./streams.ts";
 import { LokiBodyError, type LokiResult } from "./types.ts";
 
-export { LokiBodyError, type LeftOut, type LokiResult } from "./types.ts";
+export { LokiBodyError, type LokiResult } from "./types.ts";
 
 /** The forms of a body. */
 export type LokiForm = "protobuf" | "json";

@@ -1,7 +1,8 @@
 /**
  * Rows of a log table while a push is decoded: time, key, line, metadata.
  *
- * Times of one write must lie near each other, so rows are kept in parts by windows of 52 days, counted from 1970. Ordinary pushes have one.
+ * Times of one write must lie near each other, so rows are kept in parts by windows of 52 days, counted from 1970. Ordinary pushes
+ * have one.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";

@@ -1,7 +1,7 @@
 /**
  * The protobuf form of a push: `logproto.PushRequest`, out of its snappy block. Names and numbers: proto/logproto/push.proto.
  *
- *   PushRequest 1 streams ─► StreamAdapter 1 labels, 2 entries ─► EntryAdapter 1 timestamp, 2 line, 3 structuredMetadata ─► 1 name, 2 value
+ *   PushRequest 1 streams ─► StreamAdapter 1 labels, 2 entries ─► EntryAdapter 1 timestamp, 2 line, 3 structuredMetadata
  */
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { type Labels, parseLabels } from "./labels.ts";
@@ -23,6 +23,8 @@ export class ProtobufPush {
   private readonly reader: ProtoReader = new ProtoReader();
   private readonly sink: PushSink;
   private readonly streams: Streams;
+  private seconds = 0;
+  private nanos = 0;
 
   constructor(sink: PushSink, streams: Streams) {
     this.sink = sink;
@@ -77,8 +79,6 @@ export class ProtobufPush {
     const { reader, sink } = this;
     const { pairs } = sink;
     let hasTime = false;
-    let seconds = 0;
-    let nanos = 0;
     let lineStart = 0;
     let lineEnd = 0;
     let metadataBytes = 0;
@@ -86,16 +86,9 @@ export class ProtobufPush {
     while (reader.at < end) {
       const tag = reader.tag(end);
       if (tag === FIRST_MESSAGE) {
+        if (!hasTime) this.seconds = this.nanos = 0;
         hasTime = true;
-        const timeEnd = reader.lengthEnd(end);
-        while (reader.at < timeEnd) {
-          const part = reader.tag(timeEnd);
-          if (part === FIRST_NUMBER || part === SECOND_NUMBER) {
-            reader.varint64(timeEnd);
-            if (part === FIRST_NUMBER) seconds = reader.signed();
-            else nanos = reader.low | 0;
-          } else reader.skip(part, timeEnd);
-        }
+        this.time(reader.lengthEnd(end));
       } else if (tag === SECOND_MESSAGE) {
         lineEnd = reader.lengthEnd(end);
         lineStart = reader.at;
@@ -110,11 +103,26 @@ export class ProtobufPush {
       sink.skipped.add("an entry has no timestamp");
       return;
     }
-    const part = sink.row(seconds, nanos, stream, lineEnd - lineStart, metadataBytes);
+    const part = sink.row(this.seconds, this.nanos, stream, lineEnd - lineStart, metadataBytes);
     if (part === undefined) return;
     part.line.copy(reader.bytes, lineStart, lineEnd);
     part.line.end();
     sink.metadata(part, stream, reader.bytes, false);
+  }
+
+  /** Reads a timestamp into `seconds` and `nanos`. */
+  private time(end: number): void {
+    const { reader } = this;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (tag !== FIRST_NUMBER && tag !== SECOND_NUMBER) {
+        reader.skip(tag, end);
+        continue;
+      }
+      reader.varint64(end);
+      if (tag === FIRST_NUMBER) this.seconds = reader.signed();
+      else this.nanos = reader.low | 0;
+    }
   }
 
   private pair(end: number): void {

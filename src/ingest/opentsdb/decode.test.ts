@@ -57,7 +57,8 @@ describe("JSON", () => {
       ["sys.cpu.nice", { host: "web01", dc: "lga" }, T * 1000, 18],
     ]);
     check(
-      ` [ {"tags":{},"value":-1.5e3,"timestamp":${T}123,"metric":"m"} , {"metric":"n","timestamp":-5,"value":0.1,"tags":{"a":"1"},"x":[{}]} ] `,
+      ` [ {"tags":{},"value":-1.5e3,"timestamp":${T}123,"metric":"m"} , ` +
+        `{"metric":"n","timestamp":-5,"value":0.1,"tags":{"a":"1"},"x":[{}]} ] `,
       [
         ["m", {}, T * 1000 + 123, -1500],
         ["n", { a: "1" }, -5000, 0.1],
@@ -79,7 +80,8 @@ describe("JSON", () => {
 
   test("escapes, tags in another order, empty tag values", () => {
     check(
-      `[{"metric":"\\u006d","timestamp":1,"value":1,"tags":{"a":"\\u00e9","b":"2"}},{"metric":"m","timestamp":2,"value":2,"tags":{"b":"2","a":"é","c":""}}]`,
+      `[{"metric":"\\u006d","timestamp":1,"value":1,"tags":{"a":"\\u00e9","b":"2"}},` +
+        `{"metric":"m","timestamp":2,"value":2,"tags":{"b":"2","a":"é","c":""}}]`,
       [
         ["m", { a: "é", b: "2" }, 1000, 1],
         ["m", { b: "2", a: "é" }, 2000, 2],

@@ -12,7 +12,7 @@ export const RETAINED_BYTES_MAX: number = 64 * 1024 * 1024;
 export const ROWS_AT_FIRST = 16;
 
 /**
- * Furthest that a time may lie from 1970, in milliseconds: the year 73,326. Reason: any two times are then near enough for one write. Error:
- * the point is refused.
+ * Furthest that a time may lie from 1970, in milliseconds: the year 73,326. Reason: any two times are then near enough for one write.
+ * Error: the point is refused.
  */
 export const TIME_MS_MAX: number = 2 ** 51 - 1;

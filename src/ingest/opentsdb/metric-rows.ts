@@ -9,7 +9,7 @@ import type { PutOptions } from "./types.ts";
 /** Names of the columns beside the tags, of tables that this protocol makes. */
 export const POINT_COLUMNS = { time: "greptime_timestamp", value: "greptime_value" } as const;
 /** Bytes of a row. */
-export const ROW_BYTES = 20;
+const ROW_BYTES = 20;
 
 /** The tag names of some series of a metric, in the order sent. */
 export interface TagShape {

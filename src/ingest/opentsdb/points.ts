@@ -1,6 +1,6 @@
 /**
- * Points by series: the bytes of metric and tags as sent → key, and the rows of each metric. A known series costs a hash and a comparison,
- * no string.
+ * Points by series: the bytes of metric and tags as sent → key, and the rows of each metric. A known series costs a hash and a
+ * comparison, no string.
  */
 import { fnv1a } from "../../base/hash.ts";
 import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";

@@ -37,7 +37,8 @@ export type TakePut = (bytes: Uint8Array, start: number, end: number) => string 
 export interface LineServer {
   readonly version: string;
   /**
-   * Decodes and writes what `lines` hands over; resolves when it is durable. `lines` may be asked for again when a table changed in between.
+   * Decodes and writes what `lines` hands over; resolves when it is durable. `lines` may be asked for again when a table changed
+   * in between.
    *
    * @throws DbError
    */

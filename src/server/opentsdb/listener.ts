@@ -66,8 +66,8 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
           socket.data = new LineSession(
             {
               write: (bytes) => socket.write(bytes),
-              pause: () => void socket.pause(),
-              resume: () => void socket.resume(),
+              pause: () => socket.pause(),
+              resume: () => socket.resume(),
               end: () => socket.end(),
             },
             server,
