@@ -8,6 +8,8 @@ import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts"
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
+import { runPush } from "./macro/push-bench.ts";
+import type { PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
 import { headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
@@ -47,6 +49,13 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Runs the chosen parts and returns the pieces of the result. */
 async function measure(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
+  const { command } = options;
+  if (command === "loki" || command === "opentsdb") {
+    const protocols: readonly PushProtocol[] = command === "loki" ? ["loki", "loki-json"] : ["opentsdb"];
+    const { rowsPerBatch, connections, runs, dataset } = options;
+    const target = varveTarget(options.durabilities[0] ?? "always", options.settings, options.threads[0]);
+    return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
+  }
   const input = await makeInput(options, workDirectory, progress);
   const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections: options.connections };
   if (options.command === "replay") {

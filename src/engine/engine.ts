@@ -28,7 +28,7 @@ import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { TimeRange } from "../table/scan.ts";
-import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
+import { mergeModeOf, onlyFieldOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
 import { Deleter } from "./deleter.ts";
@@ -331,6 +331,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
     const target = this.live.find(database, table) ?? this.live.logical(database, table);
     return target?.plan.columnOf.get(column);
+  }
+
+  onlyFieldOf(database: string, table: string): string | undefined {
+    const found = this.live.find(database, table);
+    return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
   // ---- Writer ----

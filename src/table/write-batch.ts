@@ -72,6 +72,8 @@ export interface KnownColumn {
 export interface SchemaLookup {
   /** Type of a column, or undefined when the table or the column does not exist. */
   columnOf(database: string, table: string, column: string): KnownColumn | undefined;
+  /** Name of the field of a table that has exactly one, for protocols of one value a point. Absent: as if no table had. */
+  onlyFieldOf?(database: string, table: string): string | undefined;
 }
 
 /** Takes batches of rows. Implemented by the engine and by ingest threads. */

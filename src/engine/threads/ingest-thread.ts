@@ -12,6 +12,7 @@ import { DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
+import { onlyFieldOf } from "../../table/schema.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
 import { Expiry } from "../expiry.ts";
 import { type LoggedBatch, WritePath } from "../write-path.ts";
@@ -87,6 +88,11 @@ export class IngestThread implements RowWriter, SchemaLookup {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
     const target = this.tables.find(database, table) ?? this.tables.logical(database, table);
     return target?.plan.columnOf.get(column);
+  }
+
+  onlyFieldOf(database: string, table: string): string | undefined {
+    const found = this.tables.find(database, table);
+    return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
   /**

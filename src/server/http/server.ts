@@ -7,7 +7,9 @@ import { listenForForwarded, type ForwardedListener } from "./forwarded-listener
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./influx-query.ts";
 import { influxRoutes } from "./influx.ts";
+import { lokiRoutes } from "./loki.ts";
 import { type HttpListener, openListener } from "./listener.ts";
+import { opentsdbRoutes } from "./opentsdb.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
 import { sqlRoutes } from "./sql.ts";
@@ -33,6 +35,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...sqlRoutes(options, metrics, failures),
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
+      ...lokiRoutes(options),
+      ...opentsdbRoutes(options),
     ],
   });
   const listener = openListener(options, service);
