@@ -9,6 +9,7 @@
  */
 import { AssertionError, assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { failPoint } from "../base/fail-point.ts";
 import { parseHumanDuration } from "../base/human-duration.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
@@ -235,9 +236,11 @@ export class Compactor {
     const started = clock.monotonicMillis();
     const release = region.retainFiles();
     try {
+      failPoint("compact.before-merge");
       const made = await merger.merge(jobOf(region, inputs, minTime, this.host.takeFileId(), clock));
       if (!this.host.isLive(region) || !region.hasFiles(inputs)) {
         // Dropped or emptied meanwhile: the rows are not wanted any more.
+        failPoint("compact.before-discard");
         if (made !== undefined) await files.delete(made.name);
         return;
       }
@@ -257,14 +260,17 @@ export class Compactor {
     const changes = [...old.map(removal), ...made.map(entry)];
     const unsettled = this.unsettled.get(region) ?? [];
     try {
+      failPoint("compact.before-commit");
       meta.commit([...unsettled, ...changes]);
     } catch (error) {
       // Whether it took effect is not known: the next commit undoes it, a restart finds one or the other.
       this.unsettled.set(region, [...unsettled, ...made.map(removal), ...old.map(entry)]);
       throw error;
     }
+    failPoint("compact.after-commit");
     // No wait before this: a truncation or another merge must see the list that the meta store has.
     const removeOld = region.replaceFiles(old, made);
+    failPoint("compact.after-swap");
     try {
       await meta.settled();
     } catch (error) {
@@ -272,7 +278,9 @@ export class Compactor {
       throw error;
     }
     this.unsettled.delete(region);
+    failPoint("compact.after-settled");
     await removeOld();
+    failPoint("compact.old-deleted");
   }
 
   private count(region: Region, inputs: PickedFiles, made: DataFile | undefined, millis: number): void {

@@ -72,8 +72,8 @@ test("files that no table names are deleted at the start, others stay", async ()
   const machine = await twoRows();
   await machine.engine.flushTable("public", "cpu");
   const [known] = fileNames(machine);
-  machine.files.set("tables/0000000001/0000009999.parquet", new Uint8Array(3));
-  machine.files.set("tables/0000000777/0000000001.parquet", new Uint8Array(3));
+  machine.files.set("tables/0000000001/0000000999.parquet", new Uint8Array(3));
+  machine.files.set("tables/0000000777/0000000002.parquet", new Uint8Array(3));
   await machine.crash();
   expect(fileNames(machine)).toEqual([known ?? ""]);
 });

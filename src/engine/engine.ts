@@ -10,6 +10,7 @@
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
@@ -28,6 +29,7 @@ import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema 
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
 import { EngineTable } from "./engine-table.ts";
+import { checkFiles } from "./file-check.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { LiveTables, type TableEntry } from "./live-tables.ts";
@@ -126,8 +128,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
-    for (const name of await parts.files.list("tables")) if (!known.has(name)) await parts.files.delete(name);
+    failPoint("recover.schemas-read");
+    const tableIds = new Set([...engine.live.entries()].map(({ table }) => table.schema.id));
+    const { nextFileId } = engine.schemas;
+    await checkFiles(parts.files, { names: known, tableIds, nextFileId }, parts.logger);
+    failPoint("recover.files-checked");
     const recovery = await engine.replay();
+    failPoint("recover.done");
     engine.scheduler.start();
     engine.compactor.start();
     return { engine, recovery };
@@ -145,13 +152,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
+    failPoint("create.before-commit");
     this.schemas.createDatabase(name, options);
+    failPoint("create.after-commit");
     await this.parts.meta.settled();
     return true;
   }
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
+    failPoint("drop.before-commit");
     await this.removeTables(this.schemas.dropDatabase(name));
     return true;
   }
@@ -167,19 +177,25 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
     const existing = this.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
-    const entry = this.addEntry(this.schemas.createTable(definition));
+    failPoint("create.before-commit");
+    const schema = this.schemas.createTable(definition);
+    failPoint("create.after-commit");
+    const entry = this.addEntry(schema);
     await this.parts.meta.settled();
     return entry.table;
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.schema(database, name) === undefined) return false;
+    failPoint("drop.before-commit");
     await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
   }
 
   async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
+    failPoint("alter.before-commit");
     this.schemas.alterDatabase(name, options);
+    failPoint("alter.after-commit");
     await this.parts.meta.settled();
   }
 
@@ -195,19 +211,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
     if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequences.newest });
+    failPoint("truncate.before-commit");
     meta.commit(changes);
+    failPoint("truncate.after-commit");
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
     const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
     await this.parts.meta.settled();
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     await taken.end();
+    failPoint("truncate.files-deleted");
     await this.trimmer.trim();
   }
 
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.schemas.schema(database, name);
     if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
+    failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
+    failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
     assert(schema !== undefined, "a change gives a schema");
     const entry = this.applySchema(schema);
     await this.parts.meta.settled();
@@ -236,11 +257,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
+    failPoint("write.durable");
     let bytes = 0;
     for (const chunk of prepared) {
       chunk.publish();
       bytes += chunk.chunk.payload.length;
     }
+    failPoint("write.published");
     this.scheduler.written(bytes);
     await this.parts.meta.settled();
     return { rowCount };
@@ -282,6 +305,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
+    failPoint("close.begun");
     await this.scheduler.close();
     await this.compactor.close();
     try {
@@ -289,9 +313,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     } finally {
       await this.flusher.idle();
       await this.parts.flusher.close();
+      failPoint("close.before-log");
       await this.parts.wal.close();
+      failPoint("close.log-closed");
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
+      failPoint("close.done");
     }
   }
 
@@ -302,6 +329,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const regions = [...this.live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
     for (let i = 0; i < regions.length; i++) {
       await this.flusher.flush(regions[i] as Region);
+      failPoint("close.flushed");
       if (clock.monotonicMillis() < deadline) continue;
       logger.info({ tables: regions.length - i - 1 }, "tables left in the log, to be replayed at the next start");
       return;
@@ -331,19 +359,23 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
+    failPoint("drop.after-commit");
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
     await this.parts.meta.settled();
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) await table.region.close(true);
+    failPoint("drop.files-deleted");
     await this.trimmer.trim();
   }
 
   private async replay(): Promise<WalRecoveryReport> {
-    const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, this.ledger, this.parts.logger);
+    const regionOf = (tableId: number): Region | undefined => this.live.byTableId(tableId)?.table.region;
+    const replay = new Replay(regionOf, this.schemas.nextTableId, this.ledger, this.parts.logger);
     const report = await this.parts.wal.recover((record) => {
       this.sequences.sawUsed(record.sequence);
       replay.apply(record);
     });
+    failPoint("recover.before-trim");
     await this.trimmer.trim();
     return report;
   }

@@ -4,6 +4,7 @@
  *   freeze ─► wait for rows being logged ─► worker ─► files durable ─► one commit (files + flushed sequence) ─► log trimmed
  */
 import type { Clock } from "../base/clock.ts";
+import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
@@ -56,10 +57,13 @@ export class Flusher {
 
   private async flushNow(region: Region): Promise<void> {
     const { tables, sequences, trimmer } = this.parts;
+    failPoint("flush.before-freeze");
     const sealed = sequences.newest;
     region.freeze();
+    failPoint("flush.after-freeze");
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
+      failPoint("flush.rows-durable");
       if (!tables.isLive(region)) return; // It was dropped while it waited.
       if (region.oldestFrozen() !== memtable) continue; // Its rows were removed while it waited.
       if (memtable.chunks.length === 0) region.finishFlush(memtable, [], 0);
@@ -67,6 +71,7 @@ export class Flusher {
     }
     // Everything up to `sealed` is in a file or failed. Without this, a failed write would keep its log segment for ever.
     region.markFlushed(sealed);
+    failPoint("flush.before-trim");
     await trimmer.trim();
   }
 
@@ -81,16 +86,20 @@ export class Flusher {
     const isWanted = (): boolean => tables.isLive(region) && region.oldestFrozen() === memtable;
     if (!isWanted()) return this.discard(made);
     const tableId = region.schemaNow.id;
+    failPoint("flush.before-commit");
     // If this fails, whether it took effect is only known after a restart: until then the files stay and their ids are not used again.
     meta.commit([
       ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
       { key: flushedKey(tableId), value: sequence },
     ]);
+    failPoint("flush.after-commit");
     await meta.settled();
+    failPoint("flush.after-settled");
     schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
     if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;
     region.finishFlush(memtable, made, sequence);
+    failPoint("flush.after-swap");
     this.parts.onFlushed(region);
     const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
     const millis = Math.round(clock.monotonicMillis() - started);
@@ -100,6 +109,7 @@ export class Flusher {
 
   /** Deletes files that a flush made of rows that are no longer wanted. */
   private async discard(made: readonly DataFile[]): Promise<false> {
+    failPoint("flush.before-discard");
     for (const file of made) await this.parts.files.delete(file.name);
     return false;
   }

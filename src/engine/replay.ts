@@ -1,17 +1,24 @@
 /**
  * Puts log records back into memtables after a start.
  *
- * | table exists | sequence is flushed | what                                                              |
- * |--------------|---------------------|-------------------------------------------------------------------|
- * | no           | –                   | skipped: the table was dropped after the record                   |
- * | yes          | yes                 | its series definitions count, its rows are in files already       |
- * | yes          | no                  | rows go to the memtable under this process's series numbers       |
+ * | table                            | sequence is flushed | series defined | what                                                     |
+ * |----------------------------------|---------------------|----------------|----------------------------------------------------------|
+ * | its id was never given out       | –                   | –              | refused: the meta store is older than the log            |
+ * | does not exist                   | –                   | –              | skipped: it was dropped after the record                 |
+ * | exists, perhaps under a new name | yes                 | –              | its definitions count; its rows are in files, or were    |
+ * |                                  |                     |                | truncated after the record                               |
+ * | exists, perhaps under a new name | no                  | yes            | rows go to the memtable under this process's numbers     |
+ * | exists, perhaps under a new name | no                  | no             | lost, and said to be: the definition was in a damaged    |
+ * |                                  |                     |                | part (recovery mode "skip_corrupt" only)                 |
  *
- * Rows of a series whose definition was lost (recovery mode "skip_corrupt" only) are lost with it, and said to be.
+ * Definitions count for their own segment only: each segment says anew what its numbers mean. Ids of tables are given out by a durable
+ * commit before a record is written, so no crash leaves a record with an id that was not.
  *
  * Applying a record twice cannot happen: a sequence is either flushed or not, and the log gives each record once.
  */
+import { DbError } from "../base/error.ts";
 import type { Logger } from "../base/log.ts";
+import { StatusCode } from "../base/status-code.ts";
 import type { Chunk } from "../storage/memtable/chunk.ts";
 import { placeChunk } from "../storage/memtable/chunk-codec.ts";
 import { type DecodedEntry, decodeWriteRecord } from "../storage/memtable/write-record.ts";
@@ -29,6 +36,7 @@ const LOST = "cannot replay rows: the damaged part of their log segment said wha
 /** Takes the records of one start. Holds what the current segment has said about series. */
 export class Replay {
   private readonly regionOf: (tableId: number) => Region | undefined;
+  private readonly nextTableId: number;
   private readonly ledger: LogLedger;
   private readonly logger: Logger;
   /** Logged series number → number in this process, by table, for the segment being read. */
@@ -37,13 +45,19 @@ export class Replay {
   private rows = 0;
   private reported = 0;
 
-  constructor(regionOf: (tableId: number) => Region | undefined, ledger: LogLedger, logger: Logger) {
+  /** @param nextTableId ids of tables from this one on were never given out */
+  constructor(regionOf: (tableId: number) => Region | undefined, nextTableId: number, ledger: LogLedger, logger: Logger) {
     this.regionOf = regionOf;
+    this.nextTableId = nextTableId;
     this.ledger = ledger;
     this.logger = logger;
   }
 
-  /** Applies one record. Records come in the order in which they were written. */
+  /**
+   * Applies one record. Records come in the order in which they were written.
+   *
+   * @throws DbError StorageUnavailable when the meta store is older than the log
+   */
   apply(record: WalRecord): void {
     if (record.segment !== this.segment) {
       this.segment = record.segment;
@@ -57,7 +71,10 @@ export class Replay {
 
   private applyEntry(entry: DecodedEntry, record: WalRecord): void {
     const region = this.regionOf(entry.tableId);
-    if (region === undefined) return;
+    if (region === undefined) {
+      if (entry.tableId >= this.nextTableId) throw olderThanLog(entry.tableId, this.nextTableId, record);
+      return;
+    }
     const map = this.define(entry, region);
     if (record.sequence <= region.flushedSequence) return;
     this.ledger.note(record.segment, entry.tableId, record.sequence);
@@ -89,6 +106,15 @@ export class Replay {
     this.maps.set(entry.tableId, map);
     return map;
   }
+}
+
+function olderThanLog(tableId: number, nextTableId: number, { segment, sequence }: WalRecord): DbError {
+  return new DbError(
+    StatusCode.StorageUnavailable,
+    `cannot replay record ${sequence} of log segment ${segment}: it is of table ${tableId}, and the meta store has given out ids below ` +
+      `${nextTableId} only, so it is older than the log; put the meta store back that belongs to this log, or move the log away to go on ` +
+      "without its rows",
+  );
 }
 
 /** Replaces logged series numbers by those of this process, in place where they fit; undefined when one is not defined. */

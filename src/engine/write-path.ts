@@ -2,6 +2,7 @@
  * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record.
  */
 import type { Clock } from "../base/clock.ts";
+import { failPoint } from "../base/fail-point.ts";
 import { sameType } from "../column/data-type.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
@@ -81,7 +82,9 @@ export class WritePath {
     }
     this.parts.sequences.take(sequence);
     for (const { tableId } of entries) this.parts.ledger.note(segment, tableId, sequence);
-    return { durable: this.parts.wal.append(sequence, encodeWriteRecord(entries)), prepared, rowCount };
+    const durable = this.parts.wal.append(sequence, encodeWriteRecord(entries));
+    failPoint("write.appended");
+    return { durable, prepared, rowCount };
   }
 
   private prepareChunk(
@@ -120,7 +123,11 @@ export class WritePath {
   ): void {
     const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
     const steps = this.schemaSteps(database, pending, dictionary, options);
-    if (steps.length > 0) for (const schema of this.parts.schemas.applyAll(steps)) this.parts.apply(schema);
+    if (steps.length > 0) {
+      failPoint("evolve.before-commit");
+      for (const schema of this.parts.schemas.applyAll(steps)) this.parts.apply(schema);
+      failPoint("evolve.after-commit");
+    }
     for (const { write, keys } of pending) {
       if (keys.length === 0) continue;
       const { registry } = this.parts.tables.entryOf(database, write.table).table.region;

@@ -10,10 +10,10 @@
  * the lost ones. A failed sync or a failed cut poisons the log: what reached the disk is unknown, so nothing is acknowledged until a
  * restart has read the log again.
  */
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -22,6 +22,7 @@ import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import {
   encodeRecordHeader,
   encodeSegmentHeader,
+  noteDurableBytes,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
@@ -61,6 +62,8 @@ interface OpenSegment {
   readonly fd: number;
   /** Bytes known to be written. */
   written: number;
+  /** Bytes of them that a sync has covered. */
+  durable: number;
 }
 
 /** Opens (or makes) the log directory. Nothing is read before `recover`. @throws DbError StorageUnavailable when it cannot be made */
@@ -107,15 +110,25 @@ class LocalWal implements Wal {
     let lostBytes = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
-      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, async (record) => {
-        records++;
-        bytes += record.payload.length;
-        await onRecord(record);
-      });
+      const found = await replaySegment(
+        this.pathOf(id),
+        id,
+        i === ids.length - 1,
+        this.options.recovery,
+        async (record) => {
+          records++;
+          bytes += record.payload.length;
+          await onRecord(record);
+        },
+        this.disk,
+      );
+      failPoint("recover.segment-read");
       tornTailBytes += found.tornTailBytes;
       lostBytes += found.lostBytes;
       this.complete.push({ id, bytes: found.intactBytes });
     }
+    if (ids.length > 0 && this.options.sync !== "never") await this.syncNewest(ids.at(-1) as number);
+    failPoint("recover.log-synced");
     this.headId = ids.at(-1) ?? 0;
     this.headBytes = Number.POSITIVE_INFINITY; // The next record starts a fresh segment.
     if (this.options.sync === "interval") {
@@ -169,11 +182,13 @@ class LocalWal implements Wal {
     while (this.complete.length > 0 && (this.complete[0] as WalSegment).id < segment) {
       const oldest = this.complete.shift() as WalSegment;
       try {
+        failPoint("log.before-delete");
         await this.disk.delete(this.pathOf(oldest.id));
       } catch (cause) {
         this.complete.unshift(oldest); // The next trim tries again.
         throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${reasonOf(cause)}`, { cause });
       }
+      failPoint("log.deleted");
     }
   }
 
@@ -189,7 +204,7 @@ class LocalWal implements Wal {
     await this.backgroundSyncing;
     if (current === undefined) return;
     try {
-      if (this.dirty && this.poisoned === undefined) await this.sync(current.fd);
+      if (this.dirty && this.poisoned === undefined) await this.sync(current);
     } catch (error) {
       throw this.unavailable(this.poisoned ?? reasonOf(error), error);
     } finally {
@@ -230,18 +245,22 @@ class LocalWal implements Wal {
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for (const record of group) {
+      noteDurableBytes(record.parts[0] as Uint8Array, segment.durable);
       for (const part of record.parts) if (part.length > 0) parts.push(part);
       bytes += record.bytes;
     }
     try {
+      failPoint("log.before-write");
       await this.writeAll(segment.fd, parts, segment.written);
     } catch (error) {
       await this.cutBack(segment, error);
       throw error;
     }
     segment.written += bytes;
-    if (this.options.sync === "always") await this.sync(segment.fd);
+    failPoint("log.written");
+    if (this.options.sync === "always") await this.sync(segment);
     else this.dirty = true;
+    failPoint("log.synced");
   }
 
   private async openSegment(id: number): Promise<OpenSegment> {
@@ -251,14 +270,17 @@ class LocalWal implements Wal {
     const path = this.pathOf(id);
     const fd = await this.disk.create(path);
     try {
+      failPoint("log.segment-made");
       await this.writeAll(fd, [encodeSegmentHeader(id)], 0);
     } catch (error) {
       await this.removeStart(path, fd, error);
       throw error;
     }
-    const segment = { id, fd, written: SEGMENT_HEADER_BYTES };
+    const segment = { id, fd, written: SEGMENT_HEADER_BYTES, durable: 0 };
     this.current = segment;
+    failPoint("log.header-written");
     if (this.options.sync !== "never") await this.syncing(() => this.disk.syncFolder(this.options.directory));
+    failPoint("log.folder-synced");
     return segment;
   }
 
@@ -266,8 +288,9 @@ class LocalWal implements Wal {
     const current = this.takeCurrent();
     if (current === undefined) return;
     await this.backgroundSyncing;
-    if (this.dirty && this.options.sync === "interval") await this.sync(current.fd);
+    if (this.dirty && this.options.sync === "interval") await this.sync(current);
     await this.disk.close(current.fd);
+    failPoint("log.segment-closed");
   }
 
   /** The segment being written, now complete; from here on no background sync starts on it. */
@@ -308,8 +331,10 @@ class LocalWal implements Wal {
     }
   }
 
-  private async sync(fd: number): Promise<void> {
+  private async sync(segment: OpenSegment): Promise<void> {
+    const { fd, written } = segment;
     await this.syncing(() => this.disk.sync(fd));
+    segment.durable = written;
     this.dirty = false;
   }
 
@@ -325,14 +350,16 @@ class LocalWal implements Wal {
 
   private startBackgroundSync(): void {
     if (!this.dirty || this.current === undefined || this.poisoned !== undefined) return;
-    const { fd } = this.current;
+    const segment = this.current;
     this.dirty = false; // What is written from here on waits for the next round.
-    this.backgroundSyncing = this.backgroundSyncing.then(() => this.backgroundSync(fd));
+    this.backgroundSyncing = this.backgroundSyncing.then(() => this.backgroundSync(segment));
   }
 
-  private async backgroundSync(fd: number): Promise<void> {
+  private async backgroundSync(segment: OpenSegment): Promise<void> {
+    const { fd, written } = segment;
     try {
       await this.syncing(() => this.disk.sync(fd));
+      segment.durable = written;
     } catch (error) {
       this.options.logger.error({ error: reasonOf(error) }, "the background sync of the log failed");
     }
@@ -345,6 +372,7 @@ class LocalWal implements Wal {
   private async cutBack(segment: OpenSegment, why: unknown): Promise<void> {
     try {
       await this.disk.truncate(segment.fd, segment.written);
+      failPoint("log.cut");
       if (this.options.sync !== "never") await this.disk.sync(segment.fd);
     } catch (error) {
       this.poison(`cannot cut a failed write (${reasonOf(why)}) off the log: ${reasonOf(error)}`);
@@ -388,10 +416,28 @@ class LocalWal implements Wal {
     return join(this.options.directory, `${String(id).padStart(10, "0")}.log`);
   }
 
+  /**
+   * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
+   * on, and newer segments will follow: beneath those a torn record is damage.
+   */
+  private async syncNewest(id: number): Promise<void> {
+    try {
+      const fd = await this.disk.open(this.pathOf(id));
+      try {
+        await this.disk.sync(fd);
+      } finally {
+        await this.disk.close(fd);
+      }
+      await this.disk.syncFolder(this.options.directory);
+    } catch (cause) {
+      throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${reasonOf(cause)}`, { cause });
+    }
+  }
+
   private async listSegments(): Promise<number[]> {
     let names: string[];
     try {
-      names = await readdir(this.options.directory);
+      names = [...(await this.disk.list(this.options.directory))];
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.options.directory}: ${reasonOf(cause)}`, {
         cause,

@@ -6,13 +6,13 @@ import {
   decodeRecordHeader,
   encodeRecordHeader,
   encodeSegmentHeader,
+  noteDurableBytes,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
-  type RecordHeader,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
 
-const header: RecordHeader = { segment: 7, payloadBytes: 1234, payloadCrc: 0xdead_beef, sequence: 2 ** 40 + 5 };
+const header = { segment: 7, payloadBytes: 1234, payloadCrc: 0xdead_beef, sequence: 2 ** 40 + 5 };
 
 describe("a record header", () => {
   test("comes back as it was written", () => {
@@ -26,10 +26,20 @@ describe("a record header", () => {
       fc.property(whole, fc.integer({ min: 0, max: 40 }), (record, offset) => {
         const bytes = new Uint8Array(offset + RECORD_HEADER_BYTES);
         bytes.set(encodeRecordHeader(record), offset);
-        expect(decodeRecordHeader(bytes, offset, record.segment)).toEqual(record);
+        expect(decodeRecordHeader(bytes, offset, record.segment)).toEqual({ ...record, durableBytes: undefined });
       }),
       { seed: 1, numRuns: 200 },
     );
+  });
+
+  test("says what was durable, once that is noted", () => {
+    const bytes = encodeRecordHeader(header);
+    for (const durableBytes of [0, 1, 16, 2 ** 31, 2 ** 32 - 2]) {
+      noteDurableBytes(bytes, durableBytes);
+      expect(decodeRecordHeader(bytes, 0, 7)).toEqual({ ...header, durableBytes });
+    }
+    noteDurableBytes(bytes, 2 ** 33);
+    expect(decodeRecordHeader(bytes, 0, 7)?.durableBytes).toBe(2 ** 32 - 2);
   });
 
   test("is refused with any bit flipped", () => {

@@ -20,10 +20,12 @@ export interface RecordHeader {
   readonly payloadBytes: number;
   readonly payloadCrc: number;
   readonly sequence: number;
+  /** Bytes of the segment that were durable when the record was written; undefined in logs that did not note it. */
+  readonly durableBytes: number | undefined;
 }
 
-/** Encodes a record header. `sequence` is 1..2^53-1. */
-export function encodeRecordHeader(header: RecordHeader): Uint8Array<ArrayBuffer> {
+/** Encodes a record header. `sequence` is 1..2^53-1. What is durable is noted when it is written. */
+export function encodeRecordHeader(header: Omit<RecordHeader, "durableBytes">): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(RECORD_HEADER_BYTES);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, RECORD_MAGIC, true);
@@ -36,6 +38,14 @@ export function encodeRecordHeader(header: RecordHeader): Uint8Array<ArrayBuffer
   return bytes;
 }
 
+/** Notes in an encoded header how many bytes of the segment are durable as the record is written. */
+export function noteDurableBytes(bytes: Uint8Array, durableBytes: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, RECORD_HEADER_BYTES);
+  // One more than the number, since 0 was written before there was one. Beyond 4 GiB less is claimed than is true.
+  view.setUint32(24, Math.min(durableBytes + 1, 0xffff_ffff), true);
+  view.setUint32(28, crc32(bytes.subarray(0, 28)), true);
+}
+
 /** The header at `offset`, or undefined when the bytes there are not an intact header of a record of `segment`. */
 export function decodeRecordHeader(bytes: Uint8Array, offset: number, segment: number): RecordHeader | undefined {
   if (offset + RECORD_HEADER_BYTES > bytes.length) return undefined;
@@ -46,11 +56,13 @@ export function decodeRecordHeader(bytes: Uint8Array, offset: number, segment: n
   if (payloadBytes > RECORD_PAYLOAD_BYTES_MAX) return undefined;
   const high = view.getUint32(20, true);
   if (high > 0x1f_ffff) return undefined;
+  const noted = view.getUint32(24, true);
   return {
     segment,
     payloadBytes,
     payloadCrc: view.getUint32(12, true),
     sequence: high * 0x1_0000_0000 + view.getUint32(16, true),
+    durableBytes: noted === 0 ? undefined : noted - 1,
   };
 }
 

@@ -1,10 +1,11 @@
 /**
  * Reads one segment back and decides what damaged bytes mean; the table is in FORMAT.md.
  */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./record-header.ts";
 import type { WalRecord, WalRecovery } from "./wal.ts";
 
@@ -19,9 +20,13 @@ export interface SegmentReplay {
 /** What damaged bytes mean. */
 export type DamageVerdict = "torn-tail" | "skip" | "refuse";
 
-/** The decision table of FORMAT.md for bytes that are not an intact record. */
-export function judgeDamage(laterRecord: boolean, newestSegment: boolean, recovery: WalRecovery): DamageVerdict {
-  if (!laterRecord && newestSegment) return "torn-tail";
+/**
+ * The decision table of FORMAT.md for bytes that are not an intact record.
+ *
+ * @param wasDurable whether an intact record later in the segment says that these bytes were durable when it was written
+ */
+export function judgeDamage(wasDurable: boolean, newestSegment: boolean, recovery: WalRecovery): DamageVerdict {
+  if (!wasDurable && newestSegment) return "torn-tail";
   return recovery === "strict" ? "refuse" : "skip";
 }
 
@@ -36,19 +41,20 @@ export async function replaySegment(
   newest: boolean,
   recovery: WalRecovery,
   onRecord: (record: WalRecord) => Promise<void> | void,
+  disk: LogDisk = systemLogDisk,
 ): Promise<SegmentReplay> {
-  const bytes = onDisk("read", path, "r", readWhole);
+  const bytes = await onDisk("read", path, () => disk.read(path));
   let at = startOfRecords(path, bytes, id);
   let lostBytes = 0;
   while (at < bytes.length) {
     const record = intactRecordAt(bytes, at, id);
     if (record !== undefined) {
       await onRecord(record);
-      at += RECORD_HEADER_BYTES + record.payload.length;
+      at = record.end;
       continue;
     }
     const next = nextIntactRecord(bytes, at + 1, id);
-    const verdict = judgeDamage(next !== undefined, newest, recovery);
+    const verdict = judgeDamage(next !== undefined && wasDurable(bytes, at, next, id), newest, recovery);
     if (verdict === "refuse") {
       throw new DbError(
         StatusCode.StorageUnavailable,
@@ -58,10 +64,10 @@ export async function replaySegment(
     }
     if (verdict === "torn-tail") {
       const end = at;
-      onDisk("cut", path, "r+", (fd) => cut(fd, end));
+      await onDisk("cut", path, () => cut(disk, path, end));
       return { intactBytes: at, tornTailBytes: bytes.length - at, lostBytes };
     }
-    const end = next ?? bytes.length;
+    const end = next?.start ?? bytes.length;
     lostBytes += end - at;
     at = end;
   }
@@ -79,50 +85,60 @@ function startOfRecords(path: string, bytes: Uint8Array, id: number): number {
 }
 
 /** Synced: soon a newer segment exists, and then the same bytes would be damage in the middle. */
-function cut(fd: number, length: number): void {
-  ftruncateSync(fd, length);
-  fsyncSync(fd);
+async function cut(disk: LogDisk, path: string, length: number): Promise<void> {
+  const fd = await disk.open(path);
+  try {
+    await disk.truncate(fd, length);
+    failPoint("recover.tail-cut");
+    await disk.sync(fd);
+  } finally {
+    await disk.close(fd);
+  }
 }
 
-function onDisk<T>(verb: string, path: string, flags: "r" | "r+", work: (fd: number) => T): T {
-  let fd: number | undefined;
+async function onDisk<T>(verb: string, path: string, work: () => Promise<T>): Promise<T> {
   try {
-    fd = openSync(path, flags);
-    return work(fd);
+    return await work();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot ${verb} log segment ${path}: ${why}`, { cause });
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
-function readWhole(fd: number): Uint8Array {
-  const size = fstatSync(fd).size;
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  while (at < size) {
-    const count = readSync(fd, bytes, at, size - at, at);
-    if (count === 0) break;
-    at += count;
-  }
-  return bytes.subarray(0, at);
+/** A record and where it lies: bytes `[start, end)` of its segment. */
+interface FoundRecord extends WalRecord {
+  readonly start: number;
+  readonly end: number;
+  readonly durableBytes: number | undefined;
 }
 
-function intactRecordAt(bytes: Uint8Array, at: number, id: number): WalRecord | undefined {
+function intactRecordAt(bytes: Uint8Array, at: number, id: number): FoundRecord | undefined {
   const header = decodeRecordHeader(bytes, at, id);
   if (header === undefined) return undefined;
   const start = at + RECORD_HEADER_BYTES;
   const end = start + header.payloadBytes;
   if (end > bytes.length) return undefined;
   const payload = bytes.subarray(start, end);
-  return crc32(payload) === header.payloadCrc ? { segment: id, sequence: header.sequence, payload } : undefined;
+  if (crc32(payload) !== header.payloadCrc) return undefined;
+  return { segment: id, sequence: header.sequence, payload, start: at, end, durableBytes: header.durableBytes };
 }
 
-/** Offset of the next intact record at or after `from`. */
-function nextIntactRecord(bytes: Uint8Array, from: number, id: number): number | undefined {
+/** The next intact record at or after `from`. */
+function nextIntactRecord(bytes: Uint8Array, from: number, id: number): FoundRecord | undefined {
   for (let at = bytes.indexOf(0x56, from); at !== -1; at = bytes.indexOf(0x56, at + 1)) {
-    if (intactRecordAt(bytes, at, id) !== undefined) return at;
+    const record = intactRecordAt(bytes, at, id);
+    if (record !== undefined) return record;
   }
   return undefined;
+}
+
+/**
+ * Whether one of the intact records from `next` on was written when the bytes at `at` were durable. If none was, all of them belong to
+ * groups that no sync had covered, of which a power loss leaves any part.
+ */
+function wasDurable(bytes: Uint8Array, at: number, next: FoundRecord, id: number): boolean {
+  for (let record: FoundRecord | undefined = next; record !== undefined; record = nextIntactRecord(bytes, record.end, id)) {
+    if (record.durableBytes === undefined || record.durableBytes > at) return true;
+  }
+  return false;
 }
