@@ -15,7 +15,7 @@ export const FAIL_POINTS = {
   // The log: one segment.
   "log.segment-made": "an empty segment file; its name may not outlive a power loss",
   "log.header-written": "a segment with a header that is not synced",
-  "log.folder-synced": "the segment's name is durable, its header perhaps not",
+  "log.folder-synced": "the segment's header and name are durable",
   "log.before-write": "nothing of the group of records is in the segment",
   "log.written": "the whole group is in the segment and not synced",
   "log.synced": "the group is durable, and nobody was told",

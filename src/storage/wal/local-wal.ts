@@ -20,9 +20,9 @@ import { StatusCode } from "../../base/status-code.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import {
+  completeRecordHeader,
   encodeRecordHeader,
   encodeSegmentHeader,
-  noteDurableBytes,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
@@ -59,6 +59,7 @@ interface Pending {
 
 interface OpenSegment {
   readonly id: number;
+  readonly stamp: number;
   readonly fd: number;
   /** Bytes known to be written. */
   written: number;
@@ -158,7 +159,7 @@ class LocalWal implements Wal {
       payloadCrc = crc32(part, payloadCrc);
     }
     if (payloadBytes > RECORD_PAYLOAD_BYTES_MAX) return Promise.reject(this.tooLong(payloadBytes));
-    const header = encodeRecordHeader({ segment: this.headId, payloadBytes, payloadCrc, sequence });
+    const header = encodeRecordHeader({ payloadBytes, payloadCrc, sequence });
     const bytes = RECORD_HEADER_BYTES + payloadBytes;
     this.headBytes += bytes;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -245,7 +246,7 @@ class LocalWal implements Wal {
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for (const record of group) {
-      noteDurableBytes(record.parts[0] as Uint8Array, segment.durable);
+      completeRecordHeader(record.parts[0] as Uint8Array, segment.stamp, segment.durable);
       for (const part of record.parts) if (part.length > 0) parts.push(part);
       bytes += record.bytes;
     }
@@ -268,20 +269,28 @@ class LocalWal implements Wal {
     await this.closeCurrent();
     this.refusePoisoned();
     const path = this.pathOf(id);
+    const stamp = crypto.getRandomValues(new Uint32Array(1))[0] as number;
     const fd = await this.disk.create(path);
     try {
       failPoint("log.segment-made");
-      await this.writeAll(fd, [encodeSegmentHeader(id)], 0);
+      await this.writeAll(fd, [encodeSegmentHeader(id, stamp)], 0);
     } catch (error) {
       await this.removeStart(path, fd, error);
       throw error;
     }
-    const segment = { id, fd, written: SEGMENT_HEADER_BYTES, durable: 0 };
+    const segment: OpenSegment = { id, stamp, fd, written: SEGMENT_HEADER_BYTES, durable: 0 };
     this.current = segment;
     failPoint("log.header-written");
-    if (this.options.sync !== "never") await this.syncing(() => this.disk.syncFolder(this.options.directory));
+    if (this.options.sync !== "never") await this.syncing(() => this.syncStart(segment));
     failPoint("log.folder-synced");
     return segment;
+  }
+
+  /** The header first: what then lies behind a header that cannot be read was never a record of this segment. */
+  private async syncStart(segment: OpenSegment): Promise<void> {
+    await this.disk.sync(segment.fd);
+    segment.durable = SEGMENT_HEADER_BYTES;
+    await this.disk.syncFolder(this.options.directory);
   }
 
   private async closeCurrent(): Promise<void> {

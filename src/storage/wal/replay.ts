@@ -6,7 +6,7 @@ import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
-import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./record-header.ts";
+import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES } from "./record-header.ts";
 import type { WalRecord, WalRecovery } from "./wal.ts";
 
 /** What reading one segment found. */
@@ -44,17 +44,19 @@ export async function replaySegment(
   disk: LogDisk = systemLogDisk,
 ): Promise<SegmentReplay> {
   const bytes = await onDisk("read", path, () => disk.read(path));
-  let at = startOfRecords(path, bytes, id);
+  const { start, stamp } = startOfRecords(path, bytes, id);
+  const found: Segment = { id, bytes, stamp };
+  let at = start;
   let lostBytes = 0;
   while (at < bytes.length) {
-    const record = intactRecordAt(bytes, at, id);
+    const record = intactRecordAt(found, at);
     if (record !== undefined) {
       await onRecord(record);
       at = record.end;
       continue;
     }
-    const next = nextIntactRecord(bytes, at + 1, id);
-    const verdict = judgeDamage(next !== undefined && wasDurable(bytes, at, next, id), newest, recovery);
+    const next = nextIntactRecord(found, at + 1);
+    const verdict = judgeDamage(next !== undefined && wasDurable(found, at, next), newest, recovery);
     if (verdict === "refuse") {
       throw new DbError(
         StatusCode.StorageUnavailable,
@@ -74,14 +76,29 @@ export async function replaySegment(
   return { intactBytes: at, tornTailBytes: 0, lostBytes };
 }
 
+/** A segment file as it is read. */
+interface Segment {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+  /** Undefined when its header is unreadable: records of any stamp are then taken for its own. */
+  readonly stamp: number | undefined;
+}
+
 /** Offset of the first record: 0 when the header is unreadable, so that it is judged as damage. @throws DbError for another version */
-function startOfRecords(path: string, bytes: Uint8Array, id: number): number {
+function startOfRecords(path: string, bytes: Uint8Array, id: number): { readonly start: number; readonly stamp: number | undefined } {
   const head = checkSegmentHeader(bytes, id);
-  if (typeof head !== "object") return head === "ok" ? SEGMENT_HEADER_BYTES : 0;
-  throw new DbError(
-    StatusCode.StorageUnavailable,
-    `cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`,
-  );
+  switch (head.kind) {
+    case "ok":
+      return { start: head.headerBytes, stamp: head.stamp };
+    case "short":
+    case "bad":
+      return { start: 0, stamp: undefined };
+    case "unknown":
+      throw new DbError(
+        StatusCode.StorageUnavailable,
+        `cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`,
+      );
+  }
 }
 
 /** Synced: soon a newer segment exists, and then the same bytes would be damage in the middle. */
@@ -112,8 +129,8 @@ interface FoundRecord extends WalRecord {
   readonly durableBytes: number | undefined;
 }
 
-function intactRecordAt(bytes: Uint8Array, at: number, id: number): FoundRecord | undefined {
-  const header = decodeRecordHeader(bytes, at, id);
+function intactRecordAt({ id, bytes, stamp }: Segment, at: number): FoundRecord | undefined {
+  const header = decodeRecordHeader(bytes, at, stamp);
   if (header === undefined) return undefined;
   const start = at + RECORD_HEADER_BYTES;
   const end = start + header.payloadBytes;
@@ -124,9 +141,10 @@ function intactRecordAt(bytes: Uint8Array, at: number, id: number): FoundRecord 
 }
 
 /** The next intact record at or after `from`. */
-function nextIntactRecord(bytes: Uint8Array, from: number, id: number): FoundRecord | undefined {
+function nextIntactRecord(segment: Segment, from: number): FoundRecord | undefined {
+  const { bytes } = segment;
   for (let at = bytes.indexOf(0x56, from); at !== -1; at = bytes.indexOf(0x56, at + 1)) {
-    const record = intactRecordAt(bytes, at, id);
+    const record = intactRecordAt(segment, at);
     if (record !== undefined) return record;
   }
   return undefined;
@@ -136,8 +154,8 @@ function nextIntactRecord(bytes: Uint8Array, from: number, id: number): FoundRec
  * Whether one of the intact records from `next` on was written when the bytes at `at` were durable. If none was, all of them belong to
  * groups that no sync had covered, of which a power loss leaves any part.
  */
-function wasDurable(bytes: Uint8Array, at: number, next: FoundRecord, id: number): boolean {
-  for (let record: FoundRecord | undefined = next; record !== undefined; record = nextIntactRecord(bytes, record.end, id)) {
+function wasDurable(segment: Segment, at: number, next: FoundRecord): boolean {
+  for (let record: FoundRecord | undefined = next; record !== undefined; record = nextIntactRecord(segment, record.end)) {
     if (record.durableBytes === undefined || record.durableBytes > at) return true;
   }
   return false;
