@@ -19,7 +19,7 @@ import { Engine } from "./engine/engine.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { BuildInfo } from "./server/http/options.ts";
 import { probeAddress, startHttpServer } from "./server/http/server.ts";
-import { lockDataDirectory } from "./storage/data-directory.ts";
+import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
@@ -61,6 +61,7 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = lockDataDirectory(settings.storage.dataHome);
+  const unlockLog = lockLogFolder(settings.wal.dir);
   const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
@@ -104,6 +105,7 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
       await http.stop(STOP_GRACE_MILLIS);
       await engine.close();
       userProvider?.close();
+      unlockLog();
       directory.unlock();
       logger.info({}, "stopped");
     },

@@ -29,7 +29,7 @@ import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema 
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
 import { EngineTable } from "./engine-table.ts";
-import { checkFiles } from "./file-check.ts";
+import { FileCheck } from "./file-check.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { LiveTables, type TableEntry } from "./live-tables.ts";
@@ -129,11 +129,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
     failPoint("recover.schemas-read");
-    const tableIds = new Set([...engine.live.entries()].map(({ table }) => table.schema.id));
-    const { nextFileId } = engine.schemas;
-    await checkFiles(parts.files, { names: known, tableIds, nextFileId }, parts.logger);
+    const flushed = new Map([...engine.live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
+    const { nextFileId, nextTableId } = engine.schemas;
+    const check = new FileCheck(parts.files, { names: known, flushed, nextFileId, nextTableId }, parts.logger);
+    await check.begin();
     failPoint("recover.files-checked");
-    const recovery = await engine.replay();
+    const recovery = await engine.replay(check);
     failPoint("recover.done");
     engine.scheduler.start();
     engine.compactor.start();
@@ -368,13 +369,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimmer.trim();
   }
 
-  private async replay(): Promise<WalRecoveryReport> {
+  private async replay(check: FileCheck): Promise<WalRecoveryReport> {
     const regionOf = (tableId: number): Region | undefined => this.live.byTableId(tableId)?.table.region;
-    const replay = new Replay(regionOf, this.schemas.nextTableId, this.ledger, this.parts.logger);
+    const sawEntry = (tableId: number, sequence: number): void => check.sawRecord(tableId, sequence);
+    const replay = new Replay({
+      regionOf,
+      nextTableId: this.schemas.nextTableId,
+      ledger: this.ledger,
+      logger: this.parts.logger,
+      sawEntry,
+    });
     const report = await this.parts.wal.recover((record) => {
       this.sequences.sawUsed(record.sequence);
       replay.apply(record);
     });
+    await check.end();
     failPoint("recover.before-trim");
     await this.trimmer.trim();
     return report;

@@ -1,39 +1,59 @@
 import { describe, expect, test } from "bun:test";
+import { jobOf, tableOf } from "../../test/support/storage/table.ts";
 import { failureOf } from "../../test/support/failure-of.ts";
+import { FIELDS } from "../../test/support/storage/arbitrary-rows.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { memoryFileStore } from "../storage/file-store/memory-file-store.ts";
 import { dataFileName } from "../storage/sst/data-file.ts";
-import { checkFiles, type FileVerdict, judgeFile } from "./file-check.ts";
+import { flushChunks } from "../storage/sst/flush.ts";
+import { FileCheck, type FileVerdict, judgeFile } from "./file-check.ts";
 
 const NEXT_FILE = 1025;
-const TABLE = 7;
+const NEXT_TABLE = 100;
+/** The table of `tableOf`, with all rows up to this sequence flushed. */
+const TABLE = 42;
+const FLUSHED = 50;
+
+const known = { flushed: new Map([[TABLE, FLUSHED]]), nextFileId: NEXT_FILE, nextTableId: NEXT_TABLE };
 
 describe("the decision table", () => {
-  /** Every kind of id beside every kind of table, with an entry and without. */
+  /** Every kind of id beside every kind of table, of sequence and of entry. */
   test("in full", () => {
-    const ids = [1, NEXT_FILE - 1, NEXT_FILE, NEXT_FILE + 5000, 10_000_000_000];
-    for (const table of [TABLE, 8, 999]) {
-      for (const id of ids) {
-        const name = dataFileName(table, id);
-        const known = { tableIds: new Set([TABLE]), nextFileId: NEXT_FILE };
-        const unnamed: FileVerdict = id < NEXT_FILE ? "delete" : "refuse";
-        expect({ name, verdict: judgeFile(name, { ...known, names: new Set<string>() }) }).toEqual({ name, verdict: unnamed });
-        expect({ name, verdict: judgeFile(name, { ...known, names: new Set([name]) }) }).toEqual({ name, verdict: "keep" });
+    for (const table of [TABLE, 43, NEXT_TABLE - 1, NEXT_TABLE, 999]) {
+      for (const file of [1, NEXT_FILE - 1, NEXT_FILE, NEXT_FILE + 5000, 10_000_000_000]) {
+        for (const sequence of [undefined, 1, FLUSHED, FLUSHED + 1, 1000]) {
+          for (const isMissing of [false, true]) {
+            const name = dataFileName(table, file);
+            const where = { name, sequence, isMissing };
+            const named = judgeFile(name, sequence, isMissing, { ...known, names: new Set([name]) });
+            expect({ ...where, named }).toEqual({ ...where, named: "keep" });
+            const verdict = judgeFile(name, sequence, isMissing, { ...known, names: new Set<string>() });
+            expect({ ...where, verdict }).toEqual({ ...where, verdict: wanted(table, file, sequence, isMissing) });
+          }
+        }
       }
     }
   });
 
+  function wanted(table: number, file: number, sequence: number | undefined, isMissing: boolean): FileVerdict {
+    if (file >= NEXT_FILE || table >= NEXT_TABLE) return "refuse";
+    if (table !== TABLE) return "delete";
+    if (sequence === undefined) return "leave";
+    if (sequence > FLUSHED) return "doubt";
+    return isMissing ? "leave" : "delete";
+  }
+
   test("leaves what is no data file alone", () => {
-    const known = { names: new Set<string>(), tableIds: new Set([TABLE]), nextFileId: NEXT_FILE };
     for (const name of [
       "tables/notes.txt",
-      "tables/0000000007/0000000001.parquet.bak",
-      "tables/7/1.parquet",
-      "tables/0000000007/x/0000000001.parquet",
-      "tables/0000000007/00000000001.parquet",
-      "tables/0000000007/-000000001.parquet",
+      "tables/0000000042/0000000001.parquet.bak",
+      "tables/42/1.parquet",
+      "tables/0000000042/x/0000000001.parquet",
+      "tables/0000000042/00000000001.parquet",
+      "tables/0000000042/-000000001.parquet",
     ]) {
-      expect({ name, verdict: judgeFile(name, known) }).toEqual({ name, verdict: "foreign" });
+      const verdict = judgeFile(name, undefined, false, { ...known, names: new Set<string>() });
+      expect({ name, verdict }).toEqual({ name, verdict: "foreign" });
     }
   });
 });
@@ -43,46 +63,76 @@ interface Outcome {
   readonly logged: readonly unknown[];
 }
 
-/** Checks these files beside entries of `known`, all of table 7. */
-async function check(found: readonly string[], known: readonly string[]): Promise<Outcome> {
-  const files = new Map(found.map((name) => [name, new Uint8Array(1)]));
-  const logged: unknown[] = [];
-  const note = (fields: object): void => void logged.push(fields);
+/** A file of one row of table 42, under a sequence. */
+async function fileOf(sequence: number): Promise<Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const job = jobOf(tableOf("millisecond", "last_row"), [{ rows: [{ series: 1, time: 1n, values: [1] }], columnIds: [FIELDS[0]!.id] }], 1);
+  await flushChunks({ ...job, chunks: job.chunks.map((chunk) => ({ ...chunk, sequence })) }, memoryFileStore(files));
+  return [...files.values()][0]!;
+}
+
+/** Checks files, by name and sequence, beside entries of `names`, with a log that has rows of table 42 under `logged`. */
+async function check(found: Readonly<Record<string, number>>, names: readonly string[], logged: readonly number[] = []): Promise<Outcome> {
+  const files = new Map<string, Uint8Array>();
+  for (const [name, sequence] of Object.entries(found)) files.set(name, sequence === 0 ? new Uint8Array(3) : await fileOf(sequence));
+  const lines: unknown[] = [];
+  const note = (fields: object): void => void lines.push(fields);
   const logger: Logger = { ...silentLogger, error: note, warn: note };
-  const what = { names: new Set(known), tableIds: new Set([TABLE]), nextFileId: NEXT_FILE };
   const before = [...files.keys()];
+  const fileCheck = new FileCheck(memoryFileStore(files), { ...known, names: new Set(names) }, logger);
   try {
-    await checkFiles(memoryFileStore(files), what, logger);
+    await fileCheck.begin();
   } catch (error) {
     expect([...files.keys()]).toEqual(before); // A refusal deletes nothing.
     throw error;
   }
-  return { left: [...files.keys()], logged };
+  for (const sequence of logged) fileCheck.sawRecord(TABLE, sequence);
+  await fileCheck.end();
+  return { left: [...files.keys()], logged: lines };
 }
 
 describe("a start", () => {
   const own = dataFileName(TABLE, 3);
+  const other = dataFileName(TABLE, 4);
+  const notes = "tables/notes.txt";
 
-  test("deletes what no entry names, and keeps the rest", async () => {
-    const found = [own, dataFileName(TABLE, 4), dataFileName(99, 5), "tables/notes.txt"];
-    expect(await check(found, [own])).toEqual({ left: [own, "tables/notes.txt"], logged: [{ file: "tables/notes.txt", files: 1 }] });
+  test("deletes what merges, truncations and drops left, and keeps the rest", async () => {
+    const found = { [own]: 40, [other]: FLUSHED, [dataFileName(99, 5)]: 0, [notes]: 0 };
+    expect(await check(found, [own])).toEqual({ left: [own, notes], logged: [{ file: notes, files: 1 }] });
   });
 
-  test("says which files are missing", async () => {
-    expect(await check([], [own])).toEqual({ left: [], logged: [{ file: own, files: 1 }] });
+  test("deletes what a flush left whose rows are in the log", async () => {
+    expect(await check({ [own]: 40, [other]: 60 }, [own], [55, 60, 61])).toEqual({ left: [own], logged: [] });
   });
 
-  test("says so of twenty files and counts the others", async () => {
-    const known = Array.from({ length: 50 }, (_, i) => dataFileName(TABLE, i + 1));
-    const { logged } = await check([], known);
+  test("leaves a file alone whose rows the log does not have", async () => {
+    expect(await check({ [own]: 40, [other]: 60 }, [own], [55, 61])).toEqual({ left: [own, other], logged: [{ file: other, files: 1 }] });
+  });
+
+  test("leaves files alone while files of the same table are missing, and such as cannot be read", async () => {
+    const missing = dataFileName(TABLE, 9);
+    const { left, logged } = await check({ [own]: 40, [other]: 45 }, [own, missing]);
+    expect({ left, logged }).toEqual({
+      left: [own, other],
+      logged: [
+        { file: missing, files: 1 },
+        { file: other, files: 1 },
+      ],
+    });
+    expect(await check({ [other]: 0 }, [])).toEqual({ left: [other], logged: [{ file: other, files: 1 }] });
+  });
+
+  test("names twenty missing files and counts the others", async () => {
+    const names = Array.from({ length: 50 }, (_, i) => dataFileName(TABLE, i + 1));
+    const { logged } = await check({}, names);
     expect(logged).toHaveLength(20);
-    expect(logged[0]).toEqual({ file: known[0]!, files: 50 });
+    expect(logged[0]).toEqual({ file: names[0]!, files: 50 });
   });
 
   test("refuses files that are newer than the meta store, and deletes nothing", async () => {
     const newer = dataFileName(TABLE, NEXT_FILE);
-    const error = await failureOf(check([own, dataFileName(TABLE, 4), newer, dataFileName(TABLE, NEXT_FILE + 1)], [own]));
+    const error = await failureOf(check({ [own]: 40, [other]: 41, [newer]: 60, [dataFileName(TABLE, NEXT_FILE + 1)]: 61 }, [own]));
     expect(error.message).toContain(`the meta store is older than file ${newer} and 1 more files`);
-    expect(error.message).toContain("file ids below 1025 only");
+    expect(error.message).toContain("ids of files below 1025 and of tables below 100 only");
   });
 });

@@ -33,24 +33,28 @@ const PROGRESS_ROWS = 10_000_000;
 
 const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
 
+/** What a replay works with. */
+export interface ReplayParts {
+  readonly regionOf: (tableId: number) => Region | undefined;
+  /** Ids of tables from this one on were never given out. */
+  readonly nextTableId: number;
+  readonly ledger: LogLedger;
+  readonly logger: Logger;
+  /** Is told of every table's part of every record. */
+  readonly sawEntry?: (tableId: number, sequence: number) => void;
+}
+
 /** Takes the records of one start. Holds what the current segment has said about series. */
 export class Replay {
-  private readonly regionOf: (tableId: number) => Region | undefined;
-  private readonly nextTableId: number;
-  private readonly ledger: LogLedger;
-  private readonly logger: Logger;
+  private readonly parts: ReplayParts;
   /** Logged series number → number in this process, by table, for the segment being read. */
   private maps: Map<number, Uint32Array> = new Map();
   private segment = -1;
   private rows = 0;
   private reported = 0;
 
-  /** @param nextTableId ids of tables from this one on were never given out */
-  constructor(regionOf: (tableId: number) => Region | undefined, nextTableId: number, ledger: LogLedger, logger: Logger) {
-    this.regionOf = regionOf;
-    this.nextTableId = nextTableId;
-    this.ledger = ledger;
-    this.logger = logger;
+  constructor(parts: ReplayParts) {
+    this.parts = parts;
   }
 
   /**
@@ -66,23 +70,26 @@ export class Replay {
     for (const entry of decodeWriteRecord(record.sequence, record.payload)) this.applyEntry(entry, record);
     if (this.rows - this.reported < PROGRESS_ROWS) return;
     this.reported = this.rows;
-    this.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
+    this.parts.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
   }
 
   private applyEntry(entry: DecodedEntry, record: WalRecord): void {
-    const region = this.regionOf(entry.tableId);
+    const { regionOf, nextTableId, sawEntry } = this.parts;
+    sawEntry?.(entry.tableId, record.sequence);
+    const region = regionOf(entry.tableId);
     if (region === undefined) {
-      if (entry.tableId >= this.nextTableId) throw olderThanLog(entry.tableId, this.nextTableId, record);
+      if (entry.tableId >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
       return;
     }
     const map = this.define(entry, region);
     if (record.sequence <= region.flushedSequence) return;
-    this.ledger.note(record.segment, entry.tableId, record.sequence);
+    this.parts.ledger.note(record.segment, entry.tableId, record.sequence);
     const { rowCount } = entry.header;
     region.restore((memtable) => {
       const chunk = renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map);
       if (chunk !== undefined) this.rows += rowCount;
-      else this.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      else
+        this.parts.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
       return chunk;
     });
   }

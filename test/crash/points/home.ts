@@ -80,7 +80,8 @@ export function copyHome(from: string, to: string): void {
 
 /** Puts bytes that are no record behind the newest log segment, as a torn write does. Returns whether there is a segment. */
 export function tearLog(path: string): boolean {
-  const newest = readdirSync(join(path, "wal")).sort().at(-1);
+  const segments = readdirSync(join(path, "wal")).filter((name) => name.endsWith(".log"));
+  const newest = segments.sort().at(-1);
   if (newest === undefined) return false;
   appendFileSync(join(path, "wal", newest), new Uint8Array(77).fill(0x56));
   return true;
