@@ -252,6 +252,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
     if (durable === undefined) return { rowCount: 0 };
+    // Now, since rows that wait for the log take memory too: a disk that stands still must hold writers back.
+    this.scheduler.written(prepared.reduce((bytes, { chunk }) => bytes + chunk.payload.length, 0));
     try {
       await durable;
     } catch (error) {
@@ -259,13 +261,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       throw error;
     }
     failPoint("write.durable");
-    let bytes = 0;
-    for (const chunk of prepared) {
-      chunk.publish();
-      bytes += chunk.chunk.payload.length;
-    }
+    for (const chunk of prepared) chunk.publish();
     failPoint("write.published");
-    this.scheduler.written(bytes);
     await this.parts.meta.settled();
     return { rowCount };
   }

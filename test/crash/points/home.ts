@@ -6,9 +6,11 @@ import { Database } from "bun:sqlite";
 import { appendFileSync, cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
+import { OPEN_FILES_MAX } from "../../../src/base/limits.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { inlineMergeExecutor } from "../../../src/storage/compaction/merge-executor.ts";
+import { type FileDisk, systemFileDisk } from "../../../src/storage/file-store/file-disk.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../../src/storage/meta-store/sqlite-meta-store.ts";
 import { inlineFlushExecutor } from "../../../src/storage/sst/flush-executor.ts";
@@ -30,8 +32,8 @@ export interface Home {
 }
 
 /** Opens an engine in `path`, which is made when missing. */
-export async function openHome(path: string): Promise<Home> {
-  const files = localFileStore(join(path, "data"));
+export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk): Promise<Home> {
+  const files = localFileStore(join(path, "data"), OPEN_FILES_MAX, fileDisk);
   const disk = new FaultyLogDisk();
   const flusher = inlineFlushExecutor(files);
   const merger = inlineMergeExecutor(files);
