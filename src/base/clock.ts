@@ -14,8 +14,8 @@ export interface Clock {
 const AHEAD_MILLIS_MAX = 2;
 
 /**
- * A wall clock in nanoseconds out of one that counts whole milliseconds: between its ticks it follows the monotonic clock. It never goes back
- * unless the wall clock is set back, and is at most `AHEAD_MILLIS_MAX` off; a step of the wall clock is followed at once.
+ * A wall clock in nanoseconds out of one that counts whole milliseconds: between its ticks it follows the monotonic clock. It never goes
+ * back unless the wall clock is set back, and is at most `AHEAD_MILLIS_MAX` off; a step of the wall clock is followed at once.
  */
 export function finerClock(wallMillis: () => number, monotonicMillis: () => number): () => EpochNanos {
   let anchorWall = Number.NEGATIVE_INFINITY;

@@ -175,8 +175,8 @@ function olderThanFiles(newer: readonly string[], { nextFileId, nextTableId }: K
   const others = newer.length === 1 ? "" : ` and ${newer.length - 1} more files`;
   return new DbError(
     StatusCode.StorageUnavailable,
-    `cannot open the data: the meta store is older than file ${newer[0] ?? ""}${others}: it has given out ids of files below ${nextFileId} ` +
-      `and of tables below ${nextTableId} only; put the meta store back that belongs to these files, or move them out of the data folder ` +
-      "to go on without their rows",
+    `cannot open the data: the meta store is older than file ${newer[0] ?? ""}${others}: it has given out ids of files below ` +
+      `${nextFileId} and of tables below ${nextTableId} only; put the meta store back that belongs to these files, or move them out of ` +
+      "the data folder to go on without their rows",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Fault 9: input/output errors. A failed sync puts the log out of order until a restart has read what is there: nothing is acknowledged after
- * it, and nothing that was is lost. A start that cannot read, cut or sync its log is refused.
+ * Fault 9: input/output errors. A failed sync puts the log out of order until a restart has read what is there: nothing is acknowledged
+ * after it, and nothing that was is lost. A start that cannot read, cut or sync its log is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,4 +1,6 @@
-/** Fault 10: a disk that stands still. Memory stays within its limit, writers wait and are told to come back, and then everything goes on. */
+/**
+ * Fault 10: a disk that stands still. Memory stays within its limit, writers wait and are told to come back, and then everything goes on.
+ */
 import { expect, test } from "bun:test";
 import { put, read, refusal } from "../engine/lines.ts";
 import { Machine } from "../engine/machine.ts";

@@ -1,6 +1,6 @@
 /**
- * Fault 12: a clock that jumps, and times at the edges of what there is. Intervals (flushes, stalls, retries) follow the monotonic clock, so
- * that a jump of the wall clock starts, delays and refuses nothing. The wall clock decides what `now()` is and which rows have expired:
+ * Fault 12: a clock that jumps, and times at the edges of what there is. Intervals (flushes, stalls, retries) follow the monotonic clock,
+ * so that a jump of the wall clock starts, delays and refuses nothing. The wall clock decides what `now()` is and which rows have expired:
  * nothing else. A clock that is set too far ahead ends the lives of rows with a TTL, as its rows would otherwise outlive it.
  */
 import { describe, expect, test } from "bun:test";

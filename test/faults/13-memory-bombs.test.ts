@@ -1,6 +1,6 @@
 /**
- * Fault 13: small requests that grow: bombs of every coding, a line of a million tags, a million columns, heads without end. Each is refused
- * by name, memory stays small, and the server goes on. More of them: `test/process/bad-input.test.ts`.
+ * Fault 13: small requests that grow: bombs of every coding, a line of a million tags, a million columns, heads without end. Each is
+ * refused by name, memory stays small, and the server goes on. More of them: `test/process/bad-input.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

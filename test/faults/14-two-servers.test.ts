@@ -1,6 +1,6 @@
 /**
- * Fault 14: two servers on one directory, be it the data or the log of the first. The second one names the first one's pid and ends before it
- * touches anything. The same data directory: `test/process/life.test.ts`.
+ * Fault 14: two servers on one directory, be it the data or the log of the first. The second one names the first one's pid and ends before
+ * it touches anything. The same data directory: `test/process/life.test.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Fault 15: connections that are cut, bodies that trickle, and batches that clients send again because they heard no answer. A repeated batch
- * changes nothing; one that was cut off is not there, or is there whole. Cut and slow bodies: `test/process/bad-input.test.ts`.
+ * Fault 15: connections that are cut, bodies that trickle, and batches that clients send again because they heard no answer. A repeated
+ * batch changes nothing; one that was cut off is not there, or is there whole. Cut and slow bodies: `test/process/bad-input.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";

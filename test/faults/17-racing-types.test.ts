@@ -1,6 +1,6 @@
 /**
- * Fault 17: clients that make the same column, or the same table, at the same time with different types. One type wins; its rows are all there;
- * every other row is refused with both types in the text; nothing in between, after a kill as well.
+ * Fault 17: clients that make the same column, or the same table, at the same time with different types. One type wins; its rows are all
+ * there; every other row is refused with both types in the text; nothing in between, after a kill as well.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { postLines, queryRows, writeLines } from "../support/http-client.ts";

@@ -1,7 +1,7 @@
 /**
- * What a power loss leaves: of changes that no sync has covered any part. Of a write any of its sectors, of a folder's changes any, unless a
- * drawn mode says all, none or the first few. What is lost of a file that has grown reads as zeros, noise or old bytes of another file. It
- * is harder than any journalling file system.
+ * What a power loss leaves: of changes that no sync has covered any part. Of a write any of its sectors, of a folder's changes any, unless
+ * a drawn mode says all, none or the first few. What is lost of a file that has grown reads as zeros, noise or old bytes of another file.
+ * It is harder than any journalling file system.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

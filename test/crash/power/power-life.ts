@@ -2,8 +2,8 @@
  * One random life on a machine that loses power: writes in groups, flushes, merges and changes of tables until the process dies somewhere
  * in between; after each death a start, and the question whether every promise was kept.
  *
- * Promises: the start succeeds; a write that was acknowledged is there, whole, with its values, once; one that was not is there whole or not
- * at all over its tables, and stays as it was found; a change of a table is made or not; no file is there that nobody knows.
+ * Promises: the start succeeds; a write that was acknowledged is there, whole, with its values, once; one that was not is there whole or
+ * not at all over its tables, and stays as it was found; a change of a table is made or not; no file is there that nobody knows.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
