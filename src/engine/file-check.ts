@@ -86,7 +86,7 @@ export class FileCheck {
    */
   async begin(): Promise<void> {
     const { store, known, logger } = this;
-    const found = await store.list("tables");
+    const found = await store.list("tables", (folder) => isOfNoTable(folder, known));
     const present = new Set(found);
     const missing = [...known.names].filter((name) => !present.has(name));
     const lacking = new Set(missing.map((name) => idsOf(name)?.table));
@@ -169,6 +169,12 @@ function idsOf(name: string): { readonly table: number; readonly file: number } 
   const table = Number(digits[1]);
   const file = Number(digits[2]);
   return dataFileName(table, file) === name ? { table, file } : undefined;
+}
+
+/** Whether a folder is that of a table that does not exist: what a drop left that was cut short. */
+function isOfNoTable(folder: string, { flushed }: KnownFiles): boolean {
+  const digits = /^tables\/(\d{10,16})$/.exec(folder);
+  return digits !== null && !flushed.has(Number(digits[1]));
 }
 
 function olderThanFiles(newer: readonly string[], { nextFileId, nextTableId }: KnownFiles): DbError {

@@ -60,7 +60,8 @@ describe("a connection that is cut", () => {
       request.close();
     }
     const tables = (await queryRows(server.url, "SHOW TABLES")).rows.flat();
-    if (tables.includes("cut")) expect(await countOf("cut")).toEqual(want(1));
+    const allowed: readonly (readonly unknown[] | undefined)[] = [[0, null], want(1)]; // A table may be made and its rows on their way.
+    if (tables.includes("cut")) expect(allowed).toContainEqual(await countOf("cut"));
     await writeLines(server.url, lines);
     expect(await countOf("cut")).toEqual(want(1));
     expect(server.log()).not.toMatch(/"level":"error"/);

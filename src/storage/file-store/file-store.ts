@@ -30,8 +30,11 @@ export interface FileStore {
   open(name: string): Promise<FileReader>;
   /** Deletes a file; one that does not exist is no error. */
   delete(name: string): Promise<void>;
-  /** Names of all files under a folder, at any depth. Unfinished ones, and folders without files, are deleted on the way and not listed. */
-  list(folder: string): Promise<readonly string[]>;
+  /**
+   * Names of all files under a folder, at any depth; unfinished ones are deleted on the way and not listed, and so are folders without
+   * files that are `unwanted`.
+   */
+  list(folder: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]>;
   /** Deletes a folder with all its files. */
   deleteFolder(folder: string): Promise<void>;
 }

@@ -48,9 +48,9 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX,
       await guarded(`delete file ${name}`, () => disk.delete(join(root, name)));
       failPoint("file.deleted");
     },
-    async list(folder) {
+    async list(folder, unwanted = () => false) {
       known.clear();
-      return guarded(`list folder ${folder}`, () => listFiles(root, folder, disk));
+      return guarded(`list folder ${folder}`, () => listFiles(root, folder, disk, unwanted));
     },
     async deleteFolder(folder) {
       known.clear();
@@ -60,7 +60,7 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX,
   };
 }
 
-async function listFiles(root: string, folder: string, disk: FileDisk): Promise<string[]> {
+async function listFiles(root: string, folder: string, disk: FileDisk, unwanted: (folder: string) => boolean): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true, recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
@@ -81,7 +81,9 @@ async function listFiles(root: string, folder: string, disk: FileDisk): Promise<
     }
   }
   // Deepest first: what a drop left when it was cut short.
-  for (const path of folders.sort((a, b) => b.length - a.length)) if (!used.has(path)) await disk.deleteEmptyFolder(path);
+  for (const path of folders.sort((a, b) => b.length - a.length)) {
+    if (!used.has(path) && unwanted(relative(root, path))) await disk.deleteEmptyFolder(path);
+  }
   return names;
 }
 
