@@ -35,6 +35,27 @@ describe("a finer clock", () => {
   });
 });
 
+test("a thread that stands still between two readings does not see time go back", () => {
+  let now = 1000;
+  let pause = 0;
+  const clock = finerClock(
+    () => {
+      const wall = Math.floor(now);
+      now += pause;
+      return wall;
+    },
+    () => now,
+  );
+  let last = clock();
+  for (let i = 0; i < 2000; i++) {
+    now += 0.3;
+    pause = i % 7 === 0 ? (i % 50) / 2 : 0;
+    const time = clock();
+    expect(time >= last).toBe(true);
+    last = time;
+  }
+});
+
 test("the machine's clock never goes back", () => {
   let last = systemClock.nowNanos();
   const first = last;

@@ -21,10 +21,12 @@ export function finerClock(wallMillis: () => number, monotonicMillis: () => numb
   let anchorWall = Number.NEGATIVE_INFINITY;
   let anchorMonotonic = 0;
   return () => {
+    const before = monotonicMillis();
     const wall = wallMillis();
     const monotonic = monotonicMillis();
     const guess = anchorWall + (monotonic - anchorMonotonic);
-    if (!(guess >= wall && guess <= wall + AHEAD_MILLIS_MAX)) {
+    // A thread that stood still between the readings sees a wall clock that is too old by that much.
+    if (!(guess >= wall && guess <= wall + AHEAD_MILLIS_MAX + (monotonic - before))) {
       anchorWall = wall;
       anchorMonotonic = monotonic;
     }
