@@ -2,7 +2,7 @@
  * How a server is brought to each fail point: with what it is armed, what its directory looks like before, and what it does meanwhile.
  */
 import { Database } from "bun:sqlite";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../../../bench/macro/random.ts";
 import { SqlError, sqlTable } from "../../../bench/macro/sql-client.ts";
@@ -49,14 +49,18 @@ export function recipeFor(name: FailPointName, random: Random): Recipe {
   }
 }
 
-/** A file that a flush cut short might have left: its id was given out, and no entry names it. */
+/**
+ * A file without an entry: a copy of one that has an entry, as a merge leaves its inputs, or with `suffix` an unfinished one. Its id was given
+ * out and is not used.
+ */
 function plantFile(dataHome: string, suffix: string): void {
   const meta = new Database(join(dataHome, "meta.db"));
   const next = meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'next/file'").get();
   meta.close();
-  const path = join(dataHome, "data", "tables", "0000000001", `${String(Number(next?.value) - 1).padStart(10, "0")}.parquet${suffix}`);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, "cut sh");
+  const [known] = [...new Bun.Glob("tables/*/*.parquet").scanSync(join(dataHome, "data"))];
+  if (known === undefined) throw new Error("no server has flushed yet: there is no file to copy");
+  const path = join(dataHome, "data", dirname(known), `${String(Number(next?.value) - 1).padStart(10, "0")}.parquet${suffix}`);
+  copyFileSync(join(dataHome, "data", known), path);
 }
 
 /** Statements that pass every step of changes of tables and databases, one round. Names differ from round to round. */
