@@ -10,8 +10,9 @@ import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
-import { headText, ingestText, queriesText, startText } from "./macro/report.ts";
+import { headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
 import { killAllServers } from "./macro/server-process.ts";
+import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
 import { sinkTarget, type Target, varveTarget } from "./macro/target.ts";
 import { runMicro } from "./micro/run.ts";
@@ -51,7 +52,12 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (options.command === "replay") {
     return [startText(await runStarts(input, shape, options.durabilities[0] ?? "always", workDirectory, progress))];
   }
-  const varve = options.durabilities.map((durability) => varveTarget(durability, options.settings));
+  if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
+  const varve = options.durabilities.flatMap((durability) =>
+    options.threads.length === 0
+      ? [varveTarget(durability, options.settings)]
+      : options.threads.map((threads) => varveTarget(durability, options.settings, threads)),
+  );
   const isVarve = (target: Target): boolean => target === varve[0];
   const withIngest = options.command !== "queries";
   const { cases, notes } = withIngest
@@ -68,13 +74,19 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     keep,
     keepsDirectories: options.keepsWorkDirectory,
   });
-  const pieces = withIngest ? [ingestText(results, "Varve"), ...notes] : [];
+  const pieces = withIngest ? [ingestText(results, varve[0]?.name ?? "Varve"), ...notes] : [];
   if (keptDirectory === undefined || varve[0] === undefined) return pieces;
   const kept = await varve[0].start(keptDirectory);
   const queries = queriesFor(options.dataset, options.queriesPerType);
   pieces.push(queriesText(await runQueries(kept, queries, options.repeats, options.withDuckdb, progress)));
   await kept.server.stop();
   return pieces;
+}
+
+function soak(options: Options, input: Generated, shape: Shape, workDirectory: string, progress: Progress): Promise<SoakResult> {
+  const target = varveTarget(options.durabilities[0] ?? "always", options.settings);
+  const { dataset } = options;
+  return runSoak({ target, directory: join(workDirectory, "soak"), input, dataset, shape, seconds: options.minutes * 60, progress });
 }
 
 function ingestCases(

@@ -12,12 +12,14 @@ Examples:
   bun bench --smoke                            the same with 20,000 rows and no peers: a few seconds
   bun bench ingest --peers none --runs 5       ingest alone, five times
   bun bench ingest --batch 1000 --connections 16 --durability always,never
+  bun bench ingest --peers none --threads 1,2  one ingest thread beside two
   bun bench queries --rows 2000000             queries on a smaller store
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
+  bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | micro] [options]
+  bun bench [all | ingest | queries | replay | soak | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -26,7 +28,9 @@ Options:
   --batch N          rows a request (10000)
   --connections N    connections of the load generator (4)
   --no-small         leave out the second shape, 1,000 rows x 16 connections
+  --minutes N        length of the soak (60); may be a fraction
   --durability LIST  wal.sync of Varve: always, interval, never (always)
+  --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
@@ -44,7 +48,7 @@ Options:
 `;
 
 /** What the first argument chooses. */
-export const COMMANDS = ["all", "ingest", "queries", "replay", "micro"] as const;
+export const COMMANDS = ["all", "ingest", "queries", "replay", "soak", "micro"] as const;
 
 /** One of them. */
 export type Command = (typeof COMMANDS)[number];
@@ -58,7 +62,11 @@ export interface Options {
   readonly rowsPerBatch: number;
   readonly connections: number;
   readonly withSmallBatches: boolean;
+  /** Length of the soak. */
+  readonly minutes: number;
   readonly durabilities: readonly Durability[];
+  /** Numbers of ingest threads; empty: what the server chooses. */
+  readonly threads: readonly number[];
   readonly peers: readonly PeerName[];
   readonly questdbJar: string;
   readonly runs: number;
@@ -105,7 +113,9 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     rowsPerBatch: whole("batch", values.batch, 10_000),
     connections: whole("connections", values.connections, 4),
     withSmallBatches: !values["no-small"],
+    minutes: positive("minutes", values.minutes, isSmoke ? 0.2 : 60),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
+    threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     peers: peersOf(values.peers ?? (isSmoke ? "none" : "all")),
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
@@ -134,7 +144,9 @@ function parse(args: readonly string[]) {
         batch: VALUE,
         connections: VALUE,
         "no-small": SWITCH,
+        minutes: VALUE,
         durability: VALUE,
+        threads: VALUE,
         peers: VALUE,
         "questdb-jar": VALUE,
         runs: VALUE,
@@ -160,6 +172,13 @@ function whole(name: string, text: string | undefined, fallback: number): number
   if (text === undefined) return fallback;
   const value = Number(text.replaceAll("_", ""));
   if (!Number.isSafeInteger(value) || value < 1) throw new UsageError(`--${name} ${text}: want a whole number of at least 1`);
+  return value;
+}
+
+function positive(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!(value > 0 && value < 1e6)) throw new UsageError(`--${name} ${text}: want a number above 0`);
   return value;
 }
 

@@ -1,42 +1,50 @@
 /**
  * One server of one process, wired from its settings. The only file besides `main.ts` that sees every layer.
  *
- *   lock the data directory ─► meta store ─► engine (replays the log) ─► facade ─► HTTP
+ *   lock the data directory ─► meta store ─► engine (replays the logs) ─► facade ─► HTTP ─► ingest threads
  *
  * `stop` goes the other way: stop accepting, finish requests, flush, close, unlock.
  */
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
+import { registerMemoryMetrics } from "./base/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
+import { MemoryPool, ServerMemory } from "./base/server-memory.ts";
+import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
 import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
+import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
-import { InfluxDecoder } from "./ingest/influx/decode.ts";
-import type { BuildInfo } from "./server/http/options.ts";
-import { probeAddress, startHttpServer } from "./server/http/server.ts";
+import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { LimitWatch } from "./engine/health/limit-watch.ts";
+import { SharedState } from "./engine/threads/shared-state.ts";
+import type { BuildInfo, LogControl } from "./server/http/options.ts";
+import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
+import { probeAddress } from "./server/http/listener.ts";
+import { startHttpServer } from "./server/http/server.ts";
 import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
-import { openLocalWal } from "./storage/wal/local-wal.ts";
+import { listening, openThreadLog, openThreadLogs } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
 /** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB. */
 const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
+/** Part of the memory limit that is used where the limit is small: pages, all queries together. */
+const PAGE_CACHE_PART = 1 / 4;
+const QUERIES_PART = 1 / 2;
 /** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
 const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
-/** Name of the time index of tables that writes make. */
-const TIME_COLUMN = "greptime_timestamp";
 
 /** A running server. */
 export interface Standalone {
@@ -50,9 +58,15 @@ export interface Standalone {
  * Starts a server and resolves when it is ready.
  *
  * @param onBug called when a broken invariant was met: the process should end
+ * @param threadScript the program of an ingest thread; tests give it one that misbehaves
  * @throws DbError with one line for the operator
  */
-export async function startStandalone(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<Standalone> {
+export async function startStandalone(
+  settings: Settings,
+  log: RootLog,
+  onBug: (error: Error) => void,
+  threadScript?: string,
+): Promise<Standalone> {
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
   const zone = settings.general.defaultTimezone;
@@ -62,48 +76,47 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = lockDataDirectory(settings.storage.dataHome);
   const unlockLog = lockLogFolder(settings.wal.dir);
-  const { engine, recovery } = await openEngine(settings, log, directory.metaFile, directory.dataFolder);
+  const memory = new ServerMemory(memoryLimitOf(settings));
+  const shared = new SharedState(ingestThreadsOf(settings) - 1);
+  const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
   const db = new LocalDb(engine, systemClock, {
     timeoutMillis: settings.query.timeoutMs,
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
+    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
   });
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerMemoryMetrics(metrics, memory);
+  registerHealthMetrics(metrics, engine);
+  const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
+  limits.start(metrics);
+  const control = sharedLogControl(log);
   const http = await startHttpServer({
-    hostname: settings.http.addr.host,
-    port: settings.http.addr.port,
-    surface: "all",
+    ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
     userProvider,
     logger: log.logger("http"),
-    clock: systemClock,
     metrics,
-    bodyBytesMax: settings.http.bodyBytesMax,
-    inFlightBytesMax: 0,
-    timeoutMs: settings.http.timeoutMs,
-    publicAdmin: settings.http.publicAdmin,
-    cors: { enabled: settings.http.enableCors, origins: settings.http.corsAllowedOrigins },
-    autoCreateTable: settings.general.autoCreateTable,
-    influx: {
-      enabled: settings.influxdb.enable,
-      defaultMergeMode: settings.influxdb.defaultMergeMode,
-      timeColumn: TIME_COLUMN,
-      createDecoder: () => new InfluxDecoder(),
-    },
+    memory,
     build: buildInfo(),
     configText: () => renderConfig(settings),
-    log,
+    log: control,
     onBug,
   });
+  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, script: threadScript, onBug });
+  control.follow(threads);
   const millis = Math.round(systemClock.monotonicMillis() - started);
-  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, millis }, "ready");
+  const facts = { address: http.url, data: settings.storage.dataHome, version: VERSION, ingestThreads: shared.threads + 1 };
+  logger.info({ ...facts, memoryLimit: memory.bytesMax, millis }, "ready");
   return {
     url: http.url,
     async stop() {
-      await http.stop(STOP_GRACE_MILLIS);
+      limits.close();
+      await Promise.all([http.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
       await engine.close();
+      threads.end();
       userProvider?.close();
       unlockLog();
       directory.unlock();
@@ -112,17 +125,34 @@ export async function startStandalone(settings: Settings, log: RootLog, onBug: (
   };
 }
 
-async function openEngine(settings: Settings, log: RootLog, metaFile: string, dataFolder: string): ReturnType<typeof Engine.open> {
-  const { wal, storage } = settings;
+/** The log filter of this thread and of those that follow it. */
+function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogControl, "setFilter">): void } {
+  const followers: Pick<LogControl, "setFilter">[] = [log];
+  return {
+    get filter() {
+      return log.filter;
+    },
+    setFilter(filter) {
+      for (const each of followers) each.setFilter(filter);
+    },
+    follow(others) {
+      followers.push(others);
+    },
+  };
+}
+
+async function openEngine(
+  settings: Settings,
+  log: RootLog,
+  { memory, shared }: { readonly memory: ServerMemory; readonly shared: SharedState },
+  metaFile: string,
+  dataFolder: string,
+): ReturnType<typeof Engine.open> {
+  const { storage } = settings;
   return Engine.open({
-    wal: await openLocalWal({
-      directory: join(wal.dir),
-      sync: wal.sync,
-      syncIntervalMs: wal.syncIntervalMs,
-      segmentBytes: wal.segmentBytes,
-      recovery: wal.recovery,
-      logger: log.logger("wal"),
-    }),
+    wal: await openThreadLog(settings.wal, 0, log.logger("wal"), false),
+    shared,
+    threadLogs: await openThreadLogs(settings.wal, log.logger("wal")),
     meta: openSqliteMetaStore(metaFile),
     files: localFileStore(dataFolder),
     flusher: workerFlushExecutor(dataFolder),
@@ -134,7 +164,9 @@ async function openEngine(settings: Settings, log: RootLog, metaFile: string, da
     },
     clock: systemClock,
     logger: log.logger("engine"),
-    pageCacheBytes: PAGE_CACHE_BYTES,
+    pageCacheBytes: Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)),
+    memory,
+    disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     limits: {
       memtableBytes: storage.memtableBytes,
       writeBufferBytes: storage.writeBufferBytesMax,

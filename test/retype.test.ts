@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DbError } from "../src/base/error.ts";
+import { unitsPerDay } from "../src/column/clock-time.ts";
 import {
   BINARY,
   BOOLEAN,
@@ -14,13 +15,17 @@ import {
   INT32,
   INT64,
   INTERVAL,
+  JSON2,
+  JSON_TYPE,
   STRING,
+  TIME_NANOSECOND,
   TIMESTAMP_MICROSECOND,
   TIMESTAMP_NANOSECOND,
   TIMESTAMP_SECOND,
   UINT8,
   UINT64,
 } from "../src/column/data-type.ts";
+import { exactInteger } from "../src/column/exact-integer.ts";
 import { canRetype, retypeScalar, retypeVector } from "../src/column/retype.ts";
 import { scalarAt } from "../src/column/scalar.ts";
 import type { Scalar } from "../src/column/vector.ts";
@@ -42,6 +47,13 @@ const TYPES: readonly DataType[] = [
   TIMESTAMP_SECOND,
   TIMESTAMP_MICROSECOND,
   TIMESTAMP_NANOSECOND,
+  { kind: "decimal", precision: 5, scale: 2 },
+  { kind: "decimal", precision: 18, scale: 4 },
+  { kind: "decimal", precision: 38, scale: 10 },
+  { kind: "time", unit: "second" },
+  TIME_NANOSECOND,
+  JSON_TYPE,
+  { kind: "vector", dimension: 1 },
 ];
 const TEXTS = [
   "5",
@@ -65,6 +77,12 @@ const TEXTS = [
   "1969-12-31 23:59:59.5",
   "2024-01-31 25:00:00",
   "18446744073709551615",
+  "12:30:00.5",
+  "1.005",
+  "-0.5e2",
+  '{"b":1,"a":[]}',
+  "[1.5]",
+  "[1,2]",
 ];
 
 function valueOf(type: DataType): fc.Arbitrary<Scalar> {
@@ -84,6 +102,16 @@ function valueOf(type: DataType): fc.Arbitrary<Scalar> {
       return fc.bigInt({ min: -(10n ** 11n), max: 10n ** 11n });
     case "binary":
       return fc.uint8Array({ maxLength: 3 });
+    case "vector":
+      return fc.uint8Array({ minLength: type.dimension * 4, maxLength: type.dimension * 4 });
+    case "time":
+      return fc.integer({ min: 0, max: Number(unitsPerDay(type.unit)) - 1 });
+    case "decimal": {
+      const most = 10n ** BigInt(type.precision) - 1n;
+      return fc.oneof(fc.bigInt({ min: -most, max: most }), fc.bigInt({ min: -999n, max: 999n })).map(exactInteger);
+    }
+    case "json":
+      return fc.constantFrom("{}", "[1.5]", "true", '"2024-02-29"');
     default:
       return fc.oneof(fc.constantFrom(...TEXTS), fc.string({ maxLength: 5 }));
   }
@@ -126,6 +154,9 @@ describe("refused", () => {
     [INT64, BINARY],
     [INT64, INTERVAL],
     [FLOAT64, DATE],
+    [STRING, JSON2],
+    [BOOLEAN, { kind: "decimal", precision: 1, scale: 0 } as const],
+    [INT64, TIME_NANOSECOND],
   ])("%p to %p", (from, to) => expect(canRetype(from, to)).toBe(false));
 });
 

@@ -3,7 +3,8 @@ import type { IngestResult } from "./ingest-bench.ts";
 import type { Machine } from "./machine.ts";
 import type { QueryResult } from "./query-bench.ts";
 import type { StartResult } from "./start-bench.ts";
-import { median, spread } from "./statistics.ts";
+import type { SoakResult } from "./soak-bench.ts";
+import { median, percentile, spread } from "./statistics.ts";
 
 const MIB = 2 ** 20;
 
@@ -127,6 +128,64 @@ export function startText(result: StartResult): string {
     ["ready on a cleanly closed store", `${result.cleanReadyMs.toFixed(0)} ms`],
   ];
   return `## Start, replay, rest\n\n${table(["what", "figure"], lines)}`;
+}
+
+/** Parts into which a soak is cut, to see what grows. */
+const SOAK_PARTS = 6;
+
+/** The table of a soak: one line a sixth of its time. */
+export function soakText(result: SoakResult): string {
+  const { windows, samples, seconds } = result;
+  const lines = Array.from({ length: SOAK_PARTS }, (_, part) => {
+    const own = windows.slice(Math.floor((part * windows.length) / SOAK_PARTS), Math.floor(((part + 1) * windows.length) / SOAK_PARTS));
+    const looks = samples.slice(Math.floor((part * samples.length) / SOAK_PARTS), Math.floor(((part + 1) * samples.length) / SOAK_PARTS));
+    const window = own.length === 0 ? Number.NaN : median(own.map(({ rows }) => rows)) / 10;
+    return [
+      `${((seconds / 60 / SOAK_PARTS) * part).toFixed(1)} min`,
+      thousands(window),
+      median(own.map(({ ackMsP50 }) => ackMsP50)).toFixed(1),
+      median(own.map(({ ackMsP99 }) => ackMsP99)).toFixed(1),
+      Math.max(0, ...own.map(({ ackMsMax }) => ackMsMax)).toFixed(0),
+      String(own.reduce((sum, { refused }) => sum + refused, 0)),
+      (median(looks.map(({ rssBytes }) => rssBytes)) / MIB).toFixed(0),
+      (Math.max(0, ...looks.map(({ rssBytes }) => rssBytes)) / MIB).toFixed(0),
+      median(looks.map(({ files }) => files)).toFixed(0),
+      (median(looks.map(({ diskBytes }) => diskBytes)) / MIB).toFixed(0),
+      (median(looks.map(({ logBytes }) => logBytes)) / MIB).toFixed(0),
+      ms(median(looks.map(({ queryMs }) => queryMs))),
+      ms(
+        percentile(
+          looks.map(({ queryMs }) => queryMs),
+          1,
+        ),
+      ),
+    ];
+  });
+  const head = [
+    "from",
+    "rows/s",
+    "ack p50 ms",
+    "p99 ms",
+    "max ms",
+    "429",
+    "RSS MiB",
+    "most",
+    "files",
+    "disk MiB",
+    "log MiB",
+    "query ms",
+    "most",
+  ];
+  const rows = windows.reduce((sum, window) => sum + window.rows, 0);
+  const { deletes, windowsCounted, rssBytesPeak, diskBytesWritten } = result;
+  return `## Soak
+
+${(seconds / 60).toFixed(1)} minutes of ingest, ${thousands(rows)} rows, with a time to live of three minutes and ${deletes} deletes of \
+${thousands(result.deletedRows)} rows, compaction running. ${windowsCounted} windows of ten seconds were counted while nothing had \
+touched them, and held every acknowledged row; every deleted row was gone. Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB, \
+${(diskBytesWritten / rows).toFixed(1)} B written a row.
+
+${table(head, lines)}`;
 }
 
 /** A Markdown table whose columns line up. Numbers stand right. */

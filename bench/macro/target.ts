@@ -40,16 +40,22 @@ const DURABILITY_TEXT: Readonly<Record<Durability, string>> = {
   never: "page cache",
 };
 
-/** Varve with a durability mode and further settings (`section.key` to TOML text). */
-export function varveTarget(durability: Durability, extra: ReadonlyMap<string, string> = new Map()): Target {
+/** Varve with a durability mode, further settings (`section.key` to TOML text) and, if not as many as it chooses, ingest threads. */
+export function varveTarget(durability: Durability, extra: ReadonlyMap<string, string> = new Map(), threads?: number): Target {
   const settings: Record<string, Record<string, string>> = { logging: { level: '"warn"' } };
-  for (const [path, value] of [["wal.sync", `"${durability}"`] as const, ...extra]) {
+  const own: [string, string][] = [["wal.sync", `"${durability}"`]];
+  if (threads !== undefined) own.push(["ingest.threads", String(threads)]);
+  for (const [path, value] of [...own, ...extra]) {
     const dot = path.lastIndexOf(".");
     const section = path.slice(0, dot);
     settings[section] = { ...settings[section], [path.slice(dot + 1)]: value };
   }
   return {
-    name: durability === "always" ? "Varve" : `Varve, wal.sync=${durability}`,
+    name: [
+      "Varve",
+      ...(durability === "always" ? [] : [`wal.sync=${durability}`]),
+      ...(threads === undefined ? [] : [threadsText(threads)]),
+    ].join(", "),
     durability: DURABILITY_TEXT[durability],
     start: async (directory) => {
       const port = freePort();
@@ -57,6 +63,10 @@ export function varveTarget(durability: Durability, extra: ReadonlyMap<string, s
       return runningVarve(await startVarve({ directory, port, settings }), directory, port);
     },
   };
+}
+
+function threadsText(threads: number): string {
+  return threads === 1 ? "1 ingest thread" : `${threads} ingest threads`;
 }
 
 /** The view of a Varve process that the benchmarks use. */

@@ -7,6 +7,15 @@ import { assert } from "./assert.ts";
 /** Longest name of a database, table or column in bytes. Reason: names are in every catalog row. Error: InvalidArguments. */
 export const NAME_BYTES_MAX = 1024;
 
+/** Most databases. Reason: each is an entry in memory and in every list. Error: InvalidArguments. */
+export const DATABASES_MAX = 10_000;
+
+/** Most tables of one database. Reason: each costs some KiB of memory and files of its own. Error: InvalidArguments. */
+export const TABLES_PER_DATABASE_MAX = 100_000;
+
+/** Longest text of one field in bytes. Reason: a page of a column holds a value whole. Error: the line is refused. */
+export const FIELD_TEXT_BYTES_MAX: number = 16 * 1024 * 1024;
+
 /** Most columns of one table. Reason: each costs memory in every chunk and a column chunk in every file. Error: InvalidArguments. */
 export const TABLE_COLUMNS_MAX = 4096;
 
@@ -21,6 +30,15 @@ export const SERIES_PER_TABLE_MAX = 16_777_216;
  * are then within 2^53 of each other, so that their difference is exact in a double.
  */
 export const CHUNK_TIME_SPAN_MAX: number = 2 ** 52 - 1;
+
+/**
+ * Most writes that wait for the log's disk. Reason: each holds a request and its rows; a disk that hangs must not gather them without end.
+ * Error: RateLimited.
+ */
+export const LOG_QUEUE_RECORDS_MAX = 16_384;
+
+/** Most writers that wait for memory. Reason: each holds a request and its body. Error: RateLimited. */
+export const WRITERS_WAITING_MAX = 4096;
 
 /** Most data files open for reading at a time. Reason: a process may have 1,024 descriptors; others are opened again when read. */
 export const OPEN_FILES_MAX = 512;

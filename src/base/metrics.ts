@@ -1,15 +1,40 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+
+/** Families of a registry with their values, which another thread can read. */
+export type MetricFamilies = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** The process's metric registry, served at `/metrics`. Each part registers its families once, at load, on the registry it is given. */
 export class MetricRegistry {
   readonly registry: Registry = new Registry();
+  private collectThreads: (() => Promise<readonly MetricFamilies[]>) | undefined;
 
   /** Adds the standard process families (`process_cpu_seconds_total`, …). */
   withProcessMetrics(): this {
     collectDefaultMetrics({ register: this.registry });
     return this;
   }
+
+  /** Sets where families of other threads come from, one entry a thread; asked for at each scrape. */
+  addThreads(collect: () => Promise<readonly MetricFamilies[]>): void {
+    this.collectThreads = collect;
+  }
+
+  /** What this registry counts, for the thread that answers scrapes. Gauges stay: each says something of its own thread. */
+  async countedHere(): Promise<MetricFamilies> {
+    const families: MetricFamilies = await this.registry.getMetricsAsJSON();
+    return families.filter(({ type }) => COUNTED.includes(type));
+  }
+
+  /** This registry, with what other threads count added to it. */
+  async ofAllThreads(): Promise<Registry> {
+    if (this.collectThreads === undefined) return this.registry;
+    const [own, others] = await Promise.all([this.registry.getMetricsAsJSON(), this.collectThreads()]);
+    return AggregatorRegistry.aggregate([own, ...others.map((families) => [...families])]);
+  }
 }
+
+/** Type of a family that sums up over threads, by its name and, as some versions have it, by its number. */
+const COUNTED: readonly unknown[] = ["counter", "histogram"];
 
 /** Bucket bounds in seconds of the request histograms (http.md 1.4). */
 export const REQUEST_SECONDS_BUCKETS: readonly number[] = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300];

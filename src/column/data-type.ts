@@ -3,7 +3,7 @@
  */
 import { unreachable } from "../base/assert.ts";
 
-/** Unit of a timestamp, duration or time column. */
+/** Unit of a timestamp, duration or time of day. */
 export type TimeUnit = "second" | "millisecond" | "microsecond" | "nanosecond";
 
 /** A logical type. Compare with `sameType`; the constants below are the usual instances. */
@@ -16,10 +16,13 @@ export type DataType =
   | { readonly kind: "binary" }
   | { readonly kind: "date" }
   | { readonly kind: "timestamp"; readonly unit: TimeUnit }
+  /** Time of day: whole units since midnight, below one day. */
+  | { readonly kind: "time"; readonly unit: TimeUnit }
   | { readonly kind: "duration"; readonly unit: TimeUnit }
   | { readonly kind: "interval" }
   | { readonly kind: "decimal"; readonly precision: number; readonly scale: number }
-  | { readonly kind: "json" }
+  /** `structured`: JSON2, which holds objects only. */
+  | { readonly kind: "json"; readonly structured?: true }
   | { readonly kind: "vector"; readonly dimension: number };
 
 /** The usual types. */
@@ -40,6 +43,8 @@ export const BINARY: DataType = { kind: "binary" };
 export const DATE: DataType = { kind: "date" };
 export const INTERVAL: DataType = { kind: "interval" };
 export const JSON_TYPE: DataType = { kind: "json" };
+export const JSON2: DataType = { kind: "json", structured: true };
+export const TIME_NANOSECOND: DataType = { kind: "time", unit: "nanosecond" };
 export const TIMESTAMP_SECOND: DataType = { kind: "timestamp", unit: "second" };
 export const TIMESTAMP_MILLISECOND: DataType = { kind: "timestamp", unit: "millisecond" };
 export const TIMESTAMP_MICROSECOND: DataType = { kind: "timestamp", unit: "microsecond" };
@@ -87,6 +92,8 @@ export function displayName(type: DataType): string {
       return "Date";
     case "timestamp":
       return `Timestamp${UNIT_NAME[type.unit]}`;
+    case "time":
+      return `Time${UNIT_NAME[type.unit]}`;
     case "duration":
       return `Duration${UNIT_NAME[type.unit]}`;
     case "interval":
@@ -94,7 +101,7 @@ export function displayName(type: DataType): string {
     case "decimal":
       return `Decimal(${type.precision}, ${type.scale})`;
     case "json":
-      return "Json";
+      return type.structured === true ? "Json2" : "Json";
     case "vector":
       return `Vector(${type.dimension})`;
     default:
@@ -123,6 +130,8 @@ export function sqlName(type: DataType): string {
       return "DATE";
     case "timestamp":
       return `TIMESTAMP(${UNIT_PRECISION[type.unit]})`;
+    case "time":
+      return `TIME(${UNIT_PRECISION[type.unit]})`;
     case "duration":
       return `DURATION(${UNIT_PRECISION[type.unit]})`;
     case "interval":
@@ -130,13 +139,48 @@ export function sqlName(type: DataType): string {
     case "decimal":
       return `DECIMAL(${type.precision}, ${type.scale})`;
     case "json":
-      return "JSON";
+      return type.structured === true ? "JSON2" : "JSON";
     case "vector":
       return `VECTOR(${type.dimension})`;
     default:
       return unreachable(type);
   }
 }
+
+/**
+ * Which vectors hold the values of a type where they are no dictionary (`vector.ts`): "number" stands for number and wide,
+ * "times" for time and wide.
+ */
+export type ValueForm = "number" | "times" | "bytes";
+
+/** The form of a type's values. */
+export function formOf(type: DataType): ValueForm {
+  switch (type.kind) {
+    case "null":
+    case "boolean":
+    case "int":
+    case "float":
+    case "date":
+    case "time":
+      return "number";
+    case "timestamp":
+    case "duration":
+      return "times";
+    case "decimal":
+      return type.precision <= WHOLE_DECIMAL_DIGITS ? "number" : "bytes";
+    case "string":
+    case "binary":
+    case "interval":
+    case "json":
+    case "vector":
+      return "bytes";
+    default:
+      return unreachable(type);
+  }
+}
+
+/** Most digits of a decimal whose values are 64-bit integers in memory and in files; more take 16 bytes each (`decimal.ts`). */
+const WHOLE_DECIMAL_DIGITS = 18;
 
 /** Whether two types are the same, parameters included. */
 export function sameType(a: DataType, b: DataType): boolean {

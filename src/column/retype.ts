@@ -5,7 +5,22 @@
  * Numbers go through one loop; whatever needs text or 64 bits goes value by value, which happens only until the
  * rows are written to a file under the new type.
  */
-import { type DataType, sameType, UNITS_PER_SECOND } from "./data-type.ts";
+import { clockNanosOfText, clockOfTimestamp, clockText, rescaledClock } from "./clock-time.ts";
+import { type DataType, sameType, type TimeUnit, UNITS_PER_SECOND } from "./data-type.ts";
+import {
+  decimalOfDecimal,
+  decimalOfFloat,
+  decimalOfInteger,
+  decimalOfText,
+  type DecimalResult,
+  decimalText,
+  type DecimalType,
+  floatOfDecimal,
+  wholeOfDecimal,
+} from "./decimal.ts";
+import { embeddingOfText, embeddingText } from "./embedding.ts";
+import { shortestFloat32 } from "./float32.ts";
+import { canonicalJson } from "./json-text.ts";
 import { scalarAt } from "./scalar.ts";
 import { booleanOfText, dateOfText, floatOfText, floatText, timestampOfText, dateText, timestampText } from "./retype-text.ts";
 import type { NumberVector, Scalar, Vector } from "./vector.ts";
@@ -20,16 +35,21 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** What values of each kind can become; a kind can always become itself with other parameters. */
 const TARGETS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind"][]>>> = {
   boolean: ["boolean", "int", "float", "string"],
-  int: ["boolean", "int", "float", "string", "date", "timestamp"],
-  float: ["boolean", "int", "float", "string", "timestamp"],
-  string: ["boolean", "int", "float", "string", "binary", "date", "timestamp"],
+  int: ["boolean", "int", "float", "string", "date", "timestamp", "decimal"],
+  float: ["boolean", "int", "float", "string", "timestamp", "decimal"],
+  decimal: ["decimal", "int", "float", "string"],
+  string: ["boolean", "int", "float", "string", "binary", "date", "timestamp", "time", "decimal", "json", "vector"],
   binary: ["binary", "string"],
   date: ["date", "int", "string", "timestamp"],
-  timestamp: ["timestamp", "int", "string", "date"],
+  timestamp: ["timestamp", "int", "string", "date", "time"],
+  time: ["time", "int", "string"],
+  json: ["json", "string"],
+  vector: ["vector", "binary", "string"],
 };
 
 /** Whether a column of one type may become one of the other. */
 export function canRetype(from: DataType, to: DataType): boolean {
+  if (to.kind === "json" && to.structured === true) return sameType(from, to); // Most values would have no counterpart.
   return TARGETS[from.kind]?.includes(to.kind) === true;
 }
 
@@ -40,10 +60,11 @@ export function retypeScalar(value: Scalar, from: DataType, to: DataType): Scala
     case "boolean":
       return typeof value === "string" ? booleanOfText(value) : Number(value) !== 0;
     case "int":
-      return integerWithin(wholeOf(value), to);
+      return integerWithin(from.kind === "decimal" ? wholeOfDecimal(value as number | bigint, from.scale) : wholeOf(value), to);
     case "float": {
+      if (from.kind === "decimal") return floatWithin(floatOfDecimal(value as number | bigint, from.scale), to.bits);
       const number = typeof value === "string" ? floatOfText(value) : Number(value);
-      return number !== undefined && to.bits === 32 ? Math.fround(number) : number;
+      return number === undefined ? undefined : floatWithin(number, to.bits);
     }
     case "string":
       return textOf(value, from);
@@ -53,6 +74,18 @@ export function retypeScalar(value: Scalar, from: DataType, to: DataType): Scala
       return dateOf(value, from);
     case "timestamp":
       return timestampOf(value, from, to);
+    case "time":
+      return clockOf(value, from, to.unit);
+    case "decimal": {
+      const decimal = decimalOf(value, from, to);
+      return decimal.ok ? decimal.value : undefined;
+    }
+    case "json": {
+      const json = typeof value === "string" ? canonicalJson(value) : undefined;
+      return json?.ok === true ? json.text : undefined;
+    }
+    case "vector":
+      return embeddingOf(value, to.dimension);
     default:
       return undefined;
   }
@@ -61,7 +94,7 @@ export function retypeScalar(value: Scalar, from: DataType, to: DataType): Scala
 /** All values of a column under the new type. The result has as many rows as the vector's arrays. `canRetype(from, to)` holds. */
 export function retypeVector(vector: Vector, from: DataType, to: DataType): Vector {
   if (sameType(from, to)) return vector;
-  if (vector.kind === "number" && from.kind !== "date") {
+  if (vector.kind === "number" && (from.kind === "int" || from.kind === "float" || from.kind === "boolean")) {
     const converted = retypeNumbers(vector, from, to);
     if (converted !== undefined) return converted;
   }
@@ -125,10 +158,14 @@ function integerWithin(value: bigint | undefined, to: Extract<DataType, { kind: 
 }
 
 function textOf(value: Exclude<Scalar, undefined>, from: DataType): string | undefined {
-  if (value instanceof Uint8Array) return textOfBytes(value);
+  if (value instanceof Uint8Array) return from.kind === "vector" ? embeddingText(value) : textOfBytes(value);
   switch (from.kind) {
+    case "decimal":
+      return decimalText(value as number | bigint, from.scale);
+    case "time":
+      return clockText(Number(value), from.unit);
     case "float":
-      return floatText(Number(value));
+      return floatText(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value));
     case "date":
       return dateText(Number(value));
     case "timestamp":
@@ -136,6 +173,32 @@ function textOf(value: Exclude<Scalar, undefined>, from: DataType): string | und
     default:
       return String(value);
   }
+}
+
+function floatWithin(value: number, bits: 32 | 64): number {
+  return bits === 32 ? Math.fround(value) : value;
+}
+
+function decimalOf(value: Exclude<Scalar, undefined>, from: DataType, to: DecimalType): DecimalResult {
+  if (from.kind === "decimal") return decimalOfDecimal(value as number | bigint, from.scale, to);
+  if (typeof value === "string") return decimalOfText(value, to);
+  return from.kind === "float"
+    ? decimalOfFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value), to)
+    : decimalOfInteger(value as number | bigint, to);
+}
+
+function clockOf(value: Exclude<Scalar, undefined>, from: DataType, unit: TimeUnit): number | undefined {
+  if (from.kind === "time") return rescaledClock(Number(value), from.unit, unit);
+  if (from.kind === "timestamp") return rescaledClock(clockOfTimestamp(BigInt(value as bigint), from.unit), from.unit, unit);
+  const nanos = typeof value === "string" ? clockNanosOfText(value) : undefined;
+  return nanos === undefined ? undefined : rescaledClock(nanos, "nanosecond", unit);
+}
+
+/** A vector of another dimension has no counterpart. */
+function embeddingOf(value: Exclude<Scalar, undefined>, dimension: number): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value.length === dimension * 4 ? value : undefined;
+  const parsed = typeof value === "string" ? embeddingOfText(value, dimension) : undefined;
+  return parsed?.ok === true ? parsed.bytes : undefined;
 }
 
 function textOfBytes(bytes: Uint8Array): string | undefined {

@@ -1,5 +1,7 @@
 import { unreachable } from "../base/assert.ts";
 import type { DataType } from "./data-type.ts";
+import { readWideDecimal } from "./decimal.ts";
+import { exactInteger } from "./exact-integer.ts";
 import type { Scalar, Vector } from "./vector.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -21,14 +23,14 @@ export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
     case "wide": {
       const value = vector.values[row];
       if (value === undefined || type.kind === "timestamp" || type.kind === "duration") return value;
-      const small = Number(value);
-      return Number.isSafeInteger(small) ? small : value;
+      return exactInteger(value);
     }
     case "time": {
       const offset = vector.offsets[row];
       return offset === undefined ? undefined : vector.base + BigInt(offset);
     }
     case "bytes": {
+      if (type.kind === "decimal") return exactInteger(readWideDecimal(vector.bytes, vector.offsets[row] ?? 0));
       const bytes = vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]);
       return type.kind === "binary" || type.kind === "vector" ? bytes : decoder.decode(bytes);
     }

@@ -2,6 +2,7 @@
  * Builds a vector from scalars, one value at a time: for answers, INSERT and tests. Hot paths fill typed arrays themselves.
  */
 import type { DataType } from "./data-type.ts";
+import { isWideDecimal, WIDE_DECIMAL_BYTES, writeWideDecimal } from "./decimal.ts";
 import type { Scalar, Validity, Vector } from "./vector.ts";
 
 const encoder = new TextEncoder();
@@ -9,8 +10,8 @@ const encoder = new TextEncoder();
 /**
  * The vector of `values` under `type`.
  *
- * Integers become `number` unless one lies beyond ±2^53, then `wide`. Timestamps and durations become `time` unless one lies 2^53 units
- * or more from the first, then `wide`.
+ * Integers and decimals of up to 18 digits become `number` unless one lies beyond ±2^53, then `wide`. Timestamps and durations become
+ * `time` unless one lies 2^53 units or more from the first, then `wide`.
  */
 export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
   const validity = validityOf(values);
@@ -18,7 +19,6 @@ export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
     case "string":
     case "binary":
     case "json":
-    case "decimal":
     case "interval":
     case "vector":
       return bytesOf(values, validity);
@@ -32,8 +32,11 @@ export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
     }
     case "int":
       return integersOf(values, validity, type.signed);
+    case "decimal":
+      return isWideDecimal(type) ? wideDecimalsOf(values, validity) : integersOf(values, validity, true);
     case "boolean":
     case "date":
+    case "time":
     case "null": {
       const array = new Float64Array(values.length);
       for (let i = 0; i < values.length; i++) array[i] = Number(values[i] ?? 0);
@@ -72,6 +75,16 @@ function timesOf(values: readonly Scalar[], validity: Validity): Vector {
 
 function wideTimesOf(values: readonly Scalar[], validity: Validity): Vector {
   return { kind: "wide", values: BigInt64Array.from(values, (value) => BigInt((value as bigint | number | undefined) ?? 0)), validity };
+}
+
+/** NULL rows are as long as others, so that positions are multiples of 16. */
+function wideDecimalsOf(values: readonly Scalar[], validity: Validity): Vector {
+  const offsets = Uint32Array.from({ length: values.length + 1 }, (_, i) => i * WIDE_DECIMAL_BYTES);
+  const bytes = new Uint8Array(values.length * WIDE_DECIMAL_BYTES);
+  for (const [i, value] of values.entries()) {
+    if (value !== undefined) writeWideDecimal(BigInt(value as number | bigint), bytes, i * WIDE_DECIMAL_BYTES);
+  }
+  return { kind: "bytes", offsets, bytes, validity };
 }
 
 function bytesOf(values: readonly Scalar[], validity: Validity): Vector {

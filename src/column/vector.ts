@@ -3,12 +3,15 @@
  *
  * | kind       | holds                                                   | row i                         |
  * |------------|---------------------------------------------------------|-------------------------------|
- * | number     | floats, booleans (0/1), dates, integers within ±2^53    | `values[i]`                   |
- * | wide       | 64-bit integers of which some lie beyond ±2^53, and     | `values[i]` (bigint)          |
- * |            | timestamps and durations too far apart for "time"       |                               |
+ * | number     | floats, booleans (0/1), dates, times of day, integers   | `values[i]`                   |
+ * |            | and decimals (unscaled) within ±2^53                    |                               |
+ * | wide       | 64-bit integers and decimals of up to 18 digits of      | `values[i]` (bigint)          |
+ * |            | which some lie beyond ±2^53, and timestamps and         |                               |
+ * |            | durations too far apart for "time"                      |                               |
  * | time       | timestamps and durations within 2^53 units of a base    | `base + BigInt(offsets[i])`   |
  * | dictionary | strings that repeat: tags                               | `dictionary[codes[i]]`, 0=NULL|
- * | bytes      | strings (UTF-8) and binary                              | `bytes[offsets[i], offsets[i+1])` |
+ * | bytes      | strings and JSON (UTF-8), binary, vectors, decimals of  |                               |
+ * |            | more than 18 digits (16 bytes, `decimal.ts`)            | `bytes[offsets[i], offsets[i+1])` |
  *
  * `validity[i] === 0` marks SQL NULL; an absent `validity` means no NULL. Values under NULL are arbitrary but in range.
  * Arrays may be longer than the batch; only rows `[0, rowCount)` count. Any of them may lie on a SharedArrayBuffer.
@@ -68,6 +71,7 @@ export type Vector = NumberVector | WideVector | TimeVector | DictionaryVector |
 
 /**
  * One value. NULL is `undefined`. Integers are `number` within ±2^53 and `bigint` beyond; timestamps and durations are `bigint`
- * in the unit of their type; dates are days as `number`.
+ * in the unit of their type; dates are days, times of day units since midnight, both as `number`. Decimals are their unscaled whole number:
+ * 1.50 is 150 under DECIMAL(4, 2), as `number` or `bigint` like integers.
  */
 export type Scalar = undefined | boolean | number | bigint | string | Uint8Array;

@@ -98,7 +98,7 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { enable: OFF },
   },
   query: {
-    why: "queries have other settings here: query.timeout, query.memory_limit",
+    why: "queries have other settings here: query.timeout, query.memory_limit; all together hold half of memory.limit",
     keys: "parallelism allow_query_fallback memory_pool_size",
     neutral: { parallelism: [0], allow_query_fallback: OFF, memory_pool_size: ["unlimited"] },
   },
@@ -109,8 +109,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
 
 /** Keys with a reason of their own. */
 const SINGLE: readonly InertKey[] = [
-  inert("max_in_flight_write_bytes", "use storage.write_buffer_limit, over which writers wait", [0, "0", "0KiB"]),
-  inert("write_bytes_exhausted_policy", "writers over storage.write_buffer_limit wait up to write.stall_timeout", ["wait"]),
   inert("wal.sync_write", "use wal.sync: always is the default", [true]),
   inert("wal.sync_period", "use wal.sync_interval with wal.sync = interval", []),
   inert("wal.file_size", "use wal.segment_size", []),

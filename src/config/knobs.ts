@@ -8,6 +8,7 @@ import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
 import { type Parsed, parsed, refused } from "../base/parsed.ts";
 import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
+import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
 import { bool, choice, duration, int, type Kind, list, optional, size, text, tomlString } from "./kind.ts";
 import type { Settings, StorageSettings } from "./settings.ts";
 
@@ -41,6 +42,9 @@ const DAY_MS: number = 24 * 60 * MINUTE_MS;
 /** Write buffers are this many memtables: one fills, one is being flushed, the rest is slack for a slow disk. */
 const WRITE_BUFFER_MEMTABLES = 6;
 const MEMTABLE_BYTES: number = 32 * MIB;
+
+/** Each takes 10 MB idle, and the owner of the tables hears of every request. */
+const INGEST_THREADS_MAX = 64;
 
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
@@ -106,6 +110,18 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: true,
       reason: "Writes make missing tables and columns; false is an upper bound over every hint.",
+    },
+    inFlightBytesMax: {
+      key: "max_in_flight_write_bytes",
+      kind: size(0, TIB),
+      default: byteLength(0),
+      reason: "Request bodies that are worked on at once, as sent and as they unfold; 0KiB: 256MiB, or a quarter of memory.limit.",
+    },
+    inFlightPolicy: {
+      key: "write_bytes_exhausted_policy",
+      kind: exhaustedPolicy,
+      default: WAIT_DEFAULT,
+      reason: "A request beyond max_in_flight_write_bytes waits 10 s for others to end, then it is told to come back: bursts pass unseen.",
     },
     userProvider: {
       key: "user_provider",
@@ -245,6 +261,12 @@ export const KNOBS: Knobs = {
       default: 4,
       reason: "Files of one time window from which they are merged; a table's compaction.twcs.trigger_file_num comes first.",
     },
+    freeBytesMin: {
+      key: "storage.free_space_min",
+      kind: size(0, TIB),
+      default: byteLength(128 * MIB),
+      reason: "Below this much free space writes are refused, so that flushes can still finish, which shorten the log; 0KiB is no reserve.",
+    },
   },
   write: {
     stallTimeoutMs: {
@@ -252,6 +274,15 @@ export const KNOBS: Knobs = {
       kind: duration(0, 10 * MINUTE_MS),
       default: durationMillis(10 * SECOND_MS),
       reason: "How long a writer over the memory limit waits before it is told to come back later.",
+    },
+  },
+  ingest: {
+    threads: {
+      key: "ingest.threads",
+      kind: int(0, INGEST_THREADS_MAX),
+      default: 0,
+      reason:
+        "Threads that take writes, each with a listener and a log; 0 is one for every two cores: flushes, merges, queries need the rest.",
     },
   },
   logging: {
@@ -274,6 +305,14 @@ export const KNOBS: Knobs = {
       kind: size(0, TIB),
       default: byteLength(GIB),
       reason: "Memory one statement may hold for sorting, grouping and joining; 0 is no limit.",
+    },
+  },
+  memory: {
+    bytesMax: {
+      key: "memory.limit",
+      kind: size(0, 64 * TIB),
+      default: byteLength(0),
+      reason: "Memory that bodies, rows, pages and queries may take together; 0KiB: half of what the machine or its container has.",
     },
   },
 };

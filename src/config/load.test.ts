@@ -117,6 +117,21 @@ describe("values", () => {
     ]);
   });
 
+  test("reads what happens to requests beyond their share", () => {
+    const key = "write_bytes_exhausted_policy";
+    check({ toml: `${key} = "wait"` }, []);
+    check({ toml: `${key} = "WAIT"` }, []);
+    check({ toml: `${key} = "wait(10s)"` }, []);
+    check({ toml: `${key} = "wait(1m 30s)"` }, [`${key} = "wait(1m 30s)"`]);
+    check({ toml: `${key} = "fail"` }, [`${key} = "fail"`]);
+    check({ toml: `${key} = "skip"` }, [`${key} = "fail"`]);
+    check({ env: { VARVE__WRITE_BYTES_EXHAUSTED_POLICY: "fail" } }, [`${key} = "fail"`]);
+    for (const bad of ["", "drop", "wait()", "wait(0s)", "wait(11m)", "wait(1s", "wait 1s"]) {
+      checkRefused({ toml: `${key} = "${bad}"` }, `cannot use \`${key}\``);
+    }
+    checkRefused({ toml: `${key} = true` }, "it is not a string");
+  });
+
   test("gives typed values", () => {
     const { settings } = start({ argv: ["--http-addr", "[::1]:0", "--data-home=/data/"] });
     expect(settings.http).toMatchObject({ addr: { host: "::1", port: 0 }, timeoutMs: 0, bodyBytesMax: 64 * 1024 * 1024 });
@@ -253,6 +268,8 @@ describe("/config", () => {
   test("prints the defaults", () => {
     expect(renderConfig(defaultSettings())).toBe(`enable_telemetry = true
 auto_create_table = true
+max_in_flight_write_bytes = "0KiB"
+write_bytes_exhausted_policy = "wait"
 init_regions_in_background = false
 init_regions_parallelism = 16
 
@@ -284,9 +301,13 @@ write_buffer_limit = "192MiB"
 flush_interval = "30m"
 compaction = true
 compaction_trigger = 4
+free_space_min = "128MiB"
 
 [write]
 stall_timeout = "10s"
+
+[ingest]
+threads = 0
 
 [logging]
 level = "info"
@@ -294,6 +315,9 @@ level = "info"
 [query]
 timeout = "5m"
 memory_limit = "1GiB"
+
+[memory]
+limit = "0KiB"
 `);
   });
 

@@ -84,8 +84,10 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     wal: section("wal", storage),
     storage: section("storage", storage),
     write: section("write", storage),
+    ingest: section("ingest", storage),
     logging: section("logging", storage),
     query: section("query", storage),
+    memory: section("memory", storage),
   };
 
   function section<S extends keyof Settings>(name: S, base: StorageSettings | undefined): Settings[S] {

@@ -2,6 +2,7 @@
 import type { LogFilter } from "../base/log.ts";
 import type { ByteLength, DurationMillis } from "../base/units.ts";
 import type { Address } from "./address.ts";
+import type { ExhaustedPolicy } from "./exhausted-policy.ts";
 
 /** Top-level keys. */
 export interface GeneralSettings {
@@ -11,6 +12,10 @@ export interface GeneralSettings {
   readonly defaultTimezone: string | undefined;
   /** False: a write never makes a table or a column, whatever its hints say. */
   readonly autoCreateTable: boolean;
+  /** Bytes of request bodies that are worked on at once; 0: 256 MiB, at most a quarter of the server's memory limit. */
+  readonly inFlightBytesMax: ByteLength;
+  /** What happens to a request beyond that. */
+  readonly inFlightPolicy: ExhaustedPolicy;
   /** The provider string with its passwords; show it only through `maskUserProvider`. Undefined: no authentication. */
   readonly userProvider: string | undefined;
   /** Has no effect: tables are opened before the server listens. */
@@ -76,12 +81,20 @@ export interface StorageSettings {
   readonly compaction: boolean;
   /** Files of a time window from which they are merged. */
   readonly compactionTriggerFiles: number;
+  /** Writes are refused while a disk has less room than this; 0: never. */
+  readonly freeBytesMin: ByteLength;
 }
 
 /** `[write]`. */
 export interface WriteSettings {
   /** Longest wait of a writer over the memory limit; then RateLimited. */
   readonly stallTimeoutMs: DurationMillis;
+}
+
+/** `[ingest]`. */
+export interface IngestSettings {
+  /** Threads that take writes, the main thread among them; 0: as many as suit the machine's cores. */
+  readonly threads: number;
 }
 
 /** `[logging]`. */
@@ -97,6 +110,12 @@ export interface QuerySettings {
   readonly memoryBytesMax: ByteLength;
 }
 
+/** `[memory]`. */
+export interface MemorySettings {
+  /** What the server may hold in memory; 0: half of what the machine or its container has. */
+  readonly bytesMax: ByteLength;
+}
+
 /** All of them. `general` holds the keys outside any table. */
 export interface Settings {
   readonly general: GeneralSettings;
@@ -105,6 +124,8 @@ export interface Settings {
   readonly wal: WalSettings;
   readonly storage: StorageSettings;
   readonly write: WriteSettings;
+  readonly ingest: IngestSettings;
   readonly logging: LoggingSettings;
   readonly query: QuerySettings;
+  readonly memory: MemorySettings;
 }

@@ -9,11 +9,34 @@ import type { Session } from "./session.ts";
 /** State of the store for `/health`. */
 export interface Health {
   readonly ok: boolean;
-  /** Why it is not, e.g. "log segment poisoned: fdatasync failed: EIO". */
+  /** What does not work and why, e.g. "log: cannot sync the log: EIO". It is tried again until it works. */
   readonly reason: string | undefined;
 }
 
-export interface Db {
+/** What takes writes: all that an ingest thread has. */
+export interface IngestDb {
+  /**
+   * Resolves when there is memory for another write; called before decoding.
+   *
+   * @throws DbError RateLimited after `write.stall_timeout`; StorageUnavailable when writes would fail; Cancelled when the signal fires
+   */
+  admit(signal?: AbortSignal): Promise<void>;
+  /**
+   * Applies a decoded batch under the session's database.
+   *
+   * @throws DbError PermissionDenied and those of `Writer.write`; RegionBusy when another thread changed a table since the batch was
+   *   decoded, so that it has to be decoded again
+   */
+  write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
+  /** @throws DbError PermissionDenied unless the user may do this */
+  authorize(session: Session, action: "read" | "write"): void;
+  databases(): readonly Pick<DatabaseInfo, "name">[];
+  /** Types of existing columns, for decoders. */
+  readonly schemas: SchemaLookup;
+}
+
+/** The whole facade. */
+export interface Db extends IngestDb {
   /**
    * Runs all statements of a text in order, after parsing all of them; stops at the first failure.
    * Checks the database first (DatabaseNotFound), then syntax, then permission per statement.
@@ -22,16 +45,8 @@ export interface Db {
    * @throws DbError
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
-  /** Resolves when there is memory for another write; called before decoding. @throws DbError RateLimited after `write.stall_timeout` */
-  admit(): Promise<void>;
-  /** Applies a decoded batch under the session's database. @throws DbError PermissionDenied and those of `Writer.write` */
-  write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
   createDatabase(name: string, session: Session): Promise<boolean>;
-  /** @throws DbError PermissionDenied unless the user may do this */
-  authorize(session: Session, action: "read" | "write"): void;
   databases(): readonly DatabaseInfo[];
-  /** Types of existing columns, for decoders. */
-  readonly schemas: SchemaLookup;
   health(): Health;
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { AUTO, put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
 import { systemClock } from "../base/clock.ts";
+import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
 import { scalarAt } from "../column/scalar.ts";
 import { RowBatchBuilder } from "../table/row-batch-builder.ts";
 import type { AccessMode } from "./auth/user.ts";
@@ -132,10 +133,34 @@ test("health says why writes fail", async () => {
   expect(db.health()).toEqual({ ok: true, reason: undefined });
   machine.wal.failNextSync("input/output error");
   await refusal(put(machine.engine, "cpu,host=b v=2i 2"));
-  expect(db.health()).toEqual({ ok: false, reason: "cannot sync the log: input/output error" });
+  expect(db.health()).toEqual({ ok: false, reason: "log: cannot sync the log: input/output error" });
 });
 
 test("decoders see the engine's schemas", async () => {
   const { db } = await fixture();
   expect(db.schemas.columnOf("public", "cpu", "host")?.semantic).toBe("tag");
+});
+
+test("queries that hold too much together are refused, and what each held is given back at its end, also after a failure", async () => {
+  const pool = new MemoryPool(new ServerMemory(1_000_000), "queries", 4000);
+  const { db, machine } = await fixture({ pool });
+  await put(machine.engine, Array.from({ length: 500 }, (_, i) => `cpu,host=h${i} v=${i}i ${i}`).join("\n"));
+  const sorted = "SELECT v, host, greptime_timestamp FROM cpu ORDER BY v DESC, host";
+  expect((await answers(db, "SELECT v FROM cpu WHERE v > 490 ORDER BY v, host", session())).length).toBeGreaterThan(0);
+  expect(pool.used).toBe(0);
+  const refused = await refusal(answers(db, sorted, session()));
+  expect(refused).toMatchObject({ code: "RuntimeResourcesExhausted", message: expect.stringContaining("half of memory.limit") });
+  expect(pool.used).toBe(0);
+  for await (const result of db.sql(sorted.replace("v DESC", "host"), session())) if (result.kind === "rows") break; // The client leaves.
+  expect(pool.used).toBe(0);
+});
+
+test("an INSERT waits for memory as other writes do, a DROP does not", async () => {
+  const memory = new ServerMemory(1);
+  memory.register("workers", { bytes: () => 2 });
+  const machine = await Machine.start({ memory, limits: { stallMillis: 20 } });
+  await put(machine.engine, "cpu,host=a v=1i 1");
+  const db = new LocalDb(machine.engine, systemClock, NO_LIMITS);
+  expect(await refusal(answers(db, WRITE, session()))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
+  expect(await answers(db, "DROP TABLE cpu", session())).toEqual(["affected 0"]);
 });

@@ -4,23 +4,26 @@
 import { withDeadline } from "../base/cancel.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { executeStatement, isReadOnly } from "../query/execute.ts";
 import type { AdminOperations, QueryContext } from "../query/query-context.ts";
 import { parseSql } from "../query/sql/parse.ts";
 import type { StatementResult } from "../query/statement-result.ts";
+import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { Db, Health } from "./db.ts";
 import type { Session } from "./session.ts";
 
 /** What the facade needs of the engine. */
 export interface EngineFacade extends Catalog, Writer, SchemaLookup, AdminOperations {
-  /** Resolves when there is memory for another write. @throws DbError RateLimited */
-  admit(): Promise<void>;
-  /** Why writes fail, or undefined. */
-  failure(): string | undefined;
+  /** Resolves when there is memory for another write. @throws DbError RateLimited, StorageUnavailable */
+  admit(signal?: AbortSignal): Promise<void>;
+  /** What does not work now. */
+  troubles(): { readonly now: readonly Trouble[] };
 }
 
 /** What one statement may take. */
@@ -29,7 +32,11 @@ export interface StatementLimits {
   readonly timeoutMillis: number;
   /** Bytes held between batches; Infinity = no limit. */
   readonly memoryBytesMax: number;
+  /** Memory of all statements together. Default: no limit. */
+  readonly pool?: MemoryPool;
 }
+
+const HEALTHY: Health = { ok: true, reason: undefined };
 
 /** The database of this process. */
 export class LocalDb implements Db {
@@ -51,11 +58,16 @@ export class LocalDb implements Db {
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
-      const { signal, done } = withDeadline(session.signal, this.limits.timeoutMillis);
+      const { timeoutMillis, memoryBytesMax, pool } = this.limits;
+      const { signal, done } = withDeadline(session.signal, timeoutMillis);
+      const memory = pool?.account();
       try {
-        yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax: this.limits.memoryBytesMax });
+        if (statement.kind === "insert") await this.engine.admit(signal);
+        const options = memory === undefined ? { memoryBytesMax } : { memoryBytesMax, memory };
+        yield await executeStatement(statement, this.contextOf(session, signal), options);
       } finally {
         done();
+        memory?.close();
       }
     }
   }
@@ -65,8 +77,8 @@ export class LocalDb implements Db {
     return this.engine.write(session.database, batch, options);
   }
 
-  admit(): Promise<void> {
-    return this.engine.admit();
+  admit(signal?: AbortSignal): Promise<void> {
+    return this.engine.admit(signal);
   }
 
   async createDatabase(name: string, session: Session): Promise<boolean> {
@@ -75,9 +87,7 @@ export class LocalDb implements Db {
   }
 
   authorize(session: Session, action: Action): void {
-    const { mode } = session.user;
-    if (mode === "rw" || (mode === "ro" && action === "read") || (mode === "wo" && action === "write")) return;
-    throw new DbError(StatusCode.PermissionDenied, "User is not authorized to perform this action");
+    authorize(session, action);
   }
 
   databases(): readonly DatabaseInfo[] {
@@ -85,8 +95,8 @@ export class LocalDb implements Db {
   }
 
   health(): Health {
-    const reason = this.engine.failure();
-    return { ok: reason === undefined, reason };
+    const { now } = this.engine.troubles();
+    return now.length === 0 ? HEALTHY : { ok: false, reason: now.map(({ part, reason }) => `${part}: ${reason}`).join("; ") };
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {

@@ -5,7 +5,8 @@
  *                                                                                                     when their last reader is done
  *
  * A crash leaves the old files or the new one: what the meta store does not name is deleted at the next start. A merge that fails is tried
- * again later and later; nothing waits for it.
+ * again later and later; nothing waits for it. One that the disk has no room for does not begin. After a commit that failed the next try
+ * settles it first, and deletes what is not named then, before it makes another file.
  */
 import { AssertionError, assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
@@ -13,6 +14,10 @@ import { failPoint } from "../base/fail-point.ts";
 import { parseHumanDuration } from "../base/human-duration.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
+import type { MemoryCounter } from "../base/server-memory.ts";
+import type { Troubles } from "../base/troubles.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
 import type { MergeJob } from "../storage/compaction/merge.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
@@ -40,6 +45,8 @@ export interface CompactionHost {
   takeFileId(): number;
   /** Options of a database, which its tables inherit. */
   databaseOptions(name: string): Readonly<Record<string, string>>;
+  /** Whether the disk has room for a file of so many bytes. */
+  hasRoomFor(bytes: number): boolean;
 }
 
 /** What a compactor is made of. It owns the executor and closes it. */
@@ -50,6 +57,9 @@ export interface CompactorParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: CompactionLimits;
+  readonly troubles: Troubles;
+  /** Counts what the worker needs. */
+  readonly workerMemory: MemoryCounter;
 }
 
 /** Work done since the start; write amplification is `bytesWritten` over the bytes of flushes, plus one. */
@@ -67,6 +77,17 @@ const RETRY_MILLIS_MIN = 1000;
 const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
 const LOOK_MILLIS = 600_000;
+
+/** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
+const WORKER_BYTES: number = 192 * 1024 * 1024;
+
+/** What a commit that failed, or of which nobody knows whether it is durable, leaves to do. */
+interface Unsettled {
+  /** To be committed, whatever was in force. */
+  readonly changes: readonly MetaChange[];
+  /** What may go once that is durable. */
+  readonly cleanUp: () => Promise<void>;
+}
 
 interface Failure {
   readonly millis: number;
@@ -88,9 +109,8 @@ export class Compactor {
   private readonly host: CompactionHost;
   /** Tables to look at. */
   private readonly due: Set<Region> = new Set();
-  private readonly failures: WeakMap<Region, Failure> = new WeakMap();
-  /** Changes of the last commits of a table that failed, so that nobody knows whether they took effect; the next commit settles it. */
-  private readonly unsettled: WeakMap<Region, readonly MetaChange[]> = new WeakMap();
+  private readonly failures: Map<Region, Failure> = new Map();
+  private readonly unsettled: WeakMap<Region, Unsettled> = new WeakMap();
   private running: Promise<void> | undefined;
   private lastMerge: Promise<unknown> = Promise.resolve();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -120,6 +140,7 @@ export class Compactor {
   /** Merges the files of each window of a table, and takes away rows that have expired. @throws DbError of a merge */
   async compactAll(region: Region): Promise<void> {
     await this.alone(async () => {
+      await this.settle(region);
       const minTime = this.expiryOf(region.schemaNow);
       await this.removeExpired(region, minTime);
       const picked = pickAll(region.dataFiles, unitOf(region.schemaNow), this.optionsOf(region.schemaNow));
@@ -133,9 +154,11 @@ export class Compactor {
 
   /** Says that entries of a table's files are gone for good, all or those of `keys`: no failed commit may bring them back. */
   forget(region: Region, keys: ReadonlySet<string> | undefined): void {
-    const left = keys === undefined ? [] : (this.unsettled.get(region) ?? []).filter(({ key }) => !keys.has(key));
-    if (left.length === 0) this.unsettled.delete(region);
-    else this.unsettled.set(region, left);
+    const unsettled = this.unsettled.get(region);
+    if (unsettled === undefined) return;
+    const changes = keys === undefined ? [] : unsettled.changes.filter(({ key }) => !keys.has(key));
+    this.unsettled.set(region, { ...unsettled, changes });
+    this.poke(region); // To delete what is not named any more.
   }
 
   /** Resolves when no merge is under way or due now: for tests. */
@@ -172,6 +195,7 @@ export class Compactor {
       try {
         const worked = await this.alone(() => this.compactOnce(current));
         this.failures.delete(current);
+        if (this.failures.size === 0) this.parts.troubles.works("compaction");
         if (worked) this.due.add(current);
       } catch (error) {
         if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
@@ -189,13 +213,15 @@ export class Compactor {
   }
 
   private postpone(region: Region, error: unknown): void {
-    const { clock, logger } = this.parts;
+    const { clock, logger, troubles } = this.parts;
     const millis = Math.min(RETRY_MILLIS_MAX, (this.failures.get(region)?.millis ?? RETRY_MILLIS_MIN / 2) * 2);
     this.failures.set(region, { millis, retryAt: clock.monotonicMillis() + millis });
     this.due.add(region);
     this.totals.failures++;
     const why = error instanceof Error ? error.message : String(error);
-    logger.error({ table: region.schemaNow.name, error: why, retryMillis: millis }, "cannot compact; trying again later");
+    const { name } = region.schemaNow;
+    logger.debug({ table: name, error: why, retryMillis: millis }, "cannot compact; trying again later");
+    troubles.failed("compaction", `table ${name}: ${why}`, { table: name });
   }
 
   private waitForRetry(): void {
@@ -213,6 +239,7 @@ export class Compactor {
   /** The next piece of work of a table, if there is one. Returns whether there may be more. */
   private async compactOnce(region: Region): Promise<boolean> {
     if (!this.host.isLive(region)) return false;
+    await this.settle(region);
     const { schemaNow: schema } = region;
     const minTime = this.expiryOf(schema);
     await this.removeExpired(region, minTime);
@@ -232,9 +259,11 @@ export class Compactor {
   }
 
   private async merge(region: Region, inputs: PickedFiles, minTime: bigint | undefined): Promise<void> {
-    const { merger, clock, files } = this.parts;
+    const { merger, clock, files, workerMemory } = this.parts;
     const started = clock.monotonicMillis();
+    this.checkRoom(inputs);
     const release = region.retainFiles();
+    workerMemory.take(WORKER_BYTES);
     try {
       failPoint("compact.before-merge");
       const made = await merger.merge(jobOf(region, inputs, minTime, this.host.takeFileId(), clock));
@@ -247,24 +276,49 @@ export class Compactor {
       await this.swap(region, inputs, made === undefined ? [] : [made]);
       this.count(region, inputs, made, clock.monotonicMillis() - started);
     } finally {
+      workerMemory.give(WORKER_BYTES);
       await release();
     }
   }
 
+  /** A merge that cannot end would fill the disk up to the last byte each time. @throws DbError StorageUnavailable */
+  private checkRoom(inputs: PickedFiles): void {
+    const bytes = inputs.reduce((sum, file) => sum + file.byteLength, 0);
+    if (this.host.hasRoomFor(bytes)) return;
+    const size = Math.ceil(bytes / 1024 / 1024);
+    throw new DbError(
+      StatusCode.StorageUnavailable,
+      `cannot merge ${inputs.length} files: that takes up to ${size} MiB, which the disk does not have beside its reserve`,
+    );
+  }
+
+  /** Does what a failed commit left to do. @throws DbError StorageUnavailable when the meta store still fails */
+  private async settle(region: Region): Promise<void> {
+    const unsettled = this.unsettled.get(region);
+    if (unsettled === undefined) return;
+    const { meta } = this.parts;
+    if (unsettled.changes.length > 0) meta.commit(unsettled.changes);
+    await meta.settled();
+    this.unsettled.delete(region);
+    await unsettled.cleanUp();
+  }
+
   /** One commit, then the lists, then the old files. */
   private async swap(region: Region, old: readonly DataFile[], made: readonly DataFile[]): Promise<void> {
-    const { meta } = this.parts;
+    const { meta, files } = this.parts;
     const tableId = region.schemaNow.id;
     const removal = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: undefined });
     const entry = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: encodeFile(file) });
     const changes = [...old.map(removal), ...made.map(entry)];
-    const unsettled = this.unsettled.get(region) ?? [];
     try {
       failPoint("compact.before-commit");
-      meta.commit([...unsettled, ...changes]);
+      meta.commit(changes);
     } catch (error) {
-      // Whether it took effect is not known: the next commit undoes it, a restart finds one or the other.
-      this.unsettled.set(region, [...unsettled, ...made.map(removal), ...old.map(entry)]);
+      // Whether it took effect is not known: `settle` undoes it, a restart finds one or the other.
+      const cleanUp = async (): Promise<void> => {
+        for (const { name } of made) await files.delete(name);
+      };
+      this.unsettled.set(region, { changes: [...made.map(removal), ...old.map(entry)], cleanUp });
       throw error;
     }
     failPoint("compact.after-commit");
@@ -274,10 +328,9 @@ export class Compactor {
     try {
       await meta.settled();
     } catch (error) {
-      this.unsettled.set(region, [...unsettled, ...changes]); // In force here, perhaps not on disk: the old files stay until a restart.
+      this.unsettled.set(region, { changes, cleanUp: removeOld }); // In force here, perhaps not on disk.
       throw error;
     }
-    this.unsettled.delete(region);
     failPoint("compact.after-settled");
     await removeOld();
     failPoint("compact.old-deleted");

@@ -7,7 +7,9 @@ import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
+import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
+import type { ResolvedSummaries } from "../storage/scan/page-summaries.ts";
 import { scanRows } from "../storage/scan/scan.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
@@ -20,12 +22,15 @@ export class EngineTable implements Table {
   readonly region: Region;
   private readonly cache: PageCache;
   private readonly clock: Clock;
+  private readonly catchUp: () => void;
   private dropped = false;
 
-  constructor(region: Region, cache: PageCache, clock: Clock) {
+  /** @param catchUp makes rows visible that other threads have acknowledged */
+  constructor(region: Region, cache: PageCache, clock: Clock, catchUp: () => void) {
     this.region = region;
     this.cache = cache;
     this.clock = clock;
+    this.catchUp = catchUp;
   }
 
   get schema(): TableSchema {
@@ -42,11 +47,13 @@ export class EngineTable implements Table {
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
     const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
-    const bounds = request.fieldBounds.map((bound) => ({ ...bound, columnId: columnNamed(schema, bound.column).id }));
+    const idOf = (name: string): number => columnNamed(schema, name).id;
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
     const snapshot = this.region.snapshot();
     try {
@@ -59,7 +66,8 @@ export class EngineTable implements Table {
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
         output,
-        bounds,
+        conditions,
+        summaries: conditions.length === 0 ? this.summariesOf(schema, request) : undefined,
         request,
         metrics,
       });
@@ -69,6 +77,7 @@ export class EngineTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
+    this.catchUp();
     let start: bigint | undefined;
     let end: bigint | undefined;
     const add = (min: bigint, max: bigint): void => {
@@ -81,6 +90,7 @@ export class EngineTable implements Table {
   }
 
   statistics(): TableStatistics {
+    this.catchUp();
     const files = this.region.dataFiles;
     return {
       rowCount: this.region.rowCount,
@@ -96,6 +106,16 @@ export class EngineTable implements Table {
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: this.region.registry.positionOf(column.id) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
+  }
+
+  private summariesOf(schema: TableSchema, { summaries, order, newestPerSeries }: ScanRequest): ResolvedSummaries | undefined {
+    if (summaries === undefined || order !== "none" || newestPerSeries === true) return undefined;
+    const columns = summaries.columns.map(({ column: name, wantsBounds, wantsSum }) => {
+      const column = columnNamed(schema, name);
+      const { id, type, former } = column;
+      return { id, type, wantsBounds, wantsSum, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
+    });
+    return { columns, timeColumnId: timeIndexOf(schema).id, buckets: summaries.buckets, isPerSeries: summaries.isPerSeries };
   }
 
   /** What rows hold that were written before the column was added. */

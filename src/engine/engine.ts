@@ -12,42 +12,60 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
+import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
+import { type Trouble, Troubles } from "../base/troubles.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { PageCache } from "../storage/cache/page-cache.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
+import { type LastingDeletes, lastingDeletes } from "../storage/file-store/lasting-deletes.ts";
 import { SlabPool } from "../storage/memtable/arena.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import { Region } from "../storage/region/region.ts";
 import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
-import type { Wal, WalRecoveryReport } from "../storage/wal/wal.ts";
+import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
+import { type CheckedTable, DamagedFiles } from "./health/damaged-files.ts";
+import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./health/disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
 import { FileCheck } from "./file-check.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
-import { LiveTables, type TableEntry } from "./live-tables.ts";
+import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
+import type { ThreadLog } from "./log-stream.ts";
+import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
 import { SchemaStore } from "./schema-store.ts";
-import { SequenceCounter } from "./sequence-counter.ts";
-import { SegmentMarks } from "./series-mapper.ts";
+import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
+import { Upkeep } from "./health/upkeep.ts";
+import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
+import { CatalogFeed } from "./threads/catalog-feed.ts";
+import type { CatalogChange, CatalogNews } from "./threads/messages.ts";
+import { SharedState } from "./threads/shared-state.ts";
+import type { ThreadOwner } from "./threads/thread-host.ts";
+import { ThreadHosts } from "./threads/thread-hosts.ts";
+import type { OwnerLink } from "./threads/thread-link.ts";
 import { WritePath } from "./write-path.ts";
-import { writePlanOf } from "./write-rows.ts";
+import type { WriteTables } from "./write-target.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
+  /** What all threads share; by default there is only this one. */
+  readonly shared?: SharedState;
+  /** Logs of ingest threads that an earlier process left; none by default. */
+  readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly flusher: FlushExecutor;
@@ -58,6 +76,23 @@ export interface EngineParts {
   readonly compaction: CompactionLimits;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
+  /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
+  readonly memory?: ServerMemory;
+  /** Room that is kept on disks. Default: none. */
+  readonly disk?: DiskWatchOptions;
+}
+
+/** No disk is watched. */
+const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
+/** After how many seconds a writer should come back when the log does not work. */
+const LOG_RETRY_SECONDS = 5;
+
+/** What the start found in the log. */
+export interface EngineRecovery extends WalRecoveryReport {
+  /** Rows that are known to be lost with damaged records. */
+  readonly lostRows: number;
+  /** Damaged places of which nobody knows how many rows they held. */
+  readonly lostUnknown: number;
 }
 
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
@@ -68,8 +103,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly parts: EngineParts;
   private readonly schemas: SchemaStore;
   private readonly live: LiveTables = new LiveTables();
-  private readonly sequences: SequenceCounter = new SequenceCounter();
-  private readonly ledger: LogLedger = new LogLedger();
+  private readonly shared: SharedState;
+  private readonly sequences: SequenceCounter;
+  private readonly streams: LogStreams;
+  private readonly feed: CatalogFeed;
+  private readonly threads: ThreadHosts;
   private readonly trimmer: LogTrimmer;
   private readonly writePath: WritePath;
   private readonly flusher: Flusher;
@@ -77,25 +115,56 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly compactor: Compactor;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
+  private readonly memory: ServerMemory;
+  private readonly disk: DiskWatch;
+  private readonly damaged: DamagedFiles;
+  private readonly upkeep: Upkeep;
+  /** What does not work, the log apart. */
+  private readonly faults: Troubles;
 
-  private constructor(parts: EngineParts) {
+  private constructor(bare: EngineParts) {
+    const { wal, merger, clock, logger } = bare;
+    const troubles = new Troubles(logger.child("health"), clock);
+    const deletes = lastingDeletes(bare.files, (reason) => troubles.failed("file_delete", reason));
+    const parts: EngineParts = { ...bare, meta: watchedMetaStore(bare.meta, troubles), files: deletes.store };
+    const { meta, files } = parts;
     this.parts = parts;
+    this.faults = troubles;
+    this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
+    this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+    this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
     this.cache = new PageCache(parts.pageCacheBytes);
-    const { live, ledger, sequences, schemas } = this;
-    const { wal, merger, meta, files, clock, logger } = parts;
-    this.trimmer = new LogTrimmer(wal, ledger, live);
-    const { trimmer } = this;
-    this.writePath = new WritePath({ wal, clock, tables: live, schemas, ledger, sequences, apply: (schema) => this.applySchema(schema) });
+    this.shared = parts.shared ?? new SharedState(0);
+    this.sequences = this.shared.sequences;
+    this.streams = new LogStreams(wal, parts.threadLogs ?? []);
+    const { live, streams, sequences, schemas, disk } = this;
+    const workerMemory = new MemoryCounter();
+    this.trimmer = new LogTrimmer(streams, live, troubles);
+    this.feed = new CatalogFeed(
+      this.shared,
+      () => this.everyChange(),
+      () => meta.settled(),
+    );
+    this.threads = new ThreadHosts(this.threadOwner());
+    const { trimmer, threads } = this;
+    this.writePath = new WritePath({
+      wal,
+      clock,
+      tables: this.writeTables(),
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+    });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, limits, logger: logger.child("compaction") },
+      { merger, meta, files, clock, limits, troubles, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
         databaseOptions: (name) => schemas.database(name)?.options ?? {},
+        hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
       },
     );
     const onFlushed = (region: Region): void => this.compactor.poke(region);
@@ -109,19 +178,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       schemas,
       sequences,
       trimmer,
+      workerMemory,
+      threads,
       onFlushed,
     });
-    const host = {
-      regions: () => live.regions(),
-      logBytes: () => trimmer.bytes,
-      logHolders: () => trimmer.holders(),
-      flush: (region: Region) => this.flusher.flush(region),
-    };
-    this.scheduler = new FlushScheduler(parts.limits, host, clock, logger.child("flush"));
+    this.scheduler = this.makeScheduler();
+    this.upkeep = this.makeUpkeep(deletes);
+    this.countMemory(workerMemory);
   }
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
-  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: WalRecoveryReport }> {
+  static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
     for (const schema of engine.schemas.allSchemas()) {
@@ -131,12 +198,14 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("recover.schemas-read");
     const flushed = new Map([...engine.live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const { nextFileId, nextTableId } = engine.schemas;
-    const check = new FileCheck(parts.files, { names: known, flushed, nextFileId, nextTableId }, parts.logger);
-    await check.begin();
+    const check = new FileCheck(engine.parts.files, { names: known, flushed, nextFileId, nextTableId }, parts.logger);
+    await engine.damaged.find(engine.checkedTables(), await check.begin());
     failPoint("recover.files-checked");
+    await engine.disk.look();
     const recovery = await engine.replay(check);
     failPoint("recover.done");
     engine.scheduler.start();
+    engine.upkeep.start();
     engine.compactor.start();
     return { engine, recovery };
   }
@@ -156,6 +225,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("create.before-commit");
     this.schemas.createDatabase(name, options);
     failPoint("create.after-commit");
+    this.feed.push(this.databaseNames());
     await this.parts.meta.settled();
     return true;
   }
@@ -163,7 +233,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
     failPoint("drop.before-commit");
-    await this.removeTables(this.schemas.dropDatabase(name));
+    const dropped = this.schemas.dropDatabase(name);
+    this.feed.push(this.databaseNames());
+    await this.removeTables(dropped);
     return true;
   }
 
@@ -211,14 +283,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
-    if (ranges === undefined) changes.push({ key: flushedKey(id), value: this.sequences.newest });
+    const { newest } = this.sequences;
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
     failPoint("truncate.before-commit");
     meta.commit(changes);
     failPoint("truncate.after-commit");
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-    const taken = region.takeAway(files, ranges === undefined ? this.sequences.newest : undefined);
+    const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
+    await this.threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
+    if (ranges === undefined) await this.flusher.forget(region);
     await taken.end();
     failPoint("truncate.files-deleted");
     await this.trimmer.trim();
@@ -247,16 +322,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
-    const failure = this.parts.wal.failure();
-    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    this.refuseInTrouble();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
     if (durable === undefined) return { rowCount: 0 };
-    // Now, since rows that wait for the log take memory too: a disk that stands still must hold writers back.
-    this.scheduler.written(prepared.reduce((bytes, { chunk }) => bytes + chunk.payload.length, 0));
+    let bytes = 0;
+    for (const { chunk } of prepared) bytes += chunk.payload.length;
+    this.scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
     try {
       await durable;
     } catch (error) {
+      this.faults.failures.log++;
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
@@ -267,9 +343,61 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { rowCount };
   }
 
-  /** Resolves when there is memory for another write; call it before decoding. @throws DbError RateLimited */
-  admit(): Promise<void> {
-    return this.scheduler.admit();
+  /**
+   * Resolves when there is memory for another write; call it before decoding.
+   *
+   * @throws DbError StorageUnavailable when writes would fail; RateLimited; Cancelled when the signal fires
+   */
+  async admit(signal?: AbortSignal): Promise<void> {
+    this.refuseInTrouble();
+    await this.scheduler.admit(signal);
+  }
+
+  // ---- Ingest threads ----
+
+  /** The catalogue as a new thread needs it. */
+  catalogNews(): CatalogNews {
+    return this.feed.whole();
+  }
+
+  /**
+   * Takes an ingest thread in, before it takes its first write. Its log, if an earlier process left one, was replayed and is closed here,
+   * so that the thread can open it.
+   */
+  async addThread(id: number, link: OwnerLink): Promise<void> {
+    const left = this.streams.find(id);
+    await left?.close();
+    this.streams.set(this.threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
+  }
+
+  private threadOwner(): ThreadOwner {
+    const { shared, feed, parts } = this;
+    const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
+    return {
+      shared,
+      feed,
+      regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
+      evolve: (steps) => {
+        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+      },
+      written: (bytes) => {
+        this.scheduler.written(bytes);
+        countMemory();
+      },
+      admit: async () => {
+        await this.admit();
+        countMemory();
+      },
+      durable: () => parts.meta.settled(),
+    };
+  }
+
+  private everyChange(): CatalogChange[] {
+    return [this.databaseNames(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+  }
+
+  private databaseNames(): CatalogChange {
+    return { kind: "databases", names: this.schemas.databases().map(({ name }) => name) };
   }
 
   // ---- Admin ----
@@ -298,12 +426,31 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Why writes fail, or undefined. */
   failure(): string | undefined {
-    return this.parts.wal.failure();
+    return this.streams.failure() ?? this.disk.refusal;
+  }
+
+  /** What does not work now; failures since the start, by part. */
+  troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
+    const log = this.streams.failure();
+    const now = this.faults.list();
+    if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
+    return { now, failures: this.faults.failures };
+  }
+
+  /** One round of upkeep, which otherwise runs once a second: for tests. */
+  keepUp(): Promise<void> {
+    return this.upkeep.tick();
+  }
+
+  /** Bytes free on the fullest disk that is watched, Infinity when none is; and what waits for the log. */
+  get storageState(): { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number } {
+    return { freeBytes: this.disk.freeBytes, queued: this.parts.wal.queued(), logBytes: this.trimmer.bytes };
   }
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
     failPoint("close.begun");
+    await this.upkeep.close();
     await this.scheduler.close();
     await this.compactor.close();
     try {
@@ -312,7 +459,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       await this.flusher.idle();
       await this.parts.flusher.close();
       failPoint("close.before-log");
-      await this.parts.wal.close();
+      for (const stream of this.streams.all()) await stream.close();
       failPoint("close.log-closed");
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
@@ -334,24 +481,103 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
   }
 
+  /** @throws DbError StorageUnavailable when writes would fail */
+  private refuseInTrouble(): void {
+    const failure = this.parts.wal.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
+    if (failure === undefined) return;
+    const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
+    throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
+  }
+
+  private makeScheduler(): FlushScheduler<Region> {
+    const { live, trimmer, faults: troubles } = this;
+    const { wal, limits, clock, logger } = this.parts;
+    const host = {
+      regions: () => live.regions(),
+      logBytes: () => trimmer.bytes,
+      logHolders: () => trimmer.holders(),
+      logRecords: () => wal.queued().records,
+      isUrgent: () => this.failure() !== undefined,
+      isOverMemory: () => this.memory.isOver(),
+      flush: (region: Region) => this.flusher.flush(region),
+      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
+    };
+    return new FlushScheduler(limits, host, clock, logger.child("flush"));
+  }
+
+  private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
+    const { memory, disk, damaged, live, trimmer, faults: troubles } = this;
+    return new Upkeep({
+      disk,
+      onLooked: () => {
+        this.shared.isRefusing = disk.refusal !== undefined;
+      },
+      memory,
+      troubles,
+      leftovers,
+      logger: this.parts.logger,
+      trimLog: () => trimmer.trim(),
+      probeMeta: () => probeMetaStore(this.parts.meta),
+      lookAtFiles: async () => {
+        const needed = new Set([...live.regions()].flatMap((region) => region.dataFiles.map(({ name }) => name)));
+        await damaged.lookAgain(({ name }) => needed.has(name));
+      },
+    });
+  }
+
+  private countMemory(workerMemory: MemoryCounter): void {
+    const { memory, cache, scheduler } = this;
+    memory.register("page_cache", {
+      bytes: () => cache.bytes,
+      giveBack: (bytes) => cache.giveBack(bytes),
+      mayGrow: () => cache.mayGrow(),
+    });
+    memory.register("memtables", { bytes: () => scheduler.memoryBytes });
+    memory.register("workers", workerMemory);
+  }
+
   // ---- Tables ----
 
+  private *checkedTables(): Generator<CheckedTable> {
+    for (const { table } of this.live.entries()) {
+      const { database, name } = table.schema;
+      yield { database, name, files: table.region.dataFiles };
+    }
+  }
+
   private addEntry(schema: TableSchema): TableEntry {
-    const { meta, files, clock } = this.parts;
+    const { meta, files, clock, logger } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock });
-    const entry = { table: new EngineTable(region, this.cache, clock), marks: new SegmentMarks(), plan: writePlanOf(schema) };
+    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
+    const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
     this.live.add(entry);
+    this.feed.push({ kind: "schema", schema });
     return entry;
+  }
+
+  private writeTables(): WriteTables {
+    const { live, schemas } = this;
+    return {
+      get dropEpoch() {
+        return live.dropEpoch;
+      },
+      find: (database, name) => live.find(database, name),
+      entries: () => live.entries(),
+      evolve: (steps) => {
+        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        return "applied";
+      },
+    };
   }
 
   private applySchema(schema: TableSchema): TableEntry {
     const entry = this.live.byTableId(schema.id);
     if (entry === undefined) return this.addEntry(schema);
     this.live.setSchema(entry, schema);
+    this.feed.push({ kind: "schema", schema });
     return entry;
   }
 
@@ -359,31 +585,40 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     failPoint("drop.after-commit");
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
+    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
     await this.parts.meta.settled();
+    await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
-    for (const { table } of removed) await table.region.close(true);
+    for (const { table } of removed) {
+      await this.flusher.forget(table.region);
+      await table.region.close(true);
+    }
     failPoint("drop.files-deleted");
     await this.trimmer.trim();
   }
 
-  private async replay(check: FileCheck): Promise<WalRecoveryReport> {
+  private async replay(check: FileCheck): Promise<EngineRecovery> {
+    const reports: EngineRecovery[] = [];
+    const { logger } = this.parts;
+    const { nextTableId } = this.schemas;
     const regionOf = (tableId: number): Region | undefined => this.live.byTableId(tableId)?.table.region;
     const sawEntry = (tableId: number, sequence: number): void => check.sawRecord(tableId, sequence);
-    const replay = new Replay({
-      regionOf,
-      nextTableId: this.schemas.nextTableId,
-      ledger: this.ledger,
-      logger: this.parts.logger,
-      sawEntry,
-    });
-    const report = await this.parts.wal.recover((record) => {
-      this.sequences.sawUsed(record.sequence);
-      replay.apply(record);
-    });
+    for (const { wal, ledger } of this.streams.local()) {
+      const replay = new Replay({ regionOf, nextTableId, ledger, logger, sawEntry });
+      const report = await wal.recover(
+        (record) => {
+          this.sequences.sawUsed(record.sequence);
+          replay.apply(record);
+        },
+        (payload) => replay.lose(payload),
+      );
+      reports.push({ ...report, lostRows: replay.lostRows, lostUnknown: replay.lostUnknown });
+    }
+    for (const region of this.live.regions()) region.endRestore();
     await check.end();
     failPoint("recover.before-trim");
     await this.trimmer.trim();
-    return report;
+    return summed(reports);
   }
 }
 
@@ -397,4 +632,18 @@ function changesMerging(schema: TableSchema, change: SchemaChange): boolean {
   if (change.kind === "several") return change.changes.some((one) => changesMerging(schema, one));
   if (change.kind !== "set-options") return false;
   return mergeModeOf(schema) !== mergeModeOf({ options: changedOptions(schema.options, change.options) });
+}
+
+function summed(reports: readonly EngineRecovery[]): EngineRecovery {
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0, lostRows: 0, lostUnknown: 0 };
+  for (const report of reports) {
+    total.segments += report.segments;
+    total.records += report.records;
+    total.bytes += report.bytes;
+    total.tornTailBytes += report.tornTailBytes;
+    total.lostBytes += report.lostBytes;
+    total.lostRows += report.lostRows;
+    total.lostUnknown += report.lostUnknown;
+  }
+  return total;
 }

@@ -4,7 +4,7 @@
  * | entry | file                                                                  | what                                              |
  * |-------|-----------------------------------------------------------------------|---------------------------------------------------|
  * | yes   | there                                                                 | the table's                                       |
- * | yes   | missing                                                               | said; reads that need it fail with its name       |
+ * | yes   | missing, or of another length                                         | said (`health/damaged-files.ts`); reads fail      |
  * | no    | its id, or its table's, was never given out                           | the start is refused: the meta store is older     |
  * |       |                                                                       | than the files, and deleting them would lose rows |
  * | no    | its table does not exist                                              | left by a drop: deleted, its folder too           |
@@ -38,7 +38,7 @@ export interface KnownFiles {
 /** What is to be done with one file. `doubt`: it depends on whether the log has the record of its sequence. */
 export type FileVerdict = "keep" | "delete" | "refuse" | "foreign" | "leave" | "doubt";
 
-/** Most missing, foreign or unclaimed files that are named in the log. */
+/** Most foreign or unclaimed files that are named in the log. */
 const NAMED_MAX = 20;
 
 const UNCLAIMED =
@@ -80,11 +80,11 @@ export class FileCheck {
   }
 
   /**
-   * Does what the file header says, as far as that is known before the log is read.
+   * Does what the file header says, as far as that is known before the log is read. Returns the files that are there.
    *
    * @throws DbError StorageUnavailable when the meta store is older than the files; nothing is deleted then
    */
-  async begin(): Promise<void> {
+  async begin(): Promise<ReadonlySet<string>> {
     const { store, known, logger } = this;
     const found = await store.list("tables", (folder) => isOfNoTable(folder, known));
     const present = new Set(found);
@@ -100,13 +100,13 @@ export class FileCheck {
     const named = (verdict: FileVerdict): string[] => found.filter((name) => verdicts.get(name) === verdict);
     const newer = named("refuse");
     if (newer.length > 0) throw olderThanFiles(newer, known);
-    say(missing, (file) => logger.error({ file, files: missing.length }, "a data file is missing: its rows cannot be read"));
     const foreign = named("foreign");
     say(foreign, (file) =>
       logger.warn({ file, files: foreign.length }, "a file in the data folder is not of this server; it is left alone"),
     );
     this.sayUnclaimed(named("leave"));
     await this.delete(named("delete"), foreign);
+    return present;
   }
 
   /** Notes that the log has rows of a table under a sequence. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { refusal } from "../../test/engine/lines.ts";
 import { AssertionError } from "../base/assert.ts";
+import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../base/limits.ts";
 import type { Clock } from "../base/clock.ts";
 import { epochMillis, epochNanos } from "../base/units.ts";
 import { silentLogger } from "../base/log.ts";
@@ -36,6 +37,12 @@ class FakeHost {
   holders: FakeRegion[] = [];
   logSize = 0;
   failure: Error | undefined;
+  /** The only table that fails, if there is one. */
+  failing: string | undefined;
+  queued = 0;
+  urgent = false;
+  overMemory = false;
+  readonly outcomes: (string | undefined)[] = [];
   gate: PromiseWithResolvers<void> | undefined;
 
   regions(): Iterable<FakeRegion> {
@@ -50,13 +57,29 @@ class FakeHost {
     return this.holders;
   }
 
+  logRecords(): number {
+    return this.queued;
+  }
+
+  isUrgent(): boolean {
+    return this.urgent;
+  }
+
+  isOverMemory(): boolean {
+    return this.overMemory;
+  }
+
+  flushEnded(reason: string | undefined): void {
+    this.outcomes.push(reason);
+  }
+
   async flush(region: FakeRegion): Promise<void> {
     this.flushed.push(region.name);
     region.frozenBytes += region.activeBytes;
     region.activeBytes = 0;
     region.oldestWriteMillis = undefined;
     if (this.gate !== undefined) await this.gate.promise;
-    if (this.failure !== undefined) throw this.failure;
+    if (this.failure !== undefined && (this.failing ?? region.name) === region.name) throw this.failure;
     region.frozenBytes = 0;
     if (this.holders.includes(region)) this.logSize = 0;
   }
@@ -169,7 +192,7 @@ test("a long log that nobody holds flushes nothing", async () => {
   expect(host.flushed).toEqual([]);
 });
 
-test("a failed flush is tried again after a second, until it works", async () => {
+test("a failed flush is tried again after one second, two, four, until it works", async () => {
   const host = new FakeHost();
   host.failure = new Error("no space left");
   const scheduler = schedulerOf(host);
@@ -179,14 +202,137 @@ test("a failed flush is tried again after a second, until it works", async () =>
   expect(host.flushed).toEqual(["a"]);
   await pass(900);
   expect(host.flushed).toEqual(["a"]);
-  await pass(1200);
-  expect(host.flushed).toEqual(["a", "a", "a"]);
+  await pass(200);
+  expect(host.flushed.length).toBe(2);
+  await pass(1800);
+  expect(host.flushed.length).toBe(2);
+  await pass(200);
+  expect(host.flushed.length).toBe(3);
   host.failure = undefined;
-  await pass(1000);
+  await pass(4000);
   expect(host.flushed.length).toBe(4);
   expect(host.list[0]!.memoryBytes).toBe(0);
-  await pass(3000);
+  expect(host.outcomes).toEqual(["no space left", "no space left", "no space left", undefined]);
+  await pass(10_000);
   expect(host.flushed.length).toBe(4);
+});
+
+test("a table that cannot be flushed does not keep others from it", async () => {
+  const host = new FakeHost();
+  host.failure = new Error("folder is read-only");
+  host.failing = "bad";
+  const scheduler = schedulerOf(host);
+  host.list.push(new FakeRegion("bad", 1500), new FakeRegion("good", 1200));
+  scheduler.written(2700);
+  await settle();
+  expect(host.flushed).toEqual(["bad", "good"]);
+  expect(host.outcomes).toEqual(["folder is read-only"]); // One table still fails.
+  host.list.shift(); // Dropped.
+  await pass(1100);
+  expect(host.outcomes).toEqual(["folder is read-only", undefined]);
+});
+
+test("everything goes to files while the log is in trouble, largest first", async () => {
+  const host = new FakeHost();
+  const scheduler = schedulerOf(host);
+  host.list.push(new FakeRegion("small", 5), new FakeRegion("large", 50));
+  scheduler.start();
+  await pass(2000);
+  expect(host.flushed).toEqual([]);
+  host.urgent = true;
+  await pass(1000);
+  expect(host.flushed).toEqual(["large", "small"]);
+  await scheduler.close();
+});
+
+test("over the memory limit a memtable worth it is flushed early, and writers wait for other memory as well", async () => {
+  const host = new FakeHost();
+  const scheduler = schedulerOf(host);
+  host.overMemory = true;
+  host.list.push(new FakeRegion("tiny", 62));
+  let isAdmitted = false;
+  const admitted = scheduler.admit().then(() => {
+    isAdmitted = true;
+  });
+  await pass(500);
+  expect([host.flushed, isAdmitted]).toEqual([[], false]);
+  host.list.push(new FakeRegion("worth", 63));
+  await pass(100);
+  expect(host.flushed).toEqual(["worth"]);
+  host.overMemory = false;
+  await pass(100);
+  await admitted;
+  host.overMemory = true;
+  const refused = refusal(scheduler.admit());
+  await pass(3100);
+  expect(await refused).toEqual({
+    code: "RateLimited",
+    message: "cannot take the write: the server is at its memory limit (memory.limit); try again later",
+    retryAfterSeconds: 1,
+  });
+});
+
+test("writers go on one at a time, in the order in which they came, as long as there is room", async () => {
+  const host = new FakeHost();
+  host.gate = Promise.withResolvers();
+  const scheduler = schedulerOf(host);
+  const region = new FakeRegion("a", 2500);
+  host.list.push(region);
+  scheduler.written(2500);
+  const order: number[] = [];
+  const writers = [1, 2, 3].map(async (n) => {
+    await scheduler.admit();
+    order.push(n);
+    region.activeBytes += 1001; // Two of them fill the buffer again.
+    scheduler.written(1001);
+  });
+  host.gate.resolve();
+  host.gate = Promise.withResolvers();
+  for (let i = 0; i < 10; i++) {
+    await pass(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(order).toEqual([1, 2]);
+  host.gate.resolve();
+  host.gate = undefined;
+  for (let i = 0; i < 10; i++) {
+    await pass(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(writers);
+  expect(order).toEqual([1, 2, 3]);
+});
+
+test("a writer whose client leaves stops to wait, and the next one moves up", async () => {
+  const host = new FakeHost();
+  host.overMemory = true;
+  const scheduler = schedulerOf(host);
+  const client = new AbortController();
+  const gone = refusal(scheduler.admit(client.signal));
+  const next = scheduler.admit();
+  client.abort();
+  expect((await gone).code).toBe("Cancelled");
+  host.overMemory = false;
+  await new Promise((resolve) => setImmediate(resolve));
+  await pass(100);
+  await next;
+});
+
+test("too many writes in the log's queue, or writers that wait, are refused at once", async () => {
+  const host = new FakeHost();
+  const scheduler = schedulerOf(host);
+  host.queued = LOG_QUEUE_RECORDS_MAX;
+  expect(await refusal(scheduler.admit())).toMatchObject({
+    code: "RateLimited",
+    message: expect.stringContaining("wait for the log's disk"),
+  });
+  host.queued = 0;
+  host.overMemory = true;
+  const waiting = Array.from({ length: WRITERS_WAITING_MAX }, () => scheduler.admit());
+  expect((await refusal(scheduler.admit())).message).toContain("4096 writers wait for memory already");
+  const refused = Promise.allSettled(waiting);
+  await pass(4000);
+  expect((await refused).every(({ status }) => status === "rejected")).toBe(true);
 });
 
 test("writers are let in at once while there is room", async () => {

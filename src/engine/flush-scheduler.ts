@@ -3,15 +3,20 @@
  *
  * | when                                                              | what                                                  |
  * |-------------------------------------------------------------------|-------------------------------------------------------|
- * | a flush failed before                                             | that table is flushed again, a second later           |
+ * | a flush failed before                                             | that table is flushed again, 1 s to 5 s later         |
  * | memtables being written together reach `memtableBytes`            | the largest is flushed                                |
  * | the log reaches `logBytesMax`                                     | the tables that hold its oldest segment are flushed   |
  * | a table's oldest row in memory is older than `idleMillis`         | that table is flushed                                 |
  * | all memtables together exceed `writeBufferBytes`                  | the largest is flushed; writers wait, then get 429    |
+ * | the server is over its memory limit, though others gave way       | likewise, where a flush gives enough back             |
+ * | the log does not work, or its disk is nearly full                 | one table after another: rows get safe, the log short |
+ *
+ * Writers wait in the order in which they came, and go on one at a time: what one adds is counted before the next is let in.
  */
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../base/limits.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
 
@@ -39,13 +44,31 @@ export interface FlushHost<T extends Flushable> {
   logBytes(): number;
   /** Tables that keep the oldest log segment from being deleted. */
   logHolders(): Iterable<T>;
+  /** Records that wait to be written to the log. */
+  logRecords(): number;
+  /** Whether everything in memory should become files soon. */
+  isUrgent(): boolean;
+  /** Whether the server is over its memory limit, once what can do without memory has given way. */
+  isOverMemory(): boolean;
   /** Flushes one table. @throws DbError */
   flush(region: T): Promise<void>;
+  /** Says how the last flush ended; `reason` undefined: no table's last flush failed. */
+  flushEnded(reason: string | undefined): void;
 }
 
-/** How long a failed flush waits before the next try. */
-const RETRY_MILLIS = 1000;
+/** How long a failed flush waits before the next try; doubles up to the second. */
+const RETRY_MILLIS_MIN = 1000;
+const RETRY_MILLIS_MAX = 5000;
 const CHECK_MILLIS = 1000;
+/** How often the first writer that waits looks again: queries and merges give memory back without a word. */
+const POLL_MILLIS = 50;
+/** Part of a memtable's limit that makes a flush worth it when memory is short: less gives little back and leaves small files. */
+const WORTH_FLUSHING = 1 / 16;
+
+interface Failure {
+  readonly millis: number;
+  readonly retryAt: number;
+}
 
 /** See the file header. At most one flush of its own runs at a time. */
 export class FlushScheduler<T extends Flushable> {
@@ -54,7 +77,11 @@ export class FlushScheduler<T extends Flushable> {
   private readonly clock: Clock;
   private readonly logger: Logger;
   private running: Promise<void> | undefined;
-  private readonly waiters: Set<() => void> = new Set();
+  /** Writers that wait, in the order in which they came; each is woken by its entry. */
+  private readonly waiters: Set<{ wake: () => void }> = new Set();
+  /** Tables whose last flush failed. */
+  private readonly failures: Map<T, Failure> = new Map();
+  private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
   private closed = false;
   private lastFailure: string | undefined;
@@ -84,18 +111,39 @@ export class FlushScheduler<T extends Flushable> {
     this.check();
   }
 
-  /** Resolves when there is room for a write. @throws DbError RateLimited after `stallMillis` */
-  async admit(): Promise<void> {
-    if (this.memory <= this.limits.writeBufferBytes) return;
-    this.memory = this.countMemory();
-    if (this.memory <= this.limits.writeBufferBytes) return;
+  /** Memory of all memtables, nearly: what was written since the last count is estimated. */
+  get memoryBytes(): number {
+    return this.memory;
+  }
+
+  /**
+   * Resolves when there is room for a write.
+   *
+   * @throws DbError RateLimited after `stallMillis`, or at once when too many wait; Cancelled when the signal fires
+   */
+  async admit(signal?: AbortSignal): Promise<void> {
+    if (this.host.logRecords() >= LOG_QUEUE_RECORDS_MAX) {
+      throw tooMany(`${LOG_QUEUE_RECORDS_MAX} writes wait for the log's disk, which is slow or hangs`);
+    }
+    if (this.waiters.size === 0 && this.hasRoom()) return;
+    if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for memory already`);
     const deadline = this.clock.monotonicMillis() + this.limits.stallMillis;
-    while (this.memory > this.limits.writeBufferBytes) {
-      const left = deadline - this.clock.monotonicMillis();
-      if (left <= 0) throw this.refusal();
-      this.check();
-      await this.nextChange(left);
-      this.memory = this.countMemory();
+    const waiter = { wake: (): void => undefined };
+    this.waiters.add(waiter);
+    const abort = (): void => waiter.wake();
+    signal?.addEventListener("abort", abort);
+    try {
+      while (!this.isNext(waiter) || !this.hasRoom()) {
+        const left = deadline - this.clock.monotonicMillis();
+        if (left <= 0) throw this.refusal();
+        this.check();
+        await nextChange(waiter, this.isNext(waiter) ? Math.min(left, POLL_MILLIS) : left);
+        if (signal?.aborted === true) throw new DbError(StatusCode.Cancelled, "the client left");
+      }
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.waiters.delete(waiter);
+      setImmediate(() => this.wakeNext()); // Only then is what this writer adds counted.
     }
   }
 
@@ -103,29 +151,32 @@ export class FlushScheduler<T extends Flushable> {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
+    clearTimeout(this.retryTimer);
     await this.running;
+  }
+
+  private hasRoom(): boolean {
+    if (this.memory > this.limits.writeBufferBytes) this.memory = this.countMemory();
+    return this.memory <= this.limits.writeBufferBytes && !this.host.isOverMemory();
+  }
+
+  private isNext(waiter: object): boolean {
+    for (const first of this.waiters) return first === waiter;
+    return false;
+  }
+
+  private wakeNext(): void {
+    for (const first of this.waiters) {
+      first.wake();
+      return;
+    }
   }
 
   private refusal(): DbError {
     const { writeBufferBytes } = this.limits;
-    const why = this.lastFailure === undefined ? "flushing cannot keep up" : `the last flush failed: ${this.lastFailure}`;
-    return new DbError(
-      StatusCode.RateLimited,
-      `cannot take the write: ${this.memory} bytes are in memory, over the limit of ${writeBufferBytes}; ${why}; try again later`,
-      { retryAfterSeconds: 1 },
-    );
-  }
-
-  private nextChange(millis: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = (): void => {
-      clearTimeout(timer);
-      this.waiters.delete(wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, millis);
-    this.waiters.add(wake);
-    return promise;
+    const slow = this.lastFailure === undefined ? "flushing cannot keep up" : `the last flush failed: ${this.lastFailure}`;
+    if (this.memory <= writeBufferBytes) return tooMany("the server is at its memory limit (memory.limit)");
+    return tooMany(`${this.memory} bytes are in memory, over the limit of ${writeBufferBytes}; ${slow}`);
   }
 
   private countMemory(): number {
@@ -136,6 +187,7 @@ export class FlushScheduler<T extends Flushable> {
 
   private check(): void {
     if (this.running !== undefined || this.closed) return;
+    if (this.failures.size > 0) this.forgetDropped();
     const due = this.pick();
     if (due === undefined) return;
     this.running = this.run(due);
@@ -145,17 +197,39 @@ export class FlushScheduler<T extends Flushable> {
     for (let region: T | undefined = first; region !== undefined && !this.closed; region = this.pick()) {
       try {
         await this.host.flush(region);
-        this.lastFailure = undefined;
+        this.failures.delete(region);
+        if (this.failures.size === 0) {
+          this.lastFailure = undefined;
+          this.host.flushEnded(undefined);
+        }
       } catch (error) {
         if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
-        this.lastFailure = error instanceof Error ? error.message : String(error);
-        this.logger.error({ error: this.lastFailure }, "cannot flush; trying again");
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));
+        this.postpone(region, error instanceof Error ? error.message : String(error));
       }
       this.memory = this.countMemory();
-      for (const wake of this.waiters) wake();
+      this.wakeNext();
     }
     this.running = undefined;
+  }
+
+  /** A table that was dropped needs no flush any more. */
+  private forgetDropped(): void {
+    const known = new Set(this.host.regions());
+    for (const region of this.failures.keys()) if (!known.has(region)) this.failures.delete(region);
+    if (this.failures.size === 0) this.host.flushEnded(undefined);
+  }
+
+  /** Other tables are flushed meanwhile. */
+  private postpone(region: T, reason: string): void {
+    const millis = Math.min(RETRY_MILLIS_MAX, (this.failures.get(region)?.millis ?? RETRY_MILLIS_MIN / 2) * 2);
+    this.failures.set(region, { millis, retryAt: this.clock.monotonicMillis() + millis });
+    this.lastFailure = reason;
+    this.logger.debug({ error: reason, retryMillis: millis }, "cannot flush; trying again");
+    this.host.flushEnded(reason);
+    clearTimeout(this.retryTimer);
+    if (this.closed) return;
+    this.retryTimer = setTimeout(() => this.check(), millis);
+    this.retryTimer.unref();
   }
 
   /** The table to flush next, by the table in the file header. */
@@ -164,17 +238,41 @@ export class FlushScheduler<T extends Flushable> {
     let memoryBytes = 0;
     let largest: T | undefined;
     let idle: T | undefined;
-    const idleBefore = this.clock.monotonicMillis() - this.limits.idleMillis;
+    let frozen: T | undefined;
+    const now = this.clock.monotonicMillis();
+    const idleBefore = now - this.limits.idleMillis;
     for (const region of this.host.regions()) {
-      if (region.hasFrozen) return region;
       activeBytes += region.activeBytes;
       memoryBytes += region.memoryBytes;
+      if (this.failures.size > 0 && (this.failures.get(region)?.retryAt ?? 0) > now) continue;
+      if (region.hasFrozen) frozen ??= region;
       if (region.activeBytes > (largest?.activeBytes ?? 0)) largest = region;
       if (region.oldestWriteMillis !== undefined && region.oldestWriteMillis < idleBefore) idle ??= region;
     }
     this.memory = memoryBytes; // `written` only knows the rows; memtables take memory in slabs.
+    if (frozen !== undefined) return frozen;
     if (activeBytes >= this.limits.memtableBytes || memoryBytes > this.limits.writeBufferBytes) return largest;
-    if (this.host.logBytes() >= this.limits.logBytesMax) for (const region of this.host.logHolders()) return region;
-    return idle;
+    if (largest !== undefined && largest.activeBytes >= this.limits.memtableBytes * WORTH_FLUSHING && this.host.isOverMemory())
+      return largest;
+    if (this.host.logBytes() >= this.limits.logBytesMax) {
+      for (const region of this.host.logHolders()) if ((this.failures.get(region)?.retryAt ?? 0) <= now) return region;
+    }
+    return this.host.isUrgent() ? (largest ?? idle) : idle;
   }
+}
+
+/** Resolves when the writer is woken, or its time is up. */
+function nextChange(waiter: { wake: () => void }, millis: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => waiter.wake(), millis);
+  waiter.wake = (): void => {
+    clearTimeout(timer);
+    waiter.wake = (): void => undefined;
+    resolve();
+  };
+  return promise;
+}
+
+function tooMany(why: string): DbError {
+  return new DbError(StatusCode.RateLimited, `cannot take the write: ${why}; try again later`, { retryAfterSeconds: 1 });
 }

@@ -2,10 +2,14 @@
  * Turns what a table has in memory into files.
  *
  *   freeze ─► wait for rows being logged ─► worker ─► files durable ─► one commit (files + flushed sequence) ─► log trimmed
+ *
+ * A flush whose commit fails keeps its files, and the next try only commits again: whether the commit took effect is not known, and a
+ * full disk must not get fuller with each try.
  */
 import type { Clock } from "../base/clock.ts";
 import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
+import type { MemoryCounter } from "../base/server-memory.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
@@ -18,6 +22,7 @@ import type { LogTrimmer } from "./log-trimmer.ts";
 import { encodeFile, fileKey, flushedKey } from "./meta-codec.ts";
 import type { SchemaStore } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
+import type { ThreadHosts } from "./threads/thread-hosts.ts";
 
 /** What a flusher works with. */
 export interface FlusherParts {
@@ -30,14 +35,22 @@ export interface FlusherParts {
   readonly schemas: SchemaStore;
   readonly sequences: SequenceCounter;
   readonly trimmer: LogTrimmer;
+  /** Counts what the worker needs. */
+  readonly workerMemory: MemoryCounter;
+  readonly threads: ThreadHosts;
   /** Called when a table has new files. */
   onFlushed(region: Region): void;
 }
+
+/** Memory of a flush beside the chunks, for each of their bytes: the columns of a file while it is made. */
+const WORKER_BYTES_PER_BYTE = 1;
 
 /** See the file header. One flush runs at a time. */
 export class Flusher {
   private readonly parts: FlusherParts;
   private running: Promise<void> = Promise.resolve();
+  /** Files of memtables that were made and could not be committed yet. */
+  private readonly uncommitted: Map<Memtable, { readonly region: Region; readonly made: readonly DataFile[] }> = new Map();
 
   constructor(parts: FlusherParts) {
     this.parts = parts;
@@ -55,12 +68,22 @@ export class Flusher {
     return run;
   }
 
+  /** Deletes files of flushes of a table whose rows are gone, once that is durable; call it when `idle` has resolved. */
+  async forget(region: Region): Promise<void> {
+    for (const [memtable, { region: owner, made }] of this.uncommitted) {
+      if (owner !== region) continue;
+      this.uncommitted.delete(memtable);
+      await this.discard(made);
+    }
+  }
+
   private async flushNow(region: Region): Promise<void> {
-    const { tables, sequences, trimmer } = this.parts;
+    const { tables, sequences, trimmer, threads } = this.parts;
     failPoint("flush.before-freeze");
     const sealed = sequences.newest;
-    region.freeze();
+    region.freeze(sealed, threads.isShared);
     failPoint("flush.after-freeze");
+    await threads.barrier(region.schemaNow.id); // From here on rows up to `sealed` are in the memtable, or failed.
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
       failPoint("flush.rows-durable");
@@ -77,17 +100,16 @@ export class Flusher {
 
   /** Returns false when the table was dropped or its rows were removed meanwhile: nothing of the flush stays. */
   private async flushMemtable(region: Region, memtable: Memtable): Promise<boolean> {
-    const { meta, executor, clock, logger, schemas, tables } = this.parts;
+    const { meta, clock, logger, tables } = this.parts;
     const started = clock.monotonicMillis();
     const sequence = memtable.maxSequence;
-    const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks);
-    const firstFileId = schemas.takeFileIds(idCount);
-    const made = await executor.flush(region.flushJob(memtable, firstFileId));
+    const made = this.uncommitted.get(memtable)?.made ?? (await this.write(region, memtable));
     const isWanted = (): boolean => tables.isLive(region) && region.oldestFrozen() === memtable;
+    this.uncommitted.delete(memtable);
     if (!isWanted()) return this.discard(made);
     const tableId = region.schemaNow.id;
     failPoint("flush.before-commit");
-    // If this fails, whether it took effect is only known after a restart: until then the files stay and their ids are not used again.
+    this.uncommitted.set(memtable, { region, made });
     meta.commit([
       ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
       { key: flushedKey(tableId), value: sequence },
@@ -95,7 +117,7 @@ export class Flusher {
     failPoint("flush.after-commit");
     await meta.settled();
     failPoint("flush.after-settled");
-    schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
+    this.uncommitted.delete(memtable);
     if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;
     region.finishFlush(memtable, made, sequence);
@@ -105,6 +127,22 @@ export class Flusher {
     const millis = Math.round(clock.monotonicMillis() - started);
     logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis }, "flushed");
     return true;
+  }
+
+  /** Makes the files of a memtable. */
+  private async write(region: Region, memtable: Memtable): Promise<readonly DataFile[]> {
+    const { executor, schemas, workerMemory } = this.parts;
+    const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks);
+    const firstFileId = schemas.takeFileIds(idCount);
+    const bytes = memtable.bytes * WORKER_BYTES_PER_BYTE;
+    workerMemory.take(bytes);
+    try {
+      const made = await executor.flush(region.flushJob(memtable, firstFileId));
+      schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
+      return made;
+    } finally {
+      workerMemory.give(bytes);
+    }
   }
 
   /** Deletes files that a flush made of rows that are no longer wanted. */

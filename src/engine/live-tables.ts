@@ -2,20 +2,37 @@
  * The tables that exist, by name and by id, with what writing to them needs. In force at once: a drop or creation changes it before the
  * first wait.
  */
-import { assert } from "../base/assert.ts";
-import type { Region } from "../storage/region/region.ts";
+import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
+import type { PreparedChunk, Region } from "../storage/region/region.ts";
+import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { TableSchema } from "../table/schema.ts";
 import type { EngineTable } from "./engine-table.ts";
-import type { SegmentMarks } from "./series-mapper.ts";
+import { SegmentMarks } from "./series-mapper.ts";
 import { type WritePlan, writePlanOf } from "./write-rows.ts";
+import type { WriteTarget } from "./write-target.ts";
 
 /** A table and what writing to it needs. */
-export interface TableEntry {
+export class TableEntry implements WriteTarget {
   readonly table: EngineTable;
-  /** Series that the log segment being written has defined. */
-  readonly marks: SegmentMarks;
-  /** Follows the schema. */
+  readonly marks: SegmentMarks = new SegmentMarks();
   plan: WritePlan;
+
+  constructor(table: EngineTable) {
+    this.table = table;
+    this.plan = writePlanOf(table.schema);
+  }
+
+  get schema(): TableSchema {
+    return this.table.schema;
+  }
+
+  get registry(): SeriesRegistry {
+    return this.table.region.registry;
+  }
+
+  prepare(source: ChunkSource): PreparedChunk {
+    return this.table.region.prepare(source);
+  }
 }
 
 /** See the file header. */
@@ -32,13 +49,6 @@ export class LiveTables {
   /** The table of a name. */
   find(database: string, name: string): TableEntry | undefined {
     return this.byName.get(keyOf(database, name));
-  }
-
-  /** The table of a name that is known to exist. */
-  entryOf(database: string, name: string): TableEntry {
-    const entry = this.find(database, name);
-    assert(entry !== undefined, "the table exists");
-    return entry;
   }
 
   /** The table of an id, dropped ones apart. */

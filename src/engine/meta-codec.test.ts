@@ -20,6 +20,8 @@ const TYPES: readonly DataType[] = [
   { kind: "interval" },
   { kind: "decimal", precision: 38, scale: 10 },
   { kind: "json" },
+  { kind: "json", structured: true },
+  { kind: "time", unit: "microsecond" },
   { kind: "vector", dimension: 3 },
 ];
 

@@ -22,6 +22,7 @@ const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
   binary: true,
   date: true,
   timestamp: true,
+  time: true,
   duration: true,
   interval: true,
   decimal: true,
@@ -122,10 +123,13 @@ function decodeType(key: string, entry: MetaObject): DataType {
     case "float":
       return { kind, bits: oneOf(key, [32, 64], entry["bits"]) };
     case "timestamp":
+    case "time":
     case "duration":
       return { kind, unit: oneOf(key, UNITS, entry["unit"]) };
     case "decimal":
       return { kind, precision: numberOf(key, entry["precision"]), scale: numberOf(key, entry["scale"]) };
+    case "json":
+      return entry["structured"] === true ? { kind, structured: true } : { kind };
     case "vector":
       return { kind, dimension: numberOf(key, entry["dimension"]) };
     default:

@@ -1,5 +1,6 @@
 /**
- * Puts log records back into memtables after a start.
+ * Puts the records of one log stream back into memtables after a start. Streams are read one after the other: a sequence, which all of
+ * them share, decides what is newer (`Region.endRestore`).
  *
  * | table                            | sequence is flushed | series defined | what                                                     |
  * |----------------------------------|---------------------|----------------|----------------------------------------------------------|
@@ -19,17 +20,18 @@
 import { DbError } from "../base/error.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
-import type { Chunk } from "../storage/memtable/chunk.ts";
 import { placeChunk } from "../storage/memtable/chunk-codec.ts";
 import { type DecodedEntry, decodeWriteRecord } from "../storage/memtable/write-record.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { WalRecord } from "../storage/wal/wal.ts";
 import type { LogLedger } from "./log-ledger.ts";
-
-const UNDEFINED_SERIES = 0xffff_ffff;
+import { renumber, SeriesTranslator } from "./series-translator.ts";
 
 /** Rows read back between two progress lines. */
 const PROGRESS_ROWS = 10_000_000;
+
+/** Rows of a request that can be believed of a damaged record. */
+const LOST_ROWS_MAX = 100_000_000;
 
 const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
 
@@ -44,13 +46,14 @@ export interface ReplayParts {
   readonly sawEntry?: (tableId: number, sequence: number) => void;
 }
 
-/** Takes the records of one start. Holds what the current segment has said about series. */
+/** Takes the records that one log stream has at a start. */
 export class Replay {
   private readonly parts: ReplayParts;
-  /** Logged series number → number in this process, by table, for the segment being read. */
-  private maps: Map<number, Uint32Array> = new Map();
-  private segment = -1;
+  private readonly translator: SeriesTranslator = new SeriesTranslator();
   private rows = 0;
+  /** Rows that are known to be lost, and places of the log at which nobody knows how many are. */
+  lostRows = 0;
+  lostUnknown = 0;
   private reported = 0;
 
   constructor(parts: ReplayParts) {
@@ -63,14 +66,18 @@ export class Replay {
    * @throws DbError StorageUnavailable when the meta store is older than the log
    */
   apply(record: WalRecord): void {
-    if (record.segment !== this.segment) {
-      this.segment = record.segment;
-      this.maps = new Map();
-    }
+    this.translator.enterSegment(record.segment);
     for (const entry of decodeWriteRecord(record.sequence, record.payload)) this.applyEntry(entry, record);
     if (this.rows - this.reported < PROGRESS_ROWS) return;
     this.reported = this.rows;
     this.parts.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
+  }
+
+  /** Counts the rows of a record that is skipped; `payload` is damaged, undefined when it could not be told apart. */
+  lose(payload: Uint8Array | undefined): void {
+    const rows = payload === undefined ? undefined : rowsOfDamaged(payload);
+    if (rows === undefined) this.lostUnknown++;
+    else this.lostRows += rows;
   }
 
   private applyEntry(entry: DecodedEntry, record: WalRecord): void {
@@ -81,37 +88,19 @@ export class Replay {
       if (entry.tableId >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
       return;
     }
-    const map = this.define(entry, region);
+    const map = this.translator.define(entry, region.registry);
     if (record.sequence <= region.flushedSequence) return;
     this.parts.ledger.note(record.segment, entry.tableId, record.sequence);
     const { rowCount } = entry.header;
     region.restore((memtable) => {
       const chunk = renumber(placeChunk(entry.header, entry.bytes, memtable.arena), map);
       if (chunk !== undefined) this.rows += rowCount;
-      else
+      else {
+        this.lostRows += rowCount;
         this.parts.logger.error({ segment: record.segment, sequence: record.sequence, table: region.schemaNow.name, rows: rowCount }, LOST);
+      }
       return chunk;
     });
-  }
-
-  private define(entry: DecodedEntry, region: Region): Uint32Array {
-    let map = this.maps.get(entry.tableId) ?? new Uint32Array(256).fill(UNDEFINED_SERIES);
-    const positions = entry.columnIds.map((id) => region.registry.positionOf(id));
-    for (const { series, values } of entry.definitions) {
-      const tuple: (string | undefined)[] = new Array<string | undefined>(region.registry.columnCount);
-      for (let c = 0; c < values.length; c++) {
-        const position = positions[c];
-        if (position !== undefined && position >= 0) tuple[position] = values[c];
-      }
-      if (series >= map.length) {
-        const grown = new Uint32Array(Math.max(series + 1, map.length * 2)).fill(UNDEFINED_SERIES);
-        grown.set(map);
-        map = grown;
-      }
-      map[series] = region.registry.register(tuple);
-    }
-    this.maps.set(entry.tableId, map);
-    return map;
   }
 }
 
@@ -124,19 +113,13 @@ function olderThanLog(tableId: number, nextTableId: number, { segment, sequence 
   );
 }
 
-/** Replaces logged series numbers by those of this process, in place where they fit; undefined when one is not defined. */
-function renumber(chunk: Chunk, map: Uint32Array): Chunk | undefined {
-  const { series, rowCount } = chunk;
-  let same = true;
-  let max = 0;
-  for (let i = 0; i < rowCount; i++) {
-    const mapped = map[series[i] as number];
-    if (mapped === undefined || mapped === UNDEFINED_SERIES) return undefined;
-    if (mapped !== series[i]) same = false;
-    if (mapped > max) max = mapped;
+/** Rows of a record whose payload is damaged somewhere; undefined when what says so is damaged itself. */
+function rowsOfDamaged(payload: Uint8Array): number | undefined {
+  try {
+    const rows = decodeWriteRecord(0, payload).reduce((sum, { header }) => sum + header.rowCount, 0);
+    return rows <= LOST_ROWS_MAX ? rows : undefined;
+  } catch (error) {
+    if (error instanceof Error) return undefined; // A broken invariant as well: these bytes did not pass their checksum.
+    throw error;
   }
-  if (same) return chunk;
-  const target = max < 0x1_0000 || series instanceof Uint32Array ? series : new Uint32Array(new SharedArrayBuffer(rowCount * 4));
-  for (let i = 0; i < rowCount; i++) target[i] = map[series[i] as number] as number;
-  return { ...chunk, series: target };
 }

@@ -120,3 +120,18 @@ test("only a write that may create extends tables", () => {
     "Table `t` does not exist, and `auto_create_table` hint is disabled (database public)",
   );
 });
+
+test("a shape gives a new table its columns and their order, and added columns their indexes", () => {
+  const body = { ...column("body", STRING, "field"), indexes: ["FULLTEXT INDEX"] };
+  const shape = [column("ts", { kind: "timestamp", unit: "nanosecond" }, "timestamp"), body, column("scope", STRING, "tag")];
+  const dictionary = dictionaryOf({ app: "x" });
+  const fields = [field("level", INT64, 1n), field("body", STRING, "b")];
+  const write = { ...writeOf([0], fields), shape };
+  const made = columnsForNewTable(write, dictionary, ["app"]);
+  expect(names(made)).toEqual(["timestamp ts", "field body", "tag scope", "tag app", "field level"]);
+  expect(made[1]).toEqual(body);
+  expect(missingColumns(TABLE, ["host"], fields, shape)).toEqual([column("level", INT64, "field"), body]);
+  expect(messageOf(() => columnsForNewTable({ ...write, fields: [field("scope", STRING, "b")] }, dictionary, []))).toBe(
+    "cannot write to table t: column scope is a tag column; got a field",
+  );
+});

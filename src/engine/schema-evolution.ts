@@ -25,6 +25,8 @@ export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]
  * @throws DbError InvalidArguments when a name stands for two columns
  */
 export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictionary, tagNames: readonly string[]): ColumnDefinition[] {
+  const { shape } = write;
+  if (shape !== undefined) return [...shape, ...missingColumns({ name: write.table, columns: shape }, tagNames, write.fields)];
   const firstTags = new Set(dictionary.tagsOf(write.keys[0] as number).names);
   const isFirst = (field: FieldWrite): boolean =>
     field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
@@ -50,14 +52,26 @@ export interface KnownColumns {
   readonly columns: readonly ColumnDefinition[];
 }
 
-/** Columns that a table lacks for these tags and fields. @throws DbError InvalidArguments when one has another type or role */
-export function missingColumns(schema: KnownColumns, tagNames: readonly string[], fields: readonly FieldWrite[]): ColumnDefinition[] {
+/**
+ * Columns that a table lacks for these tags and fields, made as `shape` says.
+ *
+ * @throws DbError InvalidArguments when one has another type or role
+ */
+export function missingColumns(
+  schema: KnownColumns,
+  tagNames: readonly string[],
+  fields: readonly FieldWrite[],
+  shape: readonly ColumnDefinition[] = [],
+): ColumnDefinition[] {
   // All of them would be columns. Said before a million names of a request are looked at one by one.
   checkColumnCount(schema.name, tagNames.length + fields.length);
   const missing: ColumnDefinition[] = [];
   const known = new Map(schema.columns.map((column) => [column.name, column]));
   const add = (column: ColumnDefinition): void => {
-    missing.push(column);
+    const made = shape.find(
+      ({ name, semantic, type }) => name === column.name && semantic === column.semantic && sameType(type, column.type),
+    );
+    missing.push(made ?? column);
     known.set(column.name, column);
   };
   for (const name of tagNames) {

@@ -4,6 +4,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
+import { DATABASES_MAX, TABLES_PER_DATABASE_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
@@ -21,6 +22,14 @@ const NEXT_FILE = "next/file";
 /** File ids taken from the meta store at a time; the rest of a block is lost at a restart. */
 const FILE_ID_BLOCK = 1024;
 
+/** How much a catalog holds. */
+export interface CatalogLimits {
+  readonly databases: number;
+  readonly tablesPerDatabase: number;
+}
+
+const LIMITS: CatalogLimits = { databases: DATABASES_MAX, tablesPerDatabase: TABLES_PER_DATABASE_MAX };
+
 interface TableEntry {
   schema: TableSchema;
   nextColumnId: number;
@@ -34,14 +43,16 @@ interface DatabaseEntry {
 /** See the file header. What it answers comes from memory; the meta store is only read when it is made. */
 export class SchemaStore {
   private readonly meta: MetaStore;
+  private readonly limits: CatalogLimits;
   private readonly entries: Map<string, DatabaseEntry> = new Map();
   private nextTable = 1;
   private nextFile = 1;
   private fileIdsEnd = 1;
 
   /** Loads all databases and schemas. @throws DbError StorageUnavailable */
-  constructor(meta: MetaStore) {
+  constructor(meta: MetaStore, limits: CatalogLimits = LIMITS) {
     this.meta = meta;
+    this.limits = limits;
     for (const name of BUILT_IN_DATABASES) this.entries.set(name, { info: { name, options: {} }, tables: new Map() });
     for (const { key, value } of meta.list("database/")) {
       const name = key.slice("database/".length);
@@ -96,6 +107,13 @@ export class SchemaStore {
     }
     if (this.entries.has(name)) throw new DbError(StatusCode.DatabaseAlreadyExists, `Schema ${name} already exists`);
     checkDatabaseName(name);
+    const { databases } = this.limits;
+    if (this.entries.size >= databases) {
+      throw new DbError(
+        StatusCode.InvalidArguments,
+        `cannot create database ${name}: there are ${databases}, which is the limit; drop some, or use tables`,
+      );
+    }
     this.meta.commit([{ key: `database/${name}`, value: { options: { ...options } } }]);
     this.entries.set(name, { info: { name, options }, tables: new Map() });
   }
@@ -146,6 +164,7 @@ export class SchemaStore {
     let nextTable = this.nextTable;
     const results: TableEntry[] = [];
     for (const step of steps) {
+      if (step.kind === "create") this.checkTableCount(step.definition, changed);
       const next = step.kind === "create" ? this.created(step.definition, nextTable++) : this.altered(step, changed);
       if (step.kind === "alter" && next.schema.name !== step.table) this.checkFree(next.schema, changed);
       changed.set(`${next.schema.database}\0${step.kind === "alter" ? step.table : next.schema.name}`, next);
@@ -183,6 +202,19 @@ export class SchemaStore {
   returnFileIds(first: number, end: number): void {
     assert(first <= end && end <= this.nextFile, `ids below ${this.nextFile}; got ${first} to ${end}`);
     if (end === this.nextFile) this.nextFile = first;
+  }
+
+  private checkTableCount({ database, name }: TableDefinition, changed: ReadonlyMap<string, TableEntry>): void {
+    const { tablesPerDatabase } = this.limits;
+    let count = this.entries.get(database)?.tables.size ?? 0;
+    if (count + changed.size < tablesPerDatabase) return;
+    for (const { schema } of changed.values()) if (schema.database === database && schema.version === 1) count++;
+    if (count < tablesPerDatabase) return;
+    throw new DbError(
+      StatusCode.InvalidArguments,
+      `cannot create table ${name}: database ${database} has ${tablesPerDatabase} tables, which is the limit; ` +
+        "drop some, or tell them apart by a tag",
+    );
   }
 
   private created(definition: TableDefinition, id: number): TableEntry {

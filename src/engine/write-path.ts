@@ -1,34 +1,37 @@
 /**
  * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record.
+ *
+ * Runs on the thread that owns the catalogue and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
+ * thread's mirror of them.
  */
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
+import { StatusCode } from "../base/status-code.ts";
 import { sameType } from "../column/data-type.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import type { TableDefinition, TableSchema } from "../table/schema.ts";
+import type { TableDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
-import type { LiveTables, TableEntry } from "./live-tables.ts";
-import type { LogLedger } from "./log-ledger.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
-import type { SchemaStep, SchemaStore } from "./schema-store.ts";
+import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { mapRows, resolveKey, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
 import { convertTimes, splitForUnit } from "./time-conversion.ts";
 import { columnSources, type WritePlan } from "./write-rows.ts";
+import type { WriteTables, WriteTarget } from "./write-target.ts";
 
 /** What the write path works on. */
 export interface WritePathParts {
   readonly wal: Wal;
   readonly clock: Clock;
-  readonly tables: LiveTables;
-  readonly schemas: SchemaStore;
-  readonly ledger: LogLedger;
+  readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
-  /** Puts a schema that was just made or changed in force. */
-  apply(schema: TableSchema): void;
+  /** Called when a record of these tables goes to the log, before it is durable. */
+  noteLogged(segment: number, tableId: number, sequence: number): void;
 }
 
 /** A batch that is in the log's queue. */
@@ -37,8 +40,21 @@ export interface LoggedBatch {
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
   readonly prepared: readonly PreparedChunk[];
+  /** The record without its chunks; undefined for a batch without rows. */
+  readonly record: LoggedRecord | undefined;
   readonly rowCount: number;
 }
+
+/** What tells a record from others, and what it says of its chunks. */
+export interface LoggedRecord {
+  readonly sequence: number;
+  readonly segment: number;
+  /** All of the record that stands before the chunks' memory. */
+  readonly head: Uint8Array;
+}
+
+/** Times that another thread's change of the catalogue may come between before a write gives up: each of them took a whole change. */
+const EVOLVE_ROUNDS_MAX = 100;
 
 /** See the file header. */
 export class WritePath {
@@ -57,18 +73,17 @@ export class WritePath {
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
     const writes = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (writes.length === 0) return { durable: undefined, prepared, rowCount: 0 };
-    const seriesOfKey = this.mapper.mapOf(batch.dictionary, database, this.parts.tables.dropEpoch);
-    this.evolve(database, writes, batch.dictionary, seriesOfKey, options);
+    if (writes.length === 0) return { durable: undefined, prepared, record: undefined, rowCount: 0 };
+    const seriesOfKey = this.evolve(database, writes, batch.dictionary, options);
     const segment = this.parts.wal.beginRecord();
-    const sequence = this.parts.sequences.next;
+    const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
     let rowCount = 0;
     try {
       for (const write of writes) {
-        const entry = this.parts.tables.entryOf(database, write.table);
-        for (const part of splitForUnit(write, entry.plan.timeUnit)) {
-          const { chunk, record } = this.prepareChunk(entry, part, seriesOfKey, segment, sequence);
+        const target = this.targetOf(database, write);
+        for (const part of splitForUnit(write, target.plan.timeUnit)) {
+          const { chunk, record } = this.prepareChunk(target, part, seriesOfKey, segment, sequence);
           prepared.push(chunk);
           entries.push(record);
         }
@@ -80,28 +95,35 @@ export class WritePath {
       for (const { marks } of this.parts.tables.entries()) marks.forget();
       throw error;
     }
-    this.parts.sequences.take(sequence);
-    for (const { tableId } of entries) this.parts.ledger.note(segment, tableId, sequence);
-    const durable = this.parts.wal.append(sequence, encodeWriteRecord(entries));
+    for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+    const record = encodeWriteRecord(entries);
+    const head = record[0] as Uint8Array; // A record begins with its head.
+    const durable = this.parts.wal.append(sequence, record);
     failPoint("write.appended");
-    return { durable, prepared, rowCount };
+    return { durable, prepared, record: { sequence, segment, head }, rowCount };
+  }
+
+  private targetOf(database: string, write: TableWrite): WriteTarget {
+    const target = this.parts.tables.find(database, write.table);
+    assert(target !== undefined, "the table exists");
+    return target;
   }
 
   private prepareChunk(
-    entry: TableEntry,
+    target: WriteTarget,
     write: TableWrite,
     seriesOfKey: Uint32Array,
     segment: number,
     sequence: number,
   ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
-    const { region } = entry.table;
-    const columns = columnSources(region.schemaNow, entry.plan, write, this.parts.clock);
-    const times = convertTimes(write.times, write.rowCount, write.timeUnit, entry.plan.timeUnit);
+    const { schema, plan, registry } = target;
+    const columns = columnSources(schema, plan, write, this.parts.clock);
+    const times = convertTimes(write.times, write.rowCount, write.timeUnit, plan.timeUnit);
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
-    const marks = entry.marks.reserve(region.registry.count);
+    const marks = target.marks.reserve(registry.count);
     const newSeries: number[] = [];
     const seriesMax = mapRows(write.keys, write.rowCount, seriesOfKey, marks, segment, this.scratch, newSeries);
-    const chunk = region.prepare({
+    const chunk = target.prepare({
       sequence,
       rowCount: write.rowCount,
       series: this.scratch,
@@ -110,34 +132,53 @@ export class WritePath {
       timeOffsets: times.offsets,
       columns,
     });
-    return { chunk, record: { tableId: region.schemaNow.id, registry: region.registry, newSeries, chunk: chunk.chunk } };
+    return { chunk, record: { tableId: schema.id, registry, newSeries, chunk: chunk.chunk } };
   }
 
-  /** Creates what the batch needs, in one commit, and gives every new key its series. */
-  private evolve(
-    database: string,
-    writes: readonly TableWrite[],
-    dictionary: SeriesDictionary,
-    seriesOfKey: Uint32Array,
-    options: WriteOptions,
-  ): void {
-    const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-    const steps = this.schemaSteps(database, pending, dictionary, options);
-    if (steps.length > 0) {
-      failPoint("evolve.before-commit");
-      for (const schema of this.parts.schemas.applyAll(steps)) this.parts.apply(schema);
-      failPoint("evolve.after-commit");
+  /** Creates what the batch needs, in one commit, gives every new key its series, and returns the series by key. */
+  private evolve(database: string, writes: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): Uint32Array {
+    const { tables } = this.parts;
+    for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
+      const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
+      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
+      const steps = this.stepsFor(database, pending, dictionary, options, round > 0);
+      if (steps.length > 0 && this.commit(steps) === "refreshed") continue;
+      for (const { write, keys } of pending) {
+        if (keys.length === 0) continue;
+        const { registry } = this.targetOf(database, write);
+        for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
+      }
+      return seriesOfKey;
     }
-    for (const { write, keys } of pending) {
-      if (keys.length === 0) continue;
-      const { registry } = this.parts.tables.entryOf(database, write.table).table.region;
-      for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
+    throw changedMeanwhile(database);
+  }
+
+  private commit(steps: readonly SchemaStep[]): ReturnType<WriteTables["evolve"]> {
+    failPoint("evolve.before-commit");
+    const outcome = this.parts.tables.evolve(steps);
+    failPoint("evolve.after-commit");
+    return outcome;
+  }
+
+  /** The steps of `schemaSteps`. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
+  private stepsFor(
+    database: string,
+    pending: readonly PendingWrite[],
+    dictionary: SeriesDictionary,
+    options: WriteOptions,
+    isRefreshed: boolean,
+  ): SchemaStep[] {
+    try {
+      return this.schemaSteps(database, pending, dictionary, options);
+    } catch (error) {
+      if (isRefreshed && error instanceof DbError && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
+      throw error;
     }
   }
 
   private schemaSteps(
     database: string,
-    pending: readonly { readonly write: TableWrite; readonly keys: readonly number[] }[],
+    pending: readonly PendingWrite[],
     dictionary: SeriesDictionary,
     options: WriteOptions,
   ): SchemaStep[] {
@@ -146,7 +187,7 @@ export class WritePath {
     for (const { write, keys } of pending) {
       const tagNames = keys.length === 0 ? [] : tagNamesOf(dictionary, keys);
       const entry = this.parts.tables.find(database, write.table);
-      const schema = growing.get(write.table) ?? entry?.table.schema;
+      const schema = growing.get(write.table) ?? entry?.schema;
       if (entry !== undefined && tagNames.length === 0 && fieldsMatch(entry.plan, write)) continue;
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
@@ -156,7 +197,7 @@ export class WritePath {
         steps.push({ kind: "create", definition });
         continue;
       }
-      const missing = missingColumns(schema, tagNames, write.fields);
+      const missing = missingColumns(schema, tagNames, write.fields, write.shape);
       checkMayExtend(schema, missing, options);
       if (missing.length === 0) continue;
       growing.set(write.table, { name: write.table, columns: [...schema.columns, ...missing] });
@@ -164,6 +205,21 @@ export class WritePath {
     }
     return steps;
   }
+}
+
+/** A table write, and its keys that have no series yet. */
+interface PendingWrite {
+  readonly write: TableWrite;
+  readonly keys: readonly number[];
+}
+
+/** Whoever decoded the batch can do so again. */
+function changedMeanwhile(database: string, cause?: DbError): DbError {
+  return new DbError(
+    StatusCode.RegionBusy,
+    `cannot write to database ${database}: its tables changed while the request was being read; send it again`,
+    { cause, retryAfterSeconds: 1 },
+  );
 }
 
 /** Whether all fields exist with their types: the usual case, without building anything. */

@@ -4,7 +4,8 @@
  *   <home>/LOCK        SQLite database held in an exclusive transaction while the server lives; the system frees it when the process dies
  *   <home>/LOCK.pid    pid of the holder, for the message
  *   <home>/meta.db     meta store
- *   <home>/wal/        log segments, unless wal.dir says otherwise; with a LOCK and LOCK.pid of its own
+ *   <home>/wal/        log segments, unless wal.dir says otherwise, those of ingest threads in folders; a LOCK and LOCK.pid of its own
+ *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
  *   <home>/data/       data files
  */
 import { Database } from "bun:sqlite";

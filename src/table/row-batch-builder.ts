@@ -48,7 +48,7 @@ export class RowBatchBuilder {
     return this.rows;
   }
 
-  /** Adds a row: one value a column. Tags are text (`tagText`); NULL and '' mean that the series has no such tag. Times are not NULL. */
+  /** Adds a row: one value a column. Tags are text (`tagText`); NULL: the series has no such tag. Times are not NULL. */
   add(values: readonly Scalar[]): void {
     const time = values[this.timePosition];
     assert(typeof time === "bigint", `a time of the time index; got ${String(time)}`);
@@ -74,8 +74,8 @@ export class RowBatchBuilder {
       if (semantic !== "tag") continue;
       const value = values[i];
       assert(value === undefined || typeof value === "string", `the text of tag ${name}; got ${typeof value}`);
-      raw += `${value?.length ?? 0}:${value ?? ""}`;
-      if (value === undefined || value === "") continue;
+      raw += value === undefined ? "-" : `${value.length}:${value}`;
+      if (value === undefined) continue;
       names.push(name);
       texts.push(value);
     }

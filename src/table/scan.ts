@@ -2,6 +2,7 @@
  * What a query asks of a table and what it gets back.
  */
 import type { Batch, SeriesRuns } from "../column/batch.ts";
+import type { Scalar } from "../column/vector.ts";
 
 /** Times in the unit of the table's time index, `[start, end)`. Both ends are clamped to the 64-bit range by the caller. */
 export interface TimeRange {
@@ -25,6 +26,64 @@ export interface FieldBounds {
   readonly max: number | undefined;
 }
 
+/** A text that must occur in another, case and all. */
+export interface TextPart {
+  readonly text: string;
+  /** Whether no ASCII letter or digit stands right before it. */
+  readonly wholeStart: boolean;
+  /** Whether none stands right behind it. */
+  readonly wholeEnd: boolean;
+  /** Whether it is looked for in the lower-cased text. */
+  readonly lowered: boolean;
+}
+
+/**
+ * A condition on fields that every row of interest meets, for pruning only, by statistics of pages and the indexes of columns: storage may
+ * still return other rows. Values are of the column's own type. Never met by NULL.
+ */
+export type FieldCondition =
+  | { readonly kind: "in"; readonly column: string; readonly values: readonly Scalar[] }
+  /** Inclusive; undefined = open. NaN is above all numbers. */
+  | { readonly kind: "range"; readonly column: string; readonly min: Scalar; readonly max: Scalar }
+  | { readonly kind: "text"; readonly column: string; readonly part: TextPart }
+  | { readonly kind: "all"; readonly of: readonly FieldCondition[] }
+  | { readonly kind: "any"; readonly of: readonly FieldCondition[] };
+
+/** Columns of which figures will do where storage has them without reading rows. */
+export interface SummaryRequest {
+  readonly columns: readonly {
+    /** A field, or the time index, of which only bounds are had. */
+    readonly column: string;
+    readonly wantsBounds: boolean;
+    /** Of integers and floats only. */
+    readonly wantsSum: boolean;
+  }[];
+  /** All times of a summary lie in one stretch `[origin + i * width, origin + (i + 1) * width)`, in the unit of the time index. */
+  readonly buckets: { readonly width: bigint; readonly origin: bigint } | undefined;
+  /** All rows of a summary are of one series. */
+  readonly isPerSeries: boolean;
+}
+
+/** Figures of one column over some rows. Those that were not asked for are undefined. */
+export interface ColumnSummary {
+  /** Values that are not NULL. */
+  readonly valueCount: number;
+  /** Exact; undefined also where there is no value. */
+  readonly min: Scalar;
+  readonly max: Scalar;
+  /** Of integers the exact sum. */
+  readonly sum: number | undefined;
+}
+
+/** Rows of a scan that come as figures alone. */
+export interface RowsSummary {
+  /** Of the rows' time index. */
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  /** In the order of the request. */
+  readonly columns: readonly ColumnSummary[];
+}
+
 /** A read of one table. Conditions are joined by AND. Time range and tag predicates are exact: no row outside is returned. */
 export interface ScanRequest {
   /** Names of the columns wanted, in the order of the batches' vectors. May be empty: then only row counts matter. */
@@ -32,6 +91,9 @@ export interface ScanRequest {
   readonly timeRange: TimeRange;
   readonly tagPredicates: readonly TagPredicate[];
   readonly fieldBounds: readonly FieldBounds[];
+  readonly fieldConditions?: readonly FieldCondition[];
+  /** The scan may hand out batches with a `summary`. With conditions on fields it never does. */
+  readonly summaries?: SummaryRequest;
   /**
    * "none": any order, rows still in runs of one series with ascending time.
    * "series-time": ordered by (tags in key order, NULL first, then time), across all batches.
@@ -54,6 +116,8 @@ export interface ScanRequest {
 export interface ScanBatch extends Batch {
   /** Present when the table has a primary key or not: rows without tags form one series. */
   readonly runs: SeriesRuns;
+  /** Only when the request allows it: figures of the batch's rows, which then has no vectors. Without `isPerSeries` it has no runs. */
+  readonly summary?: RowsSummary;
 }
 
 /** What a scan read and skipped; filled while it runs; for EXPLAIN ANALYZE and metrics. */
@@ -62,6 +126,27 @@ export interface ScanMetrics {
   bytesRead: number;
   filesRead: number;
   filesSkipped: number;
+  /** Those of `filesSkipped` that lie in the time range and hold none of the wanted tag values. */
+  filesSkippedByTags: number;
   pagesRead: number;
   pagesSkipped: number;
+  /** Pages, counted once for all columns, of which figures were enough. */
+  pagesSummarised: number;
+  /** Those of `pagesSkipped` that the index of a column ruled out, where statistics did not. */
+  pagesSkippedByIndex: number;
+}
+
+/** Figures before anything happened. */
+export function newScanMetrics(): ScanMetrics {
+  return {
+    rowsReturned: 0,
+    bytesRead: 0,
+    filesRead: 0,
+    filesSkipped: 0,
+    filesSkippedByTags: 0,
+    pagesRead: 0,
+    pagesSkipped: 0,
+    pagesSummarised: 0,
+    pagesSkippedByIndex: 0,
+  };
 }

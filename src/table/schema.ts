@@ -22,7 +22,7 @@ export interface ColumnDefinition {
   readonly nullable: boolean;
   readonly default?: ColumnDefault;
   readonly comment?: string;
-  /** Index clauses as SHOW CREATE prints them, e.g. `SKIPPING INDEX WITH(...)`; honoured by the scan from a later release on. */
+  /** Index clauses as SHOW CREATE prints them, e.g. `SKIPPING INDEX WITH(...)`. New files have what they ask for. */
   readonly indexes?: readonly string[];
 }
 

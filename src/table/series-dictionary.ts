@@ -12,7 +12,7 @@
  */
 import { assert } from "../base/assert.ts";
 
-/** The tags of one key. `names[i]` has `values[i]`; names are distinct; values are not empty. */
+/** The tags of one key. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out. */
 export interface TagSet {
   readonly table: string;
   readonly names: readonly string[];
@@ -49,6 +49,12 @@ export class SeriesDictionary {
   /** Whether the byte limit is reached. The owner clears between two batches, never within one. */
   get full(): boolean {
     return this.used >= this.bytesMax;
+  }
+
+  /** Bytes held, nearly: the strings of tags are taken to be as long as the raw keys, and 100 B of objects a key. */
+  get memoryBytes(): number {
+    const { arena, slots, starts, used, size } = this;
+    return arena.byteLength + slots.byteLength + 3 * starts.byteLength + used + 100 * size;
   }
 
   /** The key of `bytes[start, end)` or -1. */

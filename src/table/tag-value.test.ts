@@ -9,12 +9,16 @@ import {
   INT8,
   INT64,
   STRING,
+  TIME_NANOSECOND,
   TIMESTAMP_MILLISECOND,
   UINT8,
   UINT64,
 } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import { compareTagValues, tagSyntax, tagText, tagValue } from "./tag-value.ts";
+
+const DECIMAL: DataType = { kind: "decimal", precision: 6, scale: 2 };
+const LONG_DECIMAL: DataType = { kind: "decimal", precision: 38, scale: 0 };
 
 /** A text is this value, and the value's own text is `own`. */
 function check(type: DataType, text: string, value: Scalar, own: string | undefined = text): void {
@@ -60,6 +64,14 @@ describe("values", () => {
     check(STRING, "", "");
     refused(BOOLEAN, "1", "yes", "t");
     refused(DATE, "2023-02-29", "2024-13-01", "2024-04-31", "24-01-01", "2147483648");
+    check(TIME_NANOSECOND, "12:30:00.5", 45_000_500_000_000, "45000500000000");
+    check(TIME_NANOSECOND, "86399999999999", 86_399_999_999_999);
+    check(DECIMAL, "1.5", 150, "1.50");
+    check(DECIMAL, "-1e1", -1000, "-10.00");
+    check(DECIMAL, "0.005", 1, "0.01");
+    check(LONG_DECIMAL, "9".repeat(38), 10n ** 38n - 1n);
+    refused(TIME_NANOSECOND, "24:00", "86400000000000", "-1", "1.5", "noon");
+    refused(DECIMAL, "10000", "x", "1,5", "1 2", "NaN");
     refused(TIMESTAMP_MILLISECOND, "2024-01-01", "9223372036854775808", "1.5");
   });
   test("that are missing: the empty text is NULL, but for text", () => {

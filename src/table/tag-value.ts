@@ -12,10 +12,14 @@
  * | float              | the shortest digits that read back, `NaN`, `Infinity`; -0 is `0`  |
  * | date               | days since 1970-01-01, as int                                     |
  * | timestamp          | units of the type since 1970, as int                              |
+ * | time               | units of the type since midnight, as int                          |
+ * | decimal            | digits with as many after the point as the scale says: `1.50`     |
  *
- * A cast from text to the type (dates and timestamps: to int first) gives the value back.
+ * A cast from text to the type (dates, times and timestamps: to int first) gives the value back.
  */
 import type { DataType } from "../column/data-type.ts";
+import { clockNanosOfText, rescaledClock, unitsPerDay } from "../column/clock-time.ts";
+import { decimalOfText, decimalText } from "../column/decimal.ts";
 import type { Scalar } from "../column/vector.ts";
 
 const INTEGER = /^[+-]?\d{1,40}$/;
@@ -31,6 +35,7 @@ const CALENDAR_DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 /** The text of a value of a type; NULL has none. The value is one that the type can hold. */
 export function tagText(value: Scalar, type: DataType): string | undefined {
   if (value === undefined) return undefined;
+  if (type.kind === "decimal") return decimalText(value as number | bigint, type.scale);
   if (type.kind !== "float") return String(value);
   const number = type.bits === 32 ? Math.fround(Number(value)) : Number(value);
   return String(number + 0); // -0 + 0 is 0: they are equal, and so one series.
@@ -66,6 +71,14 @@ function parse(text: string, type: DataType): Scalar {
     }
     case "date":
       return dayOf(text) ?? integerWithin(text, -(2n ** 31n), 2n ** 31n - 1n);
+    case "time": {
+      const nanos = clockNanosOfText(text);
+      return nanos === undefined ? integerWithin(text, 0n, unitsPerDay(type.unit) - 1n) : rescaledClock(nanos, "nanosecond", type.unit);
+    }
+    case "decimal": {
+      const decimal = decimalOfText(text, type);
+      return decimal.ok ? decimal.value : undefined;
+    }
     case "timestamp":
     case "duration": {
       const value = integerWithin(text, -(2n ** 63n), 2n ** 63n - 1n);
@@ -103,6 +116,10 @@ export function tagSyntax(type: DataType): string {
       return "a number";
     case "date":
       return "a date such as 2024-01-31";
+    case "time":
+      return "a time of day such as 12:30:00";
+    case "decimal":
+      return `a number with at most ${type.precision - type.scale} digits before the point`;
     case "timestamp":
     case "duration":
       return `a whole number of ${type.unit}s`;

@@ -6,7 +6,7 @@
  */
 import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { TimeVector, Vector } from "../column/vector.ts";
-import type { SemanticType } from "./schema.ts";
+import type { ColumnDefinition, SemanticType } from "./schema.ts";
 import type { SeriesDictionary } from "./series-dictionary.ts";
 
 /** New values of one field column. */
@@ -27,6 +27,12 @@ export interface TableWrite {
   /** Never NULL. */
   readonly times: TimeVector;
   readonly fields: readonly FieldWrite[];
+  /**
+   * How columns are made that do not exist: a new table gets these, in this order, its time index among them, and then what else the
+   * write brings; an existing one gets those of them that the write brings and it lacks. Absent: STRING tags, plain fields, and
+   * `greptime_timestamp`.
+   */
+  readonly shape?: readonly ColumnDefinition[];
 }
 
 /** New rows of several tables of one database, to be logged as one record. */

@@ -32,6 +32,7 @@ export function fileStoreContract(name: string, make: () => Promise<FileStoreFix
       for (const fixture of fixtures.splice(0)) await fixture.dispose();
     });
     filesComeBack(it, open);
+    sizesAreTold(it, open);
     filesGo(it, open);
     refusals(it, open);
   });
@@ -152,6 +153,24 @@ function filesComeBack(it: It, open: Open): void {
     expect(await get(store, "f")).toEqual(bytesOf(20, 2));
     expect(await reader.read(0, 10)).toEqual(bytesOf(10, 1));
     reader.close();
+  });
+}
+
+function sizesAreTold(it: It, open: Open): void {
+  it("says how long files are, and which do not exist", async () => {
+    const { store, reopen } = await open();
+    await put(store, "a/b/one", bytesOf(12_345));
+    await put(store, "a/none", new Uint8Array(0));
+    for (const files of [store, reopen()]) {
+      expect(await files.sizeOf("a/b/one")).toBe(12_345);
+      expect(await files.sizeOf("a/none")).toBe(0);
+      expect(await files.sizeOf("a/two")).toBeUndefined();
+      expect(await files.sizeOf("c/one")).toBeUndefined();
+    }
+    const unfinished = await store.create("a/three");
+    unfinished.write(bytesOf(10));
+    expect(await store.sizeOf("a/three")).toBeUndefined();
+    await unfinished.abort();
   });
 }
 

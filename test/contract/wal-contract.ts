@@ -14,6 +14,8 @@ export interface WalFixture {
   release(): void;
   failNextWrite(why: string): void;
   failNextSync(why: string): void;
+  /** The disk works again; resolves when the log has noticed. */
+  heal(): Promise<void>;
   /** Power is lost; answers the log that the next start opens. */
   crash(): Promise<WalFixture>;
   /** Ends everything; nothing stays. */
@@ -286,7 +288,7 @@ function failuresAreTold(it: It, open: Open, reopen: Reopen): void {
     expect(seen.map(({ sequence }) => sequence)).toEqual([2]);
   });
 
-  it("takes nothing more after a failed sync until it is opened again", async () => {
+  it("takes nothing more after a failed sync until its disk works, then goes on by itself, without what it refused", async () => {
     const fixture = await open();
     const { wal } = fixture;
     await put(wal, 1, "before");
@@ -296,11 +298,38 @@ function failuresAreTold(it: It, open: Open, reopen: Reopen): void {
     expect(wal.failure()).toContain("cannot sync the log: input/output error");
     const second = await failureOf(put(wal, 3, "refused"));
     expect([second.code, second.message]).toEqual([StatusCode.StorageUnavailable, first.message]);
+    await fixture.heal();
+    expect(wal.failure()).toBeUndefined();
+    expect(await put(wal, 4, "works again")).toBeGreaterThan(1);
+    const { seen } = await reopen(fixture);
+    expect(seen.map(({ sequence }) => sequence)).toEqual([1, 4]);
+  });
+
+  it("may be opened again after a failed sync", async () => {
+    const fixture = await open();
+    await put(fixture.wal, 1, "before");
+    fixture.failNextSync("input/output error");
+    await failureOf(put(fixture.wal, 2, "unknown"));
     const { seen, fixture: next } = await reopen(fixture);
     expect(seen[0]?.text).toBe("before");
-    expect(seen.some(({ sequence }) => sequence === 3)).toBe(false);
     expect(next.wal.failure()).toBeUndefined();
-    await put(next.wal, 4, "works again");
+    await put(next.wal, 4, "works");
+  });
+
+  it("says what waits to be written, and that nothing does any more", async () => {
+    const fixture = await open();
+    expect(fixture.wal.queued()).toEqual({ records: 0, bytes: 0 });
+    fixture.hold();
+    const writes = [put(fixture.wal, 1, "one"), put(fixture.wal, 2, "two")];
+    expect(fixture.wal.queued()).toEqual({ records: 2, bytes: 2 * (32 + 3) });
+    fixture.release();
+    await Promise.all(writes);
+    await Bun.sleep(0);
+    expect(fixture.wal.queued()).toEqual({ records: 0, bytes: 0 });
+    fixture.failNextWrite("no space left");
+    await failureOf(put(fixture.wal, 3, "x"));
+    await Bun.sleep(0);
+    expect(fixture.wal.queued()).toEqual({ records: 0, bytes: 0 });
   });
 }
 

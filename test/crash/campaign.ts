@@ -29,6 +29,8 @@ export interface CampaignOptions {
   readonly roundMsMax: number;
   /** `small`: memtables and log segments so small that kills hit flushes; `large`: everything stays in the log; `mixed`: by chance. */
   readonly memtables: "small" | "large" | "mixed";
+  /** Numbers of ingest threads: each start takes one of them. */
+  readonly threads: readonly number[];
   /** Every row is compared after each so many kills, and at the end. */
   readonly fullCheckEvery: number;
   /** Is told of every round. */
@@ -122,7 +124,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
 async function launch(campaign: Campaign): Promise<LaunchedServer> {
   const { memtables, directory } = campaign.options;
   const isSmall = memtables === "small" || (memtables === "mixed" && campaign.random.next() < SMALL_SHARE);
-  return await launchVarve({ directory, port: campaign.port, settings: isSmall ? SMALL : LARGE });
+  const threads = campaign.options.threads[campaign.random.below(campaign.options.threads.length)] ?? 1;
+  const settings = { ...(isSmall ? SMALL : LARGE), ingest: { threads: String(threads) } };
+  return await launchVarve({ directory, port: campaign.port, settings });
 }
 
 async function start(campaign: Campaign): Promise<ServerProcess> {

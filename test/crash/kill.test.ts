@@ -31,6 +31,7 @@ test(
       writers: 3,
       roundMsMax: 300,
       memtables: "mixed",
+      threads: [3, 1, 2],
       fullCheckEvery: 5,
       progress: () => undefined,
     });

@@ -14,6 +14,7 @@ const HELP = `Kills a Varve again and again while it is written to, and checks a
 Examples:
   bun run test:crash                          100 kills on one data directory
   bun run test:crash --times 1000 --seed 7    longer, with the choices of seed 7
+  bun run test:crash --threads 4              always four ingest threads
   bun run test:crash --memtables small        every kill near a flush
   bun run test:crash --points                 one kill at every named fail point
   bun run test:crash --power --times 5000     so many random lives on a disk that loses power
@@ -26,6 +27,7 @@ Options:
   --writers N       connections that write (4)
   --round-ms N      longest time between a restart and a kill (400)
   --memtables HOW   small, large or mixed (mixed)
+  --threads LIST    numbers of ingest threads; each start takes one of them (1,2,3)
   --full-every N    compare every row after each N kills, and at the end (25)
   --directory DIR   data directory (a new one; removed when all is well)
   -h, --help        this text
@@ -46,6 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
       writers: { type: "string", default: "4" },
       "round-ms": { type: "string", default: "400" },
       memtables: { type: "string", default: "mixed" },
+      threads: { type: "string", default: "1,2,3" },
       "full-every": { type: "string", default: "25" },
       directory: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
@@ -57,15 +60,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const memtables = MEMTABLES.find((mode) => mode === values.memtables);
   const numbers = [values.times, values.seed, values.writers, values["round-ms"], values["full-every"]].map(Number);
-  if (memtables === undefined || numbers.some((value) => !Number.isSafeInteger(value) || value < 0)) {
-    process.stderr.write("cannot read the options: numbers are whole, memtables are small, large or mixed\n");
+  const threads = values.threads.split(",").map(Number);
+  const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
+  if (memtables === undefined || numbers.some((value) => !Number.isSafeInteger(value) || value < 0) || !threads.every(isNatural)) {
+    process.stderr.write("cannot read the options: numbers are whole, memtables are small, large or mixed, threads are 1 or more\n");
     return EXIT_USAGE;
   }
   const [kills, seed, writers, roundMsMax, fullCheckEvery] = numbers as [number, number, number, number, number];
   const directory = resolve(values.directory ?? (await mkdtemp(join(tmpdir(), "varve-crash-"))));
   process.stdout.write(`seed ${seed}, data in ${directory}\n`);
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-  const options: CampaignOptions = { directory, seed, kills, writers, roundMsMax, memtables, fullCheckEvery, progress };
+  const options: CampaignOptions = { directory, seed, kills, writers, roundMsMax, memtables, threads, fullCheckEvery, progress };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       killAllServers();

@@ -3,8 +3,9 @@
  */
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
+import { compareValues } from "../../src/query/function/value.ts";
 import type { Table } from "../../src/table/catalog.ts";
-import type { ScanBatch, ScanRequest } from "../../src/table/scan.ts";
+import type { FieldCondition, ScanBatch, ScanRequest } from "../../src/table/scan.ts";
 import { type ModelRow, type TableModel, textOf } from "./model.ts";
 
 /** A scan under way: its snapshot is taken, its first batch read. */
@@ -103,7 +104,8 @@ function compare(model: TableModel, request: ScanRequest, want: readonly ModelRo
   const textOfModel = (row: ModelRow): string => request.projection.map((name) => textOf(row.get(name))).join("|");
   const got = rows.map(({ values }) => values.map(textOf).join("|"));
   const wanted = want.map(textOfModel);
-  if (request.order === "series-time" && request.fieldBounds.length === 0) {
+  const isPruned = request.fieldBounds.length > 0 || (request.fieldConditions ?? []).length > 0;
+  if (request.order === "series-time" && !isPruned) {
     // Rows of one series and time are in any order, which only append mode can show.
     const shown = model.mode === "append" ? sortTies(model, want, textOfModel) : wanted;
     const answer = model.mode === "append" ? sortTiesLike(model, want, got) : got;
@@ -118,7 +120,7 @@ function compare(model: TableModel, request: ScanRequest, want: readonly ModelRo
     if (count === 0) fail("a row is one of the model's, and no more often", text, `${wanted.length} rows; ${got.length} came`);
     left.set(text, count - 1);
   }
-  const must = want.filter((row) => meetsBounds(request, row)).map(textOfModel);
+  const must = want.filter((row) => meetsBounds(request, row) && meetsAll(request.fieldConditions ?? [], row)).map(textOfModel);
   if (request.limit !== undefined) {
     if (got.length < Math.min(request.limit, must.length)) fail("rows reach the limit", got.length, request.limit);
     return;
@@ -161,6 +163,27 @@ function meetsBounds(request: ScanRequest, row: ModelRow): boolean {
     const number = Number.isNaN(value) ? Number.POSITIVE_INFINITY : Number(value); // NaN sorts above all numbers.
     return !(min !== undefined && number < min) && !(max !== undefined && number > max);
   });
+}
+
+function meetsAll(conditions: readonly FieldCondition[], row: ModelRow): boolean {
+  return conditions.every((condition) => meets(condition, row));
+}
+
+function meets(condition: FieldCondition, row: ModelRow): boolean {
+  switch (condition.kind) {
+    case "all":
+      return meetsAll(condition.of, row);
+    case "any":
+      return condition.of.some((part) => meets(part, row));
+    default: {
+      const value = row.get(condition.column);
+      if (value === undefined) return false;
+      if (condition.kind === "text") return typeof value === "string" && value.includes(condition.part.text);
+      if (condition.kind === "in") return condition.values.some((wanted) => wanted !== undefined && compareValues(value, wanted) === 0);
+      const { min, max } = condition;
+      return (min === undefined || compareValues(value, min) >= 0) && (max === undefined || compareValues(value, max) <= 0);
+    }
+  }
 }
 
 function expectEqual(what: string, got: readonly string[], want: readonly string[], onlyCount: boolean): void {

@@ -6,6 +6,7 @@
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
+import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
@@ -30,6 +31,8 @@ import {
 const DATABASE = "public";
 const TIME = "greptime_timestamp";
 const TABLES_MAX = 4;
+/** Ingest threads beside the engine's own. */
+const THREADS_MAX = 2;
 const ROWS_MAX = 60;
 /** Now and then a write is large enough for several pages and batches. */
 const ROWS_LARGE = 6000;
@@ -51,7 +54,8 @@ export async function live(seed: number, steps: number): Promise<void> {
   const random = seededRandom(seed);
   const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
-  const life = new Life(random, await Machine.start({ segmentBytes, compaction }));
+  const threads = random.below(THREADS_MAX + 1);
+  const life = new Life(random, await Machine.start({ segmentBytes, compaction, threads }));
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();
@@ -69,8 +73,8 @@ class Life {
   doing = "";
   private readonly random: Random;
   private readonly tables: Live[] = [];
-  /** One for all tables and restarts, as a connection of a real server would keep it. */
-  private readonly decoder = new InfluxDecoder();
+  /** One a thread, for all tables and restarts, as a connection of a real server would keep it. */
+  private readonly decoders = Array.from({ length: THREADS_MAX + 1 }, () => new InfluxDecoder());
   private created = 0;
 
   constructor(random: Random, machine: Machine) {
@@ -144,43 +148,57 @@ class Life {
 
   /** Writes rows, or those of them that the table's way in can say. The model learns of them when the write is acknowledged. */
   private async put(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<void> {
-    if (!table.isLines) {
-      await this.send(table, given, rows);
-      table.model.write(given, rows);
-      return;
-    }
-    const said = sayable(table.model, rows);
-    await this.sendLines(table, said);
-    table.model.write(given, said);
+    await this.putAll(table, [{ given, rows }]);
+  }
+
+  /** Writes begin in the order given, which decides what is newer; threads acknowledge them in any order. */
+  private async putAll(table: Live, batches: readonly { readonly given: ReadonlySet<string>; readonly rows: readonly ModelRow[] }[]) {
+    const begun = batches.map(({ given, rows }) => {
+      const said = table.isLines ? sayable(table.model, rows) : rows;
+      return { given, said, done: table.isLines ? this.sendLines(table, said) : this.send(table, given, said) };
+    });
+    await Promise.all(begun.map(({ done }) => done));
+    for (const { given, said } of begun) table.model.write(given, said);
+  }
+
+  /** Any thread, in the state that a request finds it in. */
+  private pickThread(): number {
+    const thread = this.random.below(this.machine.threads.length + 1);
+    if (thread > 0) (this.machine.writer(thread) as IngestThread).refresh();
+    return thread;
   }
 
   private async sendLines(table: Live, rows: readonly ModelRow[]): Promise<void> {
-    const { engine } = this.machine;
+    const thread = this.pickThread();
+    const writer = this.machine.writer(thread);
     const bytes = new TextEncoder().encode(linesOf(table.name, table.model, rows));
-    const options = { database: DATABASE, precision: "ns" as const, defaultTimeNanos: 0n, schemas: engine, timeColumn: TIME };
-    const { batch, errors } = this.decoder.decode(bytes, options);
+    const options = { database: DATABASE, precision: "ns" as const, defaultTimeNanos: 0n, schemas: writer, timeColumn: TIME };
+    const { batch, errors } = (this.decoders[thread] as InfluxDecoder).decode(bytes, options);
     if (errors.length > 0) throw new Error(`line refused: ${errors[0]?.reason}: ${errors[0]?.text}`);
-    await engine.write(DATABASE, batch, { autoCreate: true, tableOptions: {} });
+    await writer.write(DATABASE, batch, { autoCreate: true, tableOptions: {} });
   }
 
-  private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<unknown> {
+  private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[], thread: number = this.pickThread()): Promise<unknown> {
     const columns = table.model.columns.filter(({ name, semantic }) => semantic !== "field" || given.has(name));
     const builder = new RowBatchBuilder(table.name, columns);
     for (const row of rows) builder.add(columns.map(({ name }) => row.get(name)));
-    return this.machine.engine.write(DATABASE, builder.batch(), { autoCreate: true, tableOptions: {} });
+    return this.machine.writer(thread).write(DATABASE, builder.batch(), { autoCreate: true, tableOptions: {} });
   }
 
   private async write(table: Live): Promise<void> {
     this.doing = `write ${table.name}`;
-    const batches = Array.from({ length: 1 + this.random.below(3) }, () => this.rowsFor(table));
-    await Promise.all(batches.map(({ given, rows }) => this.put(table, given, rows))); // Together, so that they share a group of the log.
+    await this.putAll(
+      table,
+      Array.from({ length: 1 + this.random.below(3) }, () => this.rowsFor(table)), // Together, so that they share a group of the log.
+    );
   }
 
   private async failWrite(table: Live): Promise<void> {
     this.doing = `fail a write of ${table.name}`;
-    this.machine.wal.failNextWrite("no space left");
+    const thread = this.pickThread();
+    this.machine.logOf(thread).failNextWrite("no space left");
     const { given, rows } = this.rowsFor(table);
-    await refused(this.send(table, given, rows));
+    await refused(this.send(table, given, rows, thread));
     await this.check(table);
   }
 
@@ -291,10 +309,10 @@ class Life {
     const { machine } = this;
     const { given, rows } = this.rowsFor(table);
     const isBeside = this.random.below(2) === 0;
-    if (isBeside) machine.wal.hold();
+    if (isBeside) machine.holdLogs();
     const write = isBeside ? this.send(table, given, rows) : undefined;
     await machine.engine.alterTable(DATABASE, table.name, { kind: "add-columns", columns: [column], ifNotExists: false });
-    machine.wal.release();
+    machine.releaseLogs();
     await write;
     if (isBeside) table.model.write(given, rows);
     table.model.addColumn(column); // The write is older than the column: it was logged before.
@@ -347,10 +365,10 @@ class Life {
     const isBesideFlush = random.below(3) === 0;
     if (isBesideFlush) machine.holdFlush();
     const flushed = isBesideFlush ? machine.engine.flushTable(DATABASE, table.name) : undefined;
-    if (isBesideWrite) machine.wal.hold();
+    if (isBesideWrite) machine.holdLogs();
     const write = isBesideWrite ? this.send(table, given, rows) : undefined;
     await machine.engine.alterTable(DATABASE, table.name, { kind: "change-type", column: column.name, type });
-    machine.wal.release();
+    machine.releaseLogs();
     await write;
     machine.releaseFlush();
     await flushed;
@@ -380,11 +398,11 @@ class Life {
     this.doing = `truncate ${table.name}`;
     const { machine } = this;
     const scan = await this.begin(table);
-    machine.wal.hold();
+    machine.holdLogs();
     const { given, rows } = this.rowsFor(table);
     const write = this.send(table, given, rows);
     const truncated = machine.engine.truncateTable(DATABASE, table.name);
-    machine.wal.release();
+    machine.releaseLogs();
     await Promise.all([write, truncated]);
     table.model.clear();
     await scan.finish();
@@ -402,14 +420,21 @@ class Life {
     await this.check(table);
   }
 
+  /** The next start has another number of threads now and then. */
+  private rethread(): void {
+    if (this.random.below(3) === 0) this.machine.threadCount = this.random.below(THREADS_MAX + 1);
+  }
+
   private async restart(): Promise<void> {
     this.doing = "restart";
+    this.rethread();
     await this.machine.restart();
     await this.checkAll();
   }
 
   private async crash(): Promise<void> {
     this.doing = "crash";
+    this.rethread();
     await this.machine.crash();
     await this.checkAll();
   }

@@ -6,8 +6,8 @@ import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { ALL_TIME, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
-import type { WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
+import { ALL_TIME, newScanMetrics, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
+import type { SchemaLookup, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
 import { textOf } from "./model.ts";
 
 /** Name of the time index of tables that writes make. */
@@ -24,14 +24,18 @@ const EVERYTHING: Omit<ScanRequest, "projection"> = {
   order: "series-time",
 };
 
+/** What lines are written to: an engine, or an ingest thread, which looks first at what changed since, as before each request. */
+export type LineWriter = Writer & SchemaLookup & { refresh?(): void };
+
 /** Options of a write, and its database. */
 export interface PutOptions extends Partial<WriteOptions> {
   readonly database?: string;
 }
 
 /** Writes line protocol through the real decoder, in nanoseconds. @throws Error when a line is refused, and what `write` throws */
-export function put(engine: Engine, lines: string, options: PutOptions = {}): Promise<WriteResult> {
+export function put(engine: LineWriter, lines: string, options: PutOptions = {}): Promise<WriteResult> {
   const { database = "public", ...rest } = options;
+  engine.refresh?.();
   const result = new InfluxDecoder().decode(new TextEncoder().encode(lines), {
     database,
     precision: "ns",
@@ -74,5 +78,5 @@ export async function refusal(
 
 /** Metrics that count from zero. */
 export function newMetrics(): ScanMetrics {
-  return { rowsReturned: 0, bytesRead: 0, filesRead: 0, filesSkipped: 0, pagesRead: 0, pagesSkipped: 0 };
+  return newScanMetrics();
 }

@@ -6,8 +6,12 @@ import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
+import type { ServerMemory } from "../../src/base/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
+import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
+import { SharedState } from "../../src/engine/threads/shared-state.ts";
 import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
@@ -18,6 +22,7 @@ import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+import { type Links, makeLinks } from "./thread-links.ts";
 
 /** Limits under which nothing is flushed or refused by itself. */
 export const NO_LIMITS: FlushLimits = {
@@ -38,6 +43,14 @@ export interface MachineOptions {
   readonly segmentBytes?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Stands between the engine and its files, e.g. `faultyFileStore`; called at each start. */
+  readonly wrapFiles?: (files: FileStore) => FileStore;
+  /** Stands between the engine and its meta store, e.g. `faultyMetaStore`; called at each start. */
+  readonly wrapMeta?: (meta: MetaStore) => MetaStore;
+  readonly disk?: DiskWatchOptions;
+  readonly memory?: ServerMemory;
+  /** Ingest threads beside the engine, all of them on this one; 0 by default. */
+  readonly threads?: number;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -45,6 +58,14 @@ export class Machine {
   readonly files: Map<string, Uint8Array> = new Map();
   readonly meta: MetaStore = memoryMetaStore();
   wal: MemoryWal;
+  /** Logs of ingest threads by number, also of those that are no longer there. */
+  readonly threadWals: Map<number, MemoryWal> = new Map();
+  /** The ingest threads; that of number n is at n - 1. */
+  threads: IngestThread[] = [];
+  links: Links[] = [];
+  shared!: SharedState;
+  /** How many of them the next start makes. */
+  threadCount: number;
   engine!: Engine;
   recovery!: WalRecoveryReport;
   /** Why the next flushes fail; undefined: they do not. */
@@ -62,6 +83,7 @@ export class Machine {
 
   private constructor(options: MachineOptions) {
     this.options = options;
+    this.threadCount = options.threads ?? 0;
     this.wal = memoryWal(options.segmentBytes);
   }
 
@@ -84,7 +106,28 @@ export class Machine {
     this.gate = undefined;
     this.mergeGate = undefined;
     this.wal = this.wal.crash();
+    for (const links of this.links) links.cut();
+    for (const [id, wal] of this.threadWals) this.threadWals.set(id, wal.crash());
     await this.open();
+  }
+
+  /** A thread that writes: 0 is the engine's own. */
+  writer(thread: number): Engine | IngestThread {
+    return thread === 0 ? this.engine : (this.threads[thread - 1] as IngestThread);
+  }
+
+  /** The log that a thread writes. */
+  logOf(thread: number): MemoryWal {
+    return thread === 0 ? this.wal : (this.threadWals.get(thread) as MemoryWal);
+  }
+
+  /** From now on nothing that is written becomes durable, until `releaseLogs`. */
+  holdLogs(): void {
+    for (const wal of [this.wal, ...this.threadWals.values()]) wal.hold();
+  }
+
+  releaseLogs(): void {
+    for (const wal of [this.wal, ...this.threadWals.values()]) wal.release();
   }
 
   /** From now on flushes stand still, after their files are written and before they are known, until `releaseFlush`. */
@@ -109,10 +152,23 @@ export class Machine {
 
   private async open(): Promise<void> {
     const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
-    const files = memoryFileStore(this.files);
+    const bare = memoryFileStore(this.files);
+    const files = this.options.wrapFiles?.(bare) ?? bare;
+    const meta = this.metaOf(this.life);
+    const shared = new SharedState(this.threadCount);
+    this.shared = shared;
+    const threadLogs = [...this.threadWals].map(([id, wal]) => ({
+      id,
+      wal,
+      remove: async () => {
+        this.threadWals.delete(id);
+      },
+    }));
     const { engine, recovery } = await Engine.open({
       wal: this.wal,
-      meta: this.metaOf(this.life),
+      shared,
+      threadLogs,
+      meta: this.options.wrapMeta?.(meta) ?? meta,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
@@ -121,9 +177,28 @@ export class Machine {
       limits: { ...NO_LIMITS, ...limits },
       compaction: { ...NO_COMPACTION, ...compaction },
       pageCacheBytes: 1 << 20,
+      ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
+      ...(this.options.memory === undefined ? {} : { memory: this.options.memory }),
     });
     this.engine = engine;
     this.recovery = recovery;
+    this.threads = [];
+    this.links = [];
+    for (let id = 1; id <= this.threadCount; id++) await this.startThread(id, shared);
+  }
+
+  private async startThread(id: number, shared: SharedState): Promise<void> {
+    const links = makeLinks();
+    const { limits, clock = systemClock } = this.options;
+    await this.engine.addThread(id, links.owner);
+    const wal = this.threadWals.get(id)?.crash() ?? memoryWal(this.options.segmentBytes); // As another thread opens it again.
+    await wal.recover(() => undefined);
+    this.threadWals.set(id, wal);
+    const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
+    const news = this.engine.catalogNews();
+    const parts = { id, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24 };
+    this.threads.push(new IngestThread(parts));
+    this.links.push(links);
   }
 
   private metaOf(life: number): MetaStore {

@@ -12,15 +12,19 @@ import {
   INT8,
   INT32,
   INT64,
+  JSON_TYPE,
   STRING,
+  TIME_NANOSECOND,
   TIMESTAMP_MILLISECOND,
   type TimeUnit,
+  UNITS_PER_SECOND,
   UINT32,
   UINT64,
 } from "../../src/column/data-type.ts";
+import { exactInteger } from "../../src/column/exact-integer.ts";
 import { canRetype } from "../../src/column/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
-import { ALL_TIME, type FieldBounds, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
+import { ALL_TIME, type FieldBounds, type FieldCondition, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";
 import { LINE_TYPES } from "./line-text.ts";
 import type { ModelRow, TableModel } from "./model.ts";
@@ -40,7 +44,15 @@ const FIELD_TYPES: readonly DataType[] = [
   BOOLEAN,
   DATE,
   TIMESTAMP_MILLISECOND,
+  TIME_NANOSECOND,
+  JSON_TYPE,
+  { kind: "decimal", precision: 6, scale: 2 },
+  { kind: "decimal", precision: 18, scale: 0 },
+  { kind: "decimal", precision: 38, scale: 10 },
+  { kind: "time", unit: "second" },
+  { kind: "vector", dimension: 3 },
 ];
+const INDEXES: readonly string[] = ["SKIPPING INDEX WITH(granularity = '1')", "SKIPPING INDEX", "INVERTED INDEX"];
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 /** 2023-06-11, a time like those that clients send, in seconds. */
@@ -71,7 +83,9 @@ export function randomTable(random: Random, name: string, timeName: string): Ran
   const unit = pick(random, UNITS);
   const time: ColumnDefinition = { name: timeName, type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
   const tags = Array.from({ length: random.below(4) }, (_, i) => tagColumn(`tag${i}`));
-  const fields = Array.from({ length: 1 + random.below(4) }, (_, i) => fieldColumn(`field${i}`, pick(random, FIELD_TYPES)));
+  const fields = Array.from({ length: 1 + random.below(4) }, (_, i) =>
+    indexed(random, fieldColumn(`field${i}`, pick(random, FIELD_TYPES))),
+  );
   return {
     name,
     mode: pick(random, MODES),
@@ -100,6 +114,12 @@ function tagColumn(name: string): ColumnDefinition {
 /** A nullable field. */
 export function fieldColumn(name: string, type: DataType): ColumnDefinition {
   return { name, type, semantic: "field", nullable: true };
+}
+
+/** The field with an index now and then. */
+function indexed(random: Random, column: ColumnDefinition): ColumnDefinition {
+  const kinds = column.type.kind === "string" ? [...INDEXES, "FULLTEXT INDEX"] : INDEXES;
+  return random.below(2) === 0 ? column : { ...column, indexes: [pick(random, kinds)] };
 }
 
 /** A type that a column may be given. `isLossless`: no value becomes NULL, which the merge of single fields would show. */
@@ -180,6 +200,14 @@ export function randomValue(random: Random, type: DataType): Scalar {
       return random.below(40_000) - 10_000;
     case "timestamp":
       return pick(random, [INT64_MIN, INT64_MAX, 0n, ...Array.from({ length: 6 }, () => nearNow(random, type.unit))]);
+    case "time":
+      return random.below(2) === 0 ? random.below(86_400) : random.below(86_400) * UNITS_PER_SECOND[type.unit];
+    case "decimal":
+      return decimal(random, type.precision);
+    case "json":
+      return pick(random, ["{}", "null", `{"a":${random.below(5)}}`, '["Grüße 🐟"]']);
+    case "vector":
+      return Uint8Array.from({ length: type.dimension * 4 }, () => random.below(256));
     case "binary":
       return Uint8Array.from({ length: random.below(5) }, () => random.below(256));
     default:
@@ -200,6 +228,14 @@ function integer(random: Random, bits: number, signed: boolean): Scalar {
   return Number.isSafeInteger(small) ? small : within;
 }
 
+/** An unscaled value. */
+function decimal(random: Random, digits: number): Scalar {
+  const most = 10n ** BigInt(digits) - 1n;
+  return exactInteger(
+    pick(random, [most, -most, 0n, BigInt(random.below(100)), BigInt(random.below(100)), BigInt(random.below(60_000)) - 100n]),
+  );
+}
+
 /** A scan of the model's columns with everything that a scan can ask for. */
 export function randomScan(random: Random, table: RandomTable, model: TableModel): ScanRequest {
   const names = model.columns.map(({ name }) => name);
@@ -211,6 +247,7 @@ export function randomScan(random: Random, table: RandomTable, model: TableModel
     timeRange: randomRange(random, table),
     tagPredicates: model.tagNames.filter(() => random.below(4) === 0).map((name) => randomPredicate(random, table, name)),
     fieldBounds: random.below(5) === 0 ? randomBounds(random, model) : [],
+    ...(random.below(4) === 0 ? { fieldConditions: randomConditions(random, model) } : {}),
     order: random.below(2) === 0 ? "none" : "series-time",
     ...limit,
     ...newest,
@@ -231,7 +268,7 @@ function randomPredicate(random: Random, table: RandomTable, column: string): Ta
 }
 
 function randomBounds(random: Random, model: TableModel): FieldBounds[] {
-  const numbers = model.columns.filter(({ type, semantic }) => semantic === "field" && (type.kind === "int" || type.kind === "float"));
+  const numbers = model.columns.filter(({ type, semantic }) => semantic === "field" && ["int", "float", "decimal"].includes(type.kind));
   if (numbers.length === 0) return [];
   const low = random.below(100) - 10;
   return [
@@ -241,4 +278,21 @@ function randomBounds(random: Random, model: TableModel): FieldBounds[] {
       max: random.below(3) === 0 ? undefined : low + random.below(50),
     },
   ];
+}
+
+/** Conditions on fields of any type with values such as rows have. */
+function randomConditions(random: Random, model: TableModel): FieldCondition[] {
+  const fields = model.columns.filter(({ semantic }) => semantic === "field");
+  const one = (): FieldCondition => {
+    const { name: column, type } = pick(random, fields);
+    const value = (): Scalar => randomValue(random, type);
+    const dice = random.below(type.kind === "string" ? 4 : 3);
+    if (dice === 0) return { kind: "in", column, values: [value(), value()] };
+    if (dice === 1)
+      return { kind: "range", column, min: random.below(3) === 0 ? undefined : value(), max: random.below(2) === 0 ? undefined : value() };
+    if (dice === 2) return { kind: random.below(2) === 0 ? "all" : "any", of: [{ kind: "in", column, values: [value()] }, one()] };
+    const text = pick(random, ["text", "text 7", "ext 1", "xxxx", "Grüße"]);
+    return { kind: "text", column, part: { text, wholeStart: false, wholeEnd: false, lowered: false } };
+  };
+  return fields.length === 0 ? [] : Array.from({ length: 1 + random.below(2) }, one);
 }

@@ -1,6 +1,6 @@
 /**
- * Fault 9: input/output errors. A failed sync puts the log out of order until a restart has read what is there: nothing is acknowledged
- * after it, and nothing that was is lost. A start that cannot read, cut or sync its log is refused.
+ * Fault 9: input/output errors. A failed sync ends its segment: what it holds beyond the last sync is cut off, never synced again, never
+ * acknowledged; nothing that was acknowledged before is lost. A start that cannot read, cut or sync its log is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -24,7 +24,7 @@ afterAll(async () => {
 const IO_ERROR = "EIO: i/o error";
 
 describe("a failed sync", () => {
-  test("poisons the log: every later write is refused with the reason, reads go on, and a restart has what was acknowledged", async () => {
+  test("ends its segment: nothing of it is synced again or acknowledged, writes are refused meanwhile, and go on in a new one", async () => {
     const path = join(folder, `home-${homes++}`);
     const { engine, disk } = await openHome(path);
     await put(engine, "cpu,host=a v=1i 1");
@@ -36,6 +36,20 @@ describe("a failed sync", () => {
       expect({ code, message }).toEqual({ code: "StorageUnavailable", message: expect.stringContaining("cannot sync the log") });
     }
     expect(await read(engine, "cpu")).toEqual(["'a'|1|1"]);
+    while (engine.failure() !== undefined) await Bun.sleep(5);
+    await put(engine, "cpu,host=b v=2i 2");
+    disk.losePower();
+    const again = await openHome(path);
+    expect(await read(again.engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2"]);
+    await again.engine.close();
+  });
+
+  test("is survived by what was acknowledged before, when the machine dies before it heals", async () => {
+    const path = join(folder, `home-${homes++}`);
+    const { engine, disk } = await openHome(path);
+    await put(engine, "cpu,host=a v=1i 1");
+    disk.fail("sync", IO_ERROR);
+    await refusal(put(engine, "cpu,host=lost v=9i 9"));
     disk.losePower();
     const again = await openHome(path);
     expect(await read(again.engine, "cpu")).toEqual(["'a'|1|1"]);

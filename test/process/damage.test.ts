@@ -63,7 +63,7 @@ describe("the log", () => {
     await server.restart({ config: '[wal]\nrecovery = "skip_corrupt"\n' });
     expect(await countOf("logged")).toEqual(rowsOf(BATCHES - 1));
     const warning = await server.running.logged("replayed the log without its damaged records: their rows are lost");
-    expect(warning).toMatchObject({ level: "warn", records: BATCHES - 1, lostBytes: expect.any(Number) });
+    expect(warning).toMatchObject({ level: "warn", records: BATCHES - 1, lostBytes: expect.any(Number), lostRows: ROWS, lostUnknown: 0 });
     await server.kill();
   });
 

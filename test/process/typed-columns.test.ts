@@ -250,7 +250,59 @@ everywhere(
   },
 );
 
+everywhere(
+  "decimals, times of day, JSON and vectors",
+  "exact",
+  async () => {
+    const columns = "k DECIMAL(6, 2) PRIMARY KEY, d DECIMAL(18, 4), e DECIMAL, t TIME(3), j JSON, v VECTOR(2), ts TIMESTAMP(3) TIME INDEX";
+    await execute(server.url, `CREATE TABLE exact (${columns})`);
+    const rows = [
+      `(-0.5, -99999999999999.9999, ${"9".repeat(28)}.0000000001, '23:59:59.999', '{"b":1,"a":[]}', '[1,-2.5]', 1)`,
+      "(10, 0.1, 0.1, '00:00', 'null', '[0,0]', 1)",
+      "(9.5, 900719925474.0993, -1, '12:30:00.5', '\"x\"', '[0.1,3]', 1)",
+      "(NULL, NULL, NULL, NULL, NULL, NULL, 1)",
+    ];
+    await execute(server.url, `INSERT INTO exact VALUES ${rows.join(", ")}`);
+  },
+  () => {
+    test("come back with every digit", async () => {
+      const { types, rows } = await queryRows(server.url, "SELECT k, d, e, t, json_to_string(j), vec_to_string(v) FROM exact");
+      expect(types.join(" ")).toBe("Decimal(6, 2) Decimal(18, 4) Decimal(38, 10) TimeMillisecond String String");
+      expect(rows).toEqual([
+        [null, null, null, null, null, null],
+        ["-0.50", "-99999999999999.9999", `${"9".repeat(28)}.0000000001`, 86_399_999, '{"a":[],"b":1}', "[1,-2.5]"],
+        ["9.50", "900719925474.0993", "-1.0000000000", 45_000_500, '"x"', "[0.1,3]"],
+        ["10.00", "0.1000", "0.1000000000", 0, "null", "[0,0]"],
+      ]);
+      const csv = new URLSearchParams({ sql: "SELECT k, j, v FROM exact WHERE k < 0", format: "csv" });
+      expect((await send(`${server.url}/v1/sql?${csv.toString()}`)).text).toBe('-0.50,"{""a"":[],""b"":1}","[0,0,128,63,0,0,32,192]"\r\n');
+      const { text } = await postSql(server.url, "SELECT j FROM exact WHERE k < 0");
+      expect(text).toContain('"rows":[[{"a":[],"b":1}]]');
+    });
+
+    test("are compared and summed exactly", async () => {
+      await check("SELECT k FROM exact WHERE d = 900719925474.0993", [["9.50"]]);
+      await check("SELECT k FROM exact WHERE k IN (9.50, 10)", [["9.50"], ["10.00"]]);
+      await check("SELECT sum(d), min(e), max(t), count(j) FROM exact", [["-99099280074525.8006", "-1.0000000000", 86_399_999, 3]]);
+    });
+  },
+);
+
 describe("DuckDB reads", () => {
+  test("decimals, times of day and JSON as such", async () => {
+    const types = "typeof(k), typeof(d), typeof(e), typeof(t), typeof(j), typeof(v)";
+    const [row] = await duckRows(`${types}, k::VARCHAR, d::VARCHAR, e::VARCHAR, t::VARCHAR, j->>'b', hex(v) FROM FILES WHERE k < 0`, "e");
+    expect(row?.slice(0, 6)).toEqual(["DECIMAL(6,2)", "DECIMAL(18,4)", "DECIMAL(38,10)", "TIME", "JSON", "BLOB"]);
+    expect(row?.slice(6)).toEqual([
+      "-0.50",
+      "-99999999999999.9999",
+      `${"9".repeat(28)}.0000000001`,
+      "23:59:59.999",
+      "1",
+      "0000803F000020C0",
+    ]);
+  });
+
   test("tags with their types and values", async () => {
     const types = await duckRows("DISTINCT typeof(id), id FROM FILES ORDER BY id NULLS FIRST", "id");
     expect(types).toEqual([null, -5, 9, 10, 100, 2_147_483_647].map((id) => ["INTEGER", id]));

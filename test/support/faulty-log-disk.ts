@@ -8,6 +8,8 @@ interface TrackedFile {
   written: number;
   synced: number;
   isNamed: boolean;
+  /** True: nothing of it is left but an open descriptor. */
+  isDeleted?: boolean;
 }
 
 /** Names of the calls that can be made to fail. */
@@ -20,7 +22,10 @@ export class FaultyLogDisk implements LogDisk {
   private readonly files: Map<number, TrackedFile> = new Map();
   private readonly closedFiles: TrackedFile[] = [];
   private readonly failures: Map<LogDiskCall, { readonly error: Error; readonly bytesTaken: number; after: number }> = new Map();
+  private readonly lasting: Map<LogDiskCall, string> = new Map();
   private gate: PromiseWithResolvers<void> | undefined;
+  /** Longest write that finds room on the disk, in bytes. */
+  largestWrite: number = Number.POSITIVE_INFINITY;
   /** Whether `losePower` was not called yet. */
   isPowered = true;
 
@@ -34,6 +39,17 @@ export class FaultyLogDisk implements LogDisk {
   /** The next call of this name fails, once `after` of them have passed; a failing write takes `bytesTaken` bytes first. */
   fail(call: LogDiskCall, why: string, bytesTaken = 0, after = 0): void {
     this.failures.set(call, { error: new Error(why), bytesTaken, after });
+  }
+
+  /** All calls of these names fail until `heal`. */
+  failUntilHealed(why: string, ...calls: readonly LogDiskCall[]): void {
+    for (const call of calls) this.lasting.set(call, why);
+  }
+
+  /** From now on nothing fails. */
+  heal(): void {
+    this.lasting.clear();
+    this.failures.clear();
   }
 
   /** From now on no call ends until `release`. */
@@ -51,6 +67,7 @@ export class FaultyLogDisk implements LogDisk {
     this.isPowered = false;
     for (const fd of this.files.keys()) closeSync(fd);
     for (const file of [...this.files.values(), ...this.closedFiles]) {
+      if (file.isDeleted === true) continue;
       if (!file.isNamed) rmSync(file.path, { force: true });
       else if (file.written > file.synced) truncateSync(file.path, file.synced);
     }
@@ -90,6 +107,7 @@ export class FaultyLogDisk implements LogDisk {
       await this.track(fd, position, await systemLogDisk.write(fd, [all], position));
     }
     await this.pass("write");
+    if (parts.reduce((sum, part) => sum + part.length, 0) > this.largestWrite) throw new Error("ENOSPC: no space left on device");
     return this.track(fd, position, await systemLogDisk.write(fd, parts, position));
   }
 
@@ -125,6 +143,7 @@ export class FaultyLogDisk implements LogDisk {
     await this.pass("delete");
     await systemLogDisk.delete(path);
     for (const [index, file] of this.closedFiles.entries()) if (file.path === path) this.closedFiles.splice(index, 1);
+    for (const file of this.files.values()) if (file.path === path) file.isDeleted = true; // Still open.
   }
 
   private async track(fd: number, position: number, count: number): Promise<number> {
@@ -138,6 +157,8 @@ export class FaultyLogDisk implements LogDisk {
     while (this.gate !== undefined) await this.gate.promise;
     if (!this.isPowered) await new Promise<never>(() => undefined);
     if (call !== "write") this.calls.push(call);
+    const lasting = this.lasting.get(call);
+    if (lasting !== undefined) throw new Error(lasting);
     const failure = this.failures.get(call);
     if (failure === undefined || failure.after-- > 0) return;
     this.failures.delete(call);

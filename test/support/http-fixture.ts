@@ -1,12 +1,17 @@
 /**
  * A running HTTP server over a `FakeDb`, with a decoder of its own that takes `table field=1` lines and refuses lines with "!" in them.
  */
+import { mkdtempSync, rmSync } from "node:fs";
 import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LogFilter } from "../../src/base/log.ts";
 import { silentLogger } from "../../src/base/log.ts";
+import { ServerMemory } from "../../src/base/server-memory.ts";
 import { MetricRegistry } from "../../src/base/metrics.ts";
 import type { HttpServerOptions, LineDecoder } from "../../src/server/http/options.ts";
+import { startIngestServer } from "../../src/server/http/ingest-server.ts";
 import { type HttpServer, startHttpServer } from "../../src/server/http/server.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import { FakeDb } from "./fake-db.ts";
@@ -25,13 +30,63 @@ export interface HttpFixture {
 
 /** Starts a server on a free port. `changes` override the options. */
 export async function startFixture(changes: Partial<HttpServerOptions> = {}): Promise<HttpFixture> {
+  const { options, ...rest } = fixtureOptions(changes);
+  const server = await startHttpServer(options);
+  return { ...rest, server, url: server.url };
+}
+
+/** A server whose clients are connected to another thread's listener. */
+export interface ThreadFixture extends HttpFixture {
+  /** Address of the thread's listener. */
+  readonly threadUrl: string;
+  readonly threadPort: number;
+  /** What each of them counts. */
+  readonly threadMetrics: MetricRegistry;
+  readonly metrics: MetricRegistry;
+  /** Path of the socket between them. */
+  readonly socket: string;
+  /** Ends all of it, the thread first. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts a server and a thread that passes on to it what it does not serve. `changes` override the options of both. */
+export async function startThreadFixture(changes: Partial<HttpServerOptions> = {}): Promise<ThreadFixture> {
+  const { options, ...rest } = fixtureOptions(changes);
+  const server = await startHttpServer(options);
+  const folder = mkdtempSync(join(tmpdir(), "varve-socket-"));
+  const socket = join(folder, "threads.sock");
+  const forwarded = server.listenForForwarded(socket);
+  const threadMetrics = new MetricRegistry();
+  const thread = startIngestServer({ ...options, metrics: threadMetrics }, socket, 1);
+  return {
+    ...rest,
+    server,
+    url: server.url,
+    threadUrl: `http://127.0.0.1:${thread.port}`,
+    threadPort: thread.port,
+    threadMetrics,
+    metrics: options.metrics,
+    socket,
+    stop: async (graceMs) => {
+      await thread.stop(graceMs);
+      await forwarded.stop(graceMs);
+      await server.stop(graceMs);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function fixtureOptions(
+  changes: Partial<HttpServerOptions>,
+): Omit<HttpFixture, "server" | "url"> & { readonly options: HttpServerOptions } {
   const db = new FakeDb();
   const bugs: Error[] = [];
   const bodies: string[] = [];
   let filter: LogFilter = { level: "info", targets: new Map() };
-  const server = await startHttpServer({
+  const options: HttpServerOptions = {
     hostname: "127.0.0.1",
     port: 0,
+    sharesPort: false,
     surface: "all",
     db,
     userProvider: undefined,
@@ -40,6 +95,8 @@ export async function startFixture(changes: Partial<HttpServerOptions> = {}): Pr
     metrics: new MetricRegistry(),
     bodyBytesMax: 1_000_000,
     inFlightBytesMax: 0,
+    inFlightWaitMs: 10_000,
+    memory: new ServerMemory(Number.POSITIVE_INFINITY),
     timeoutMs: 0,
     publicAdmin: false,
     cors: { enabled: true, origins: [] },
@@ -70,12 +127,13 @@ export async function startFixture(changes: Partial<HttpServerOptions> = {}): Pr
     },
     onBug: (error) => bugs.push(error),
     ...changes,
-  });
-  return { db, server, url: server.url, bugs, bodies, logFilter: () => filter };
+  };
+  return { options, db, bugs, bodies, logFilter: () => filter };
 }
 
 function fakeDecoder(bodies: string[]): LineDecoder {
   return {
+    memoryBytes: 0,
     decode(bytes) {
       const text = new TextDecoder().decode(bytes);
       bodies.push(text);

@@ -41,6 +41,10 @@ export async function openLocalLog(directory: string, options: Partial<LocalWalO
     release: () => disk.release(),
     failNextWrite: (why) => disk.fail("write", why, 7),
     failNextSync: (why) => disk.fail("sync", why),
+    async heal() {
+      disk.heal();
+      while (wal.failure() !== undefined) await Bun.sleep(5);
+    },
     crash() {
       disk.losePower();
       return openLocalLog(directory, options);

@@ -33,6 +33,8 @@ export interface AttachedDisk {
   readonly isDead: boolean;
   /** The process dies after so many more calls that change something, or now. */
   dieAfter(calls: number): void;
+  /** After `after` more calls that change something the next `count` of them fail. A failed sync may have worked, and is not made up for. */
+  failSome(after: number, count: number, random: Random): void;
   /** Counts as a call that changes something, by which the process may die. Returns whether it lives on. */
   step(): boolean;
 }
@@ -108,6 +110,7 @@ class Attached implements AttachedDisk {
   private readonly open: Map<number, FileNode> = new Map();
   private readonly death: PromiseWithResolvers<void> = Promise.withResolvers();
   private callsLeft = Number.POSITIVE_INFINITY;
+  private failure: { after: number; count: number; readonly random: Random } | undefined;
   isDead = false;
 
   constructor(disk: PowerDisk) {
@@ -121,6 +124,18 @@ class Attached implements AttachedDisk {
   dieAfter(calls: number): void {
     this.callsLeft = calls;
     if (calls <= 0) this.die();
+  }
+
+  failSome(after: number, count: number, random: Random): void {
+    this.failure = { after, count, random };
+  }
+
+  /** @throws Error when this call is to fail */
+  private checkFailure(): void {
+    const { failure } = this;
+    if (failure === undefined || failure.after-- > 0) return;
+    if (failure.count-- > 0) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    this.failure = undefined;
   }
 
   step(): boolean {
@@ -138,14 +153,24 @@ class Attached implements AttachedDisk {
   /** Runs a call that answers later: never, once the process is dead. */
   private async later<T>(work: () => T): Promise<T> {
     if (!this.step()) return await never();
+    this.checkFailure();
     const result = work();
     await new Promise((resolve) => setImmediate(resolve));
     return this.isDead ? await never() : result;
   }
 
+  /** As `later`, for a call that never fails. */
+  private async laterSurely(work: () => void): Promise<void> {
+    if (!this.step()) return await never();
+    work();
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.isDead ? await never() : undefined;
+  }
+
   /** Runs a call that answers at once. A dead process does not come back from it. */
   private now<T>(work: () => T): T {
     if (!this.step()) throw new Error("the process is dead");
+    this.checkFailure();
     return work();
   }
 
@@ -169,7 +194,16 @@ class Attached implements AttachedDisk {
   private async sync(fd: number): Promise<void> {
     const node = this.nodeOf(fd);
     const covered = new Set(node.changes);
-    await this.later(() => undefined);
+    const { failure } = this;
+    try {
+      await this.later(() => undefined);
+    } catch (error) {
+      // The system takes what it could not write for written: a later sync does not write it again.
+      const kept = node.changes.filter((change) => covered.has(change) && (failure?.random.below(2) ?? 0) > 0);
+      node.durable = applied(node.durable, kept);
+      node.changes = node.changes.filter((change) => !covered.has(change));
+      throw error;
+    }
     node.durable = applied(
       node.durable,
       node.changes.filter((change) => covered.has(change)),
@@ -230,7 +264,7 @@ class Attached implements AttachedDisk {
       }),
     sync: (fd) => this.sync(fd),
     syncFolder: (path) => this.later(() => this.syncFolder(path)),
-    close: (fd) => this.later(() => this.close(fd)),
+    close: (fd) => this.laterSurely(() => this.close(fd)),
     delete: (path) => this.later(() => this.delete(path)),
   };
 
@@ -253,7 +287,9 @@ class Attached implements AttachedDisk {
         return count;
       }),
     sync: (fd) => this.sync(fd),
-    close: (fd) => this.now(() => this.close(fd)),
+    close: (fd) => {
+      if (this.step()) this.close(fd);
+    },
     rename: (from, to) =>
       this.later(() => {
         renameSync(from, to);

@@ -41,42 +41,52 @@ export class QueryFixture {
   }
 
   /** Runs all statements of a text and gives the last answer. */
-  async sql(text: string, options: ExecOptions = {}): Promise<Answer> {
-    let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
-    for (const statement of parseSql(text)) {
-      const result = await executeStatement(statement, this.context, options);
-      if (result.kind === "affected") {
-        last = { columns: [], types: [], rows: [], affected: result.rowCount };
-        continue;
-      }
-      const rows: Scalar[][] = [];
-      for await (const batch of result.batches) {
-        for (let row = 0; row < batch.rowCount; row++) {
-          rows.push(
-            result.headers.map((header, c) =>
-              batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)),
-            ),
-          );
-        }
-      }
-      last = {
-        columns: result.headers.map(({ name }) => name),
-        types: result.headers.map(({ type }) => displayName(type)),
-        rows,
-        affected: undefined,
-      };
-    }
-    return last;
+  sql(text: string, options: ExecOptions = {}): Promise<Answer> {
+    return runSql(text, this.context, options);
   }
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
-  async both(text: string): Promise<Answer> {
-    const wanted = await this.sql(text, { forceInterpreter: true });
-    const got = await this.sql(text);
-    const [a, b] = [canonical(got), canonical(wanted)];
-    if (a !== b) throw new Error(`the twins differ on ${text}\ngenerated:   ${a.slice(0, 2000)}\ninterpreted: ${b.slice(0, 2000)}`);
-    return got;
+  both(text: string): Promise<Answer> {
+    return runTwins(text, this.context);
   }
+}
+
+/** Runs all statements of a text and gives the last answer. */
+export async function runSql(text: string, context: QueryContext, options: ExecOptions = {}): Promise<Answer> {
+  let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
+  for (const statement of parseSql(text)) {
+    const result = await executeStatement(statement, context, options);
+    if (result.kind === "affected") {
+      last = { columns: [], types: [], rows: [], affected: result.rowCount };
+      continue;
+    }
+    const rows: Scalar[][] = [];
+    for await (const batch of result.batches) {
+      for (let row = 0; row < batch.rowCount; row++) {
+        rows.push(
+          result.headers.map((header, c) =>
+            batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)),
+          ),
+        );
+      }
+    }
+    last = {
+      columns: result.headers.map(({ name }) => name),
+      types: result.headers.map(({ type }) => displayName(type)),
+      rows,
+      affected: undefined,
+    };
+  }
+  return last;
+}
+
+/** Runs a query by the interpreter and as it is planned, and insists that the rows agree, order left aside; gives the latter. */
+export async function runTwins(text: string, context: QueryContext): Promise<Answer> {
+  const wanted = await runSql(text, context, { forceInterpreter: true });
+  const got = await runSql(text, context);
+  const [a, b] = [canonical(got), canonical(wanted)];
+  if (a !== b) throw new Error(`the twins differ on ${text}\ngenerated:   ${a.slice(0, 2000)}\ninterpreted: ${b.slice(0, 2000)}`);
+  return got;
 }
 
 function ownScalar(value: Scalar): Scalar {

@@ -39,10 +39,15 @@ export interface VarveProcess {
   ended(): Promise<Ending>;
 }
 
-/** Runs `bun run src/main.ts` with these arguments. */
-export function launchVarve(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ""): VarveProcess {
+/** Runs `bun run src/main.ts` with these arguments; `wrapper` is a command that starts the command that follows it, e.g. `nsenter`. */
+export function launchVarve(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  stdin = "",
+  wrapper: readonly string[] = [],
+): VarveProcess {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
-  const child = Bun.spawn([process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
+  const child = Bun.spawn([...wrapper, process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
     cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
     env: { ...inherited, ...env },
     stdin: new Blob([stdin]),
@@ -98,6 +103,8 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text of the configuration file. */
   readonly config?: string;
+  /** A command that starts the command that follows it. */
+  readonly wrapper?: readonly string[];
 }
 
 /** A data directory and the server that runs on it, which can be stopped, killed and started again. */
@@ -181,7 +188,7 @@ export class TestServer {
   }
 
   private async launch(): Promise<void> {
-    this.process = launchVarve(await this.flags(), this.options.env);
+    this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper);
     const { address } = await this.process.logged("ready");
     this.address = String(address);
     const ready = await fetch(`${this.address}/ready`);

@@ -4,6 +4,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { DictionaryVector, NumberVector, TimeVector, Vector } from "../../column/vector.ts";
 import { type ArrowLayout, layoutOf } from "./field-type.ts";
 
@@ -25,6 +26,7 @@ export function columnBuffers(type: DataType, vector: Vector, rowCount: number):
   if (layout === "null") return { nullCount: rowCount, buffers: [] };
   if (vector.kind === "dictionary") return dictionaryBuffers(vector, rowCount);
   const [nullCount, bits] = validityBits(vector.validity, rowCount);
+  if (layout === "decimal") return { nullCount, buffers: [bits, decimalBytes(type, vector, rowCount)] };
   switch (vector.kind) {
     case "bytes": {
       const end = vector.offsets[rowCount] ?? 0;
@@ -90,6 +92,20 @@ function numberBytes(vector: NumberVector, layout: ArrowLayout, rowCount: number
       return viewOf(words);
     }
   }
+}
+
+/** 16 bytes a value, the lowest first. */
+function decimalBytes(type: DataType, vector: Vector, rowCount: number): Uint8Array {
+  const bytes = new Uint8Array(rowCount * 16);
+  const view = new DataView(bytes.buffer);
+  for (let row = 0; row < rowCount; row++) {
+    const value = scalarAt(vector, type, row);
+    if (value === undefined) continue;
+    const whole = BigInt(value as number | bigint);
+    view.setBigUint64(row * 16, BigInt.asUintN(64, whole), true);
+    view.setBigInt64(row * 16 + 8, whole >> 64n, true);
+  }
+  return bytes;
 }
 
 function timeBytes(vector: TimeVector, rowCount: number): Uint8Array {

@@ -14,6 +14,7 @@ import {
   INT8,
   NULL,
   STRING,
+  TIME_NANOSECOND,
   TIMESTAMP_NANOSECOND,
   UINT16,
   UINT64,
@@ -38,6 +39,13 @@ const COLUMNS: readonly (readonly [string, DataType, readonly Scalar[]])[] = [
   ["d", DATE, [-1, 0, 20_000]],
   ["ts", TIMESTAMP_NANOSECOND, [1_663_840_496_100_023_100n, undefined, 1_663_840_496_100_023_095n]],
   ["n", NULL, [undefined, undefined, undefined]],
+  ["dec", { kind: "decimal", precision: 10, scale: 2 }, [12_345, undefined, -1]],
+  ["dec18", { kind: "decimal", precision: 18, scale: 0 }, [10n ** 18n - 1n, undefined, 1 - 10 ** 15]],
+  ["dec38", { kind: "decimal", precision: 38, scale: 10 }, [10n ** 38n - 1n, undefined, 1n - 10n ** 38n]],
+  ["t_s", { kind: "time", unit: "second" }, [0, 86_399, undefined]],
+  ["t_ms", { kind: "time", unit: "millisecond" }, [0, 86_399_999, undefined]],
+  ["t_us", { kind: "time", unit: "microsecond" }, [0, 86_399_999_999, undefined]],
+  ["t_ns", TIME_NANOSECOND, [0, 86_399_999_999_999, undefined]],
 ];
 const HEADERS: readonly ColumnHeader[] = [...COLUMNS.map(([name, type]) => ({ name, type })), { name: "tag ü", type: STRING }];
 const BATCH: Batch = {

@@ -1,14 +1,26 @@
 /**
- * The Arrow type of each data type. Decimals, JSON and intervals travel as text, vectors as binary (README.md).
+ * The Arrow type of each data type. JSON and intervals travel as text, vectors as binary (README.md).
  */
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { FlatBufferWriter, TableField } from "./flatbuffer.ts";
 
 /** How the values of a column lie in buffers. */
-export type ArrowLayout = "null" | "bits" | "int8" | "int16" | "int32" | "int64" | "float32" | "float64" | "bytes";
+export type ArrowLayout = "null" | "bits" | "int8" | "int16" | "int32" | "int64" | "float32" | "float64" | "decimal" | "bytes";
 
 /** Numbers of the union `Type` in Schema.fbs. */
-const TYPE = { Null: 1, Int: 2, FloatingPoint: 3, Binary: 4, Utf8: 5, Bool: 6, Date: 8, Timestamp: 10, Duration: 18 } as const;
+const TYPE = {
+  Null: 1,
+  Int: 2,
+  FloatingPoint: 3,
+  Binary: 4,
+  Utf8: 5,
+  Bool: 6,
+  Decimal: 7,
+  Date: 8,
+  Time: 9,
+  Timestamp: 10,
+  Duration: 18,
+} as const;
 
 const UNIT: Readonly<Record<TimeUnit, number>> = { second: 0, millisecond: 1, microsecond: 2, nanosecond: 3 };
 
@@ -27,17 +39,25 @@ export function layoutOf(type: DataType): ArrowLayout {
       return type.bits === 32 ? "float32" : "float64";
     case "date":
       return "int32";
+    case "time":
+      return timeBits(type.unit) === 32 ? "int32" : "int64";
     case "timestamp":
     case "duration":
       return "int64";
+    case "decimal":
+      return "decimal";
     case "string":
     case "binary":
     case "interval":
-    case "decimal":
     case "json":
     case "vector":
       return "bytes";
   }
+}
+
+/** Arrow keeps seconds and milliseconds of a day in 32 bits, finer units in 64. */
+function timeBits(unit: TimeUnit): 32 | 64 {
+  return unit === "second" || unit === "millisecond" ? 32 : 64;
 }
 
 /** Number of the type in the union, and its parameters. */
@@ -59,6 +79,23 @@ function parametersOf(type: DataType): readonly [number, readonly TableField[]] 
       return [TYPE.FloatingPoint, [{ slot: 0, kind: "i16", value: type.bits === 32 ? 1 : 2 }]];
     case "date":
       return [TYPE.Date, [{ slot: 0, kind: "i16", value: 0 }]]; // 0 = days; the default would be milliseconds
+    case "time":
+      return [
+        TYPE.Time,
+        [
+          { slot: 0, kind: "i16", value: UNIT[type.unit] }, // the default would be milliseconds
+          { slot: 1, kind: "i32", value: timeBits(type.unit) },
+        ],
+      ];
+    case "decimal":
+      return [
+        TYPE.Decimal,
+        [
+          { slot: 0, kind: "i32", value: type.precision },
+          { slot: 1, kind: "i32", value: type.scale },
+          { slot: 2, kind: "i32", value: 128 },
+        ],
+      ];
     case "timestamp":
       return [TYPE.Timestamp, [{ slot: 0, kind: "i16", value: UNIT[type.unit] }]];
     case "duration":
@@ -68,7 +105,6 @@ function parametersOf(type: DataType): readonly [number, readonly TableField[]] 
       return [TYPE.Binary, []];
     case "string":
     case "interval":
-    case "decimal":
     case "json":
       return [TYPE.Utf8, []];
   }

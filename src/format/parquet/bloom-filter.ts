@@ -46,13 +46,29 @@ export function bloomFilterOf(count: number, value: (index: number) => Uint8Arra
   return writer.out.written();
 }
 
-/**
- * Whether a chunk may hold `value` (UTF-8 or binary). False means that it certainly does not.
- *
- * @param filter the bytes of `ColumnChunk.bloom`
- * @throws DbError StorageUnavailable when the filter is damaged
- */
-export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean {
+/** Bytes of a block: one decides on a value. */
+export const BLOOM_BLOCK_BYTES: number = BLOCK_BYTES;
+
+/** What is asked of filters for one value: upper and lower half of its hash. */
+export interface BloomHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** The hash of a value (UTF-8 or binary). */
+export function bloomHash(value: Uint8Array): BloomHash {
+  const hash = Bun.hash.xxHash64(value);
+  return { high: Number(hash >> 32n), low: Number(hash & 0xffff_ffffn) };
+}
+
+/** Where the blocks of a filter lie within it. */
+export interface BloomBlocks {
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** Reads the header of a filter. @throws DbError StorageUnavailable when the filter is damaged */
+export function bloomBlocks(filter: Uint8Array): BloomBlocks {
   const reader = new ThriftReader(filter, 0, "(bloom filter)", 0);
   let byteLength = -1;
   reader.open();
@@ -64,14 +80,31 @@ export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean 
   if (byteLength !== left || byteLength % BLOCK_BYTES !== 0 || byteLength === 0) {
     throw corruption("(bloom filter)", reader.offset, `a filter of ${byteLength} bytes in ${left}`);
   }
-  const view = new DataView(filter.buffer, filter.byteOffset + reader.offset, byteLength);
-  const hash = Bun.hash.xxHash64(value);
-  const block = blockOf(hash, byteLength / BLOCK_BYTES);
-  const low = Number(hash & 0xffff_ffffn);
-  for (let j = 0; j < 8; j++) {
-    if ((view.getUint32(block * BLOCK_BYTES + j * 4, true) & bitOf(low, j)) === 0) return false;
-  }
+  return { offset: reader.offset, count: byteLength / BLOCK_BYTES };
+}
+
+/** Offset within the filter of the block that decides on a value. */
+export function bloomBlockAt({ offset, count }: BloomBlocks, { high }: BloomHash): number {
+  return offset + Math.floor((high * count) / 0x1_0000_0000) * BLOCK_BYTES;
+}
+
+/** Whether the block of a value has its bits. False means that the chunk certainly does not hold the value. */
+export function bloomBlockHolds(block: Uint8Array, { low }: BloomHash): boolean {
+  const view = new DataView(block.buffer, block.byteOffset, BLOCK_BYTES);
+  for (let j = 0; j < 8; j++) if ((view.getUint32(j * 4, true) & bitOf(low, j)) === 0) return false;
   return true;
+}
+
+/**
+ * Whether a chunk may hold `value` (UTF-8 or binary). False means that it certainly does not.
+ *
+ * @param filter the bytes of `ColumnChunk.bloom`
+ * @throws DbError StorageUnavailable when the filter is damaged
+ */
+export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean {
+  const hash = bloomHash(value);
+  const at = bloomBlockAt(bloomBlocks(filter), hash);
+  return bloomBlockHolds(filter.subarray(at, at + BLOCK_BYTES), hash);
 }
 
 function blockOf(hash: bigint, blockCount: number): number {

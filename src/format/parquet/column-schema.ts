@@ -1,6 +1,6 @@
 /**
  * Our own description of a file's columns, kept as JSON under the footer key `varve.columns`, because Parquet's annotations do not tell
- * tags from fields, seconds from milliseconds, or decimals from text.
+ * tags from fields, seconds from milliseconds, or vectors from binary.
  */
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { ColumnRole, ParquetColumn } from "./types.ts";
@@ -87,8 +87,9 @@ function decodeType(value: unknown): DataType | undefined {
     case "binary":
     case "date":
     case "interval":
-    case "json":
       return { kind };
+    case "json":
+      return value["structured"] === true ? { kind, structured: true } : { kind };
     case "int": {
       const bits = value["bits"];
       const signed = value["signed"];
@@ -100,6 +101,7 @@ function decodeType(value: unknown): DataType | undefined {
       return bits === 32 || bits === 64 ? { kind, bits } : undefined;
     }
     case "timestamp":
+    case "time":
     case "duration": {
       const unit = value["unit"];
       return isUnit(unit) ? { kind, unit } : undefined;

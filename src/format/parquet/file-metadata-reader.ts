@@ -10,6 +10,8 @@ import type { ByteRange } from "./types.ts";
 export interface FooterColumn {
   readonly name: string;
   readonly physical: number;
+  /** Bytes of a value of physical type FixedBytes, else 0. */
+  readonly valueBytes: number;
   readonly optional: boolean;
 }
 
@@ -74,14 +76,16 @@ function readList<T>(reader: ThriftReader, readElement: (reader: ThriftReader) =
 function readSchemaElement(reader: ThriftReader): FooterColumn {
   let name = "";
   let physical = -1;
+  let valueBytes = 0;
   let optional = false;
   for (let id = reader.field(); id !== 0; id = reader.field()) {
     if (id === 1) physical = reader.int();
+    else if (id === 2) valueBytes = reader.int();
     else if (id === 3) optional = reader.int() !== 0;
     else if (id === 4) name = reader.text();
     else reader.skip();
   }
-  return { name, physical, optional };
+  return { name, physical, valueBytes, optional };
 }
 
 function readKeyValue(reader: ThriftReader): [string, string] {

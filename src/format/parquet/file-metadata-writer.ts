@@ -4,7 +4,7 @@
  * Source: Apache Parquet, parquet.thrift, struct FileMetaData.
  */
 import type { WrittenChunk } from "./chunk-writer.ts";
-import { writeAnnotation } from "./physical-type.ts";
+import { FIXED_BYTES, PhysicalType, writeAnnotation } from "./physical-type.ts";
 import { ThriftType, ThriftWriter } from "./thrift-compact.ts";
 import type { ByteRange } from "./types.ts";
 
@@ -75,6 +75,7 @@ function writeSchema(writer: ThriftWriter, footer: FooterContent): void {
   footer.columns.forEach((column, c) => {
     writer.open();
     writer.i32(1, footer.physicalTypes[c]!);
+    if (footer.physicalTypes[c] === PhysicalType.FixedBytes) writer.i32(2, FIXED_BYTES);
     writer.i32(3, column.nullable ? REPETITION_OPTIONAL : REPETITION_REQUIRED);
     writer.text(4, column.name);
     writeAnnotation(writer, column);

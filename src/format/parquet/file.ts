@@ -14,6 +14,7 @@ import {
   CHECKSUM_PLACEHOLDER,
   checksumPosition,
   EXTRAS_VERSION,
+  KEY_BLOOMS,
   KEY_COLUMNS,
   KEY_TAIL,
   KEY_VERSION,
@@ -22,7 +23,7 @@ import {
 import { FOOTER_BYTES_MAX, PAGE_ROWS_MAX, ROW_GROUP_ROWS_MAX } from "./limits.ts";
 import { type ColumnIndex, decodeBounds, decodeColumnIndex, decodeOffsetIndex, type OffsetIndex } from "./page-index-reader.ts";
 import { decodePageSums, hasPageSums } from "./page-sums.ts";
-import { physicalTypeOf } from "./physical-type.ts";
+import { FIXED_BYTES, PhysicalType, physicalTypeOf } from "./physical-type.ts";
 import { ThriftReader } from "./thrift-compact.ts";
 import type { ByteRange, PageIndex, ParquetColumn, RowGroup } from "./types.ts";
 
@@ -86,6 +87,7 @@ export class ParquetFile {
   private readonly footer: Footer;
   private readonly indexBytes: Uint8Array;
   private readonly indexStart: number;
+  private bloomChecksums: readonly (number | undefined)[] | undefined;
   private readonly pageIndexes: (PageIndex | undefined)[] = [];
   /** Byte in the blob of page sums at which each row group begins; made at first use. */
   private readonly sumStarts: number[] = [0];
@@ -113,6 +115,20 @@ export class ParquetFile {
   pageIndex(rowGroup: number, column: number): PageIndex {
     const key = rowGroup * this.columns.length + column;
     return (this.pageIndexes[key] ??= this.readPageIndex(rowGroup, column));
+  }
+
+  /** CRC-32 of the bloom filter of a chunk; undefined when there is none, or none of its checksum. */
+  bloomChecksum(rowGroup: number, column: number): number | undefined {
+    this.bloomChecksums ??= this.readBloomChecksums();
+    return this.bloomChecksums[rowGroup * this.columns.length + column];
+  }
+
+  private readBloomChecksums(): readonly (number | undefined)[] {
+    const chunks = this.rowGroups.flatMap((group) => group.chunks);
+    const count = chunks.filter(({ bloom }) => bloom !== undefined).length;
+    const checksums = parseNumbers(this.keyValues.get(KEY_BLOOMS) ?? "", count) ?? [];
+    let next = 0;
+    return chunks.map(({ bloom }) => (bloom === undefined ? undefined : checksums[next++]));
   }
 
   /** Where a blob given to `ParquetWriter.addBlob` lies, or undefined. @throws DbError StorageUnavailable */
@@ -147,9 +163,11 @@ export class ParquetFile {
     if (!(version >= 1 && version <= EXTRAS_VERSION)) {
       this.fail(this.fileLength, `version ${version} of the format; this server reads up to ${EXTRAS_VERSION}: upgrade it`);
     }
-    const columns = decodeColumns(this.keyValues.get(KEY_COLUMNS) ?? "");
-    if (typeof columns === "string") this.fail(this.fileLength, columns);
+    const described = decodeColumns(this.keyValues.get(KEY_COLUMNS) ?? "");
+    if (typeof described === "string") this.fail(this.fileLength, described);
     const stored = this.footer.columns;
+    const columns =
+      version > 1 ? described : described.map((column) => (column.type.kind === "decimal" ? { ...column, decimalText: true } : column));
     const same = stored.length === columns.length && columns.every((column, c) => isStoredAs(column, stored[c]!));
     if (!same) this.fail(this.fileLength, "the column descriptions do not match the schema");
     return columns;
@@ -269,5 +287,7 @@ export class ParquetFile {
 
 function isStoredAs(column: ParquetColumn, stored: Footer["columns"][number]): boolean {
   if (column.type.kind === "null") return false;
-  return column.name === stored.name && column.nullable === stored.optional && physicalTypeOf(column) === stored.physical;
+  const physical = physicalTypeOf(column);
+  const isAsLong = stored.valueBytes === (physical === PhysicalType.FixedBytes ? FIXED_BYTES : 0);
+  return column.name === stored.name && column.nullable === stored.optional && physical === stored.physical && isAsLong;
 }

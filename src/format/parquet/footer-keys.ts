@@ -1,15 +1,27 @@
 /**
  * Our keys in the footer's key-value list. Keys of callers never begin with `varve.parquet.` or `varve.blob.`.
  */
+import type { ParquetColumn } from "./types.ts";
 
 /** Version of our extras; the reader refuses a higher one. */
 export const KEY_VERSION = "varve.parquet.version";
 
-/** What `KEY_VERSION` holds today. */
-export const EXTRAS_VERSION = 1;
+/** The highest version that this server reads. */
+export const EXTRAS_VERSION = 2;
+
+/**
+ * What `KEY_VERSION` holds of a file with these columns: 2 where decimals or times of day make it unreadable to servers that know version
+ * 1, else 1, so that those go on reading what they can.
+ */
+export function versionFor(columns: readonly ParquetColumn[]): number {
+  return columns.some(({ type }) => type.kind === "decimal" || type.kind === "time") ? 2 : 1;
+}
 
 /** Our description of the columns, JSON. */
 export const KEY_COLUMNS = "varve.parquet.columns";
+
+/** "crc32:crc32:…" of the bloom filters, by row group, then column; absent without filters, and in files of servers before it came. */
+export const KEY_BLOOMS = "varve.parquet.blooms";
 
 /** "offset:crc32": where the tail begins (page sums, then the indexes) and the checksum of its bytes up to the footer. */
 export const KEY_TAIL = "varve.parquet.tail";

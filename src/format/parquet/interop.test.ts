@@ -6,9 +6,14 @@ import { join } from "node:path";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { clockText } from "../../column/clock-time.ts";
+import type { DataType } from "../../column/data-type.ts";
+import { decimalText } from "../../column/decimal.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { everyType } from "./testing/every-type.ts";
 import { writeToMemory } from "./testing/memory-file.ts";
+
+type TimeType = Extract<DataType, { kind: "time" }>;
 
 const table = everyType(2000);
 const bytes = writeToMemory(table.columns, table.rowCount, table.inputs, {
@@ -20,11 +25,15 @@ const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.len
 const position = (name: string): number => table.columns.findIndex((column) => column.name === name);
 const valuesOf = (name: string): readonly Scalar[] => table.values[position(name)] ?? [];
 
+const isLong = (unit: string): boolean => unit === "microsecond" || unit === "nanosecond";
+
 /** Days, milliseconds and the like as hyparquet shows them. */
 function asHyparquet(name: string, value: Scalar): unknown {
   const { type } = table.columns[position(name)]!;
   if (value === undefined) return undefined;
   if (type.kind === "date") return new Date(Number(value) * 86_400_000);
+  if (type.kind === "decimal") return Number(value) * 10 ** -type.scale; // It has floats only.
+  if (type.kind === "time") return type.unit === "second" ? Number(value) * 1000 : isLong(type.unit) ? BigInt(value as number) : value;
   if (type.kind === "json") return JSON.parse(String(value));
   if (type.kind === "timestamp") {
     const perMilli = { second: 1000, millisecond: 1, microsecond: 1 / 1000, nanosecond: 1 / 1e6 }[type.unit];
@@ -112,6 +121,51 @@ describe("DuckDB reads", () => {
     expect(row?.[1]).toBe(bounds("ts_ms")[0]!);
     expect(row?.[2]).toBe(bounds("ts_us").at(-1)!);
     expect(row?.[4]).toBe(bounds("duration").at(-1)!);
+  });
+
+  test("types that it shows by their own names", async () => {
+    const columns = ["decimal", "decimal9", "decimal18", "decimal38", "time_s", "time_ms", "time_us", "time_ns", "day", "json", "binary"];
+    const [row] = await query(`select ${columns.map((name) => `any_value(typeof("${name}"))`).join(", ")} from $file`);
+    expect(row).toEqual([
+      "DECIMAL(10,2)",
+      "DECIMAL(9,3)",
+      "DECIMAL(18,18)",
+      "DECIMAL(38,10)",
+      "TIME",
+      "TIME",
+      "TIME",
+      "TIME_NS",
+      "DATE",
+      "JSON",
+      "BLOB",
+    ]);
+  });
+
+  test("decimals and times of day, every digit", async () => {
+    for (const name of ["decimal", "decimal9", "decimal18", "decimal38", "decimal38_small", "time_s", "time_ms", "time_us", "time_ns"]) {
+      const { type } = table.columns[position(name)]!;
+      const text = (value: Scalar): string | null => {
+        if (value === undefined) return null;
+        return type.kind === "decimal"
+          ? decimalText(value as number | bigint, type.scale)
+          : clockText(value as number, (type as TimeType).unit);
+      };
+      const rows = await query(`select ${name}::varchar from $file`);
+      // It prints seconds without their last zeros, and DECIMAL(18, 18) without the zero before the point.
+      const trimmed = (value: string | null): string | null =>
+        type.kind === "time" ? (value?.replace(/0+$/, "") ?? null) : (value?.replace(/^(-?)0(?=[.])/, "$1") ?? null);
+      expect(rows.map(([value]) => trimmed(value as string | null))).toEqual(valuesOf(name).map((value) => trimmed(text(value))));
+    }
+  });
+
+  test("bounds of decimals let the right rows through", async () => {
+    const count = (test: (value: bigint) => boolean): bigint =>
+      BigInt(valuesOf("decimal38_small").filter((value) => value !== undefined && test(BigInt(value as number | bigint))).length);
+    expect(await query("select count(*) from $file where decimal38_small < -4.5")).toEqual([[count((value) => value < -450n)]]);
+    expect(await query("select count(*) from $file where decimal38_small = 0.01")).toEqual([[count((value) => value === 1n)]]);
+    expect(await query("select min(decimal38)::varchar, max(decimal38)::varchar from $file")).toEqual([
+      ["-9999999999999999999999999999.9999999999", "9999999999999999999999999999.9999999999"],
+    ]);
   });
 
   test("what bounds and bloom filters let through", async () => {

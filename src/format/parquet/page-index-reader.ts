@@ -3,7 +3,8 @@
  *
  * Source: Apache Parquet, PageIndex.md.
  */
-import { PhysicalType, storedScale } from "./physical-type.ts";
+import { readWideDecimal } from "../../column/decimal.ts";
+import { FIXED_BYTES, PhysicalType, storedScale } from "./physical-type.ts";
 import { type ThriftReader, ThriftType } from "./thrift-compact.ts";
 import type { PageIndex, ParquetColumn } from "./types.ts";
 
@@ -101,6 +102,7 @@ export function decodeBounds(
     const bound = (value: Uint8Array, page: number): Uint8Array | undefined => (index.nullPages[page] === true ? undefined : value);
     return { ...NO_BOUNDS, byteMins: index.mins.map(bound), byteMaxs: index.maxs.map(bound) };
   }
+  if (physical === PhysicalType.FixedBytes) return fixedBounds(index, pageCount, fail);
   if (physical !== PhysicalType.Int64) {
     const mins = new Float64Array(pageCount);
     const maxs = new Float64Array(pageCount);
@@ -125,7 +127,8 @@ function narrowBound(column: ParquetColumn, physical: number, bound: Uint8Array,
       return viewOf(bound, 1, fail).getUint8(0);
     case PhysicalType.Int32: {
       const view = viewOf(bound, 4, fail);
-      return column.type.kind === "int" && !column.type.signed ? view.getUint32(0, true) : view.getInt32(0, true);
+      const stored = column.type.kind === "int" && !column.type.signed ? view.getUint32(0, true) : view.getInt32(0, true);
+      return stored / storedScale(column);
     }
     case PhysicalType.Float:
       return viewOf(bound, 4, fail).getFloat32(0, true);
@@ -151,6 +154,21 @@ function wideBounds(column: ParquetColumn, index: ColumnIndex, pageCount: number
     maxs[page] = roundedUp(wideMaxs[page]!);
   }
   return { ...NO_BOUNDS, mins, maxs, wideMins, wideMaxs };
+}
+
+function fixedBounds(index: ColumnIndex, pageCount: number, fail: (why: string) => never): Bounds {
+  const mins = new Float64Array(pageCount).fill(Number.NaN);
+  const maxs = new Float64Array(pageCount).fill(Number.NaN);
+  const valueOf = (bound: Uint8Array): bigint => {
+    if (bound.length !== FIXED_BYTES) fail(`a bound of ${bound.length} bytes where ${FIXED_BYTES} belong`);
+    return readWideDecimal(bound, 0);
+  };
+  for (let page = 0; page < pageCount; page++) {
+    if (index.nullPages[page] === true) continue;
+    mins[page] = roundedDown(valueOf(index.mins[page]!));
+    maxs[page] = roundedUp(valueOf(index.maxs[page]!));
+  }
+  return { ...NO_BOUNDS, mins, maxs };
 }
 
 /** The largest double at or below `value`. */

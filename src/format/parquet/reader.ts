@@ -4,6 +4,7 @@
  * What a page decodes into follows from its bounds in the page index: integers take the narrowest of Int8Array, Int16Array, Int32Array,
  * Float64Array and BigInt64Array, because loops over narrow arrays are up to 3 x faster and caches hold more pages.
  */
+import { isWideDecimal } from "../../column/decimal.ts";
 import type { Vector } from "../../column/vector.ts";
 import { corruption } from "./corruption.ts";
 import type { ByteCursor } from "./encodings/byte-cursor.ts";
@@ -16,6 +17,7 @@ import { type DataPage, readDataPage, readDictionaryPage } from "./page-reader.t
 import { spread } from "./spread.ts";
 import type { DecodeOptions, PageAddress, PageDictionary, PageIndex, TagPage } from "./types.ts";
 import { decodeBytes } from "./vectors/bytes-page.ts";
+import { decodeDecimalTexts, decodeFixedBytes } from "./vectors/decimal-page.ts";
 import { decodeFloats } from "./vectors/float-page.ts";
 import { decodeIntegers, decodeTimes } from "./vectors/integer-page.ts";
 
@@ -99,8 +101,8 @@ export function decodeTagPage(file: ParquetFile, at: PageAddress, bytes: Uint8Ar
 }
 
 /**
- * Decodes a page: tags of type string as "dictionary", timestamps and durations as "time" or "wide", other strings and binary as "bytes",
- * the rest as "number" or "wide".
+ * Decodes a page: tags of type string as "dictionary", timestamps and durations as "time" or "wide", other strings, binary and decimals of
+ * more than 18 digits as "bytes", the rest as "number" or "wide".
  * Typed arrays have exactly one element a row.
  *
  * @param bytes the page, header included; the result never shares its memory
@@ -141,7 +143,11 @@ function decodeValues(context: PageContext, timeBase: bigint | undefined): Vecto
       return decodeFloats(context);
     case "int":
     case "date":
+    case "time":
       return decodeIntegers(context);
+    case "decimal":
+      if (column.decimalText === true) return decodeDecimalTexts(context, column.type);
+      return isWideDecimal(column.type) ? decodeFixedBytes(context) : decodeIntegers(context);
     case "timestamp":
     case "duration":
       return decodeTimes(context, timeBase);

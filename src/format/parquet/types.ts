@@ -30,6 +30,8 @@ export interface ParquetColumn {
    * values. Default false.
    */
   readonly bareSeconds?: boolean;
+  /** Decimals lie in the file as text: what version 1 wrote. Known to the reader only. */
+  readonly decimalText?: boolean;
 }
 
 /** Values of a tag column of type string as runs of equal values; run r is rows `[ends[r - 1] ?? 0, ends[r])` of the rows appended. */
@@ -52,9 +54,11 @@ export interface TagRuns {
  * | tag of another type                                   | as a field of that type                                      |
  * | time                                                  | time                                                         |
  * | timestamp and duration fields                         | time, or wide (BigInt64Array) when they lie too far apart    |
- * | boolean (0/1), date (days), float, int within ±2^53   | number (any typed array whose values are of the type)        |
- * | int 64 with values beyond ±2^53                       | wide                                                         |
- * | string, json, binary, decimal and interval (text), vector | bytes                                                    |
+ * | boolean (0/1), date (days), time of day, float, int and | number (any typed array whose values are of the type)      |
+ * | decimal of up to 18 digits within ±2^53               |                                                              |
+ * | int 64 and decimal with values beyond ±2^53           | wide                                                         |
+ * | string, json, binary, interval (text), vector         | bytes                                                        |
+ * | decimal of more than 18 digits                        | bytes, 16 a value (`column/decimal.ts`)                      |
  *
  * Borrowed until `append` returns. Values under NULL (`validity[i] === 0`) are ignored.
  */

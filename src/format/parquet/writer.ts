@@ -10,9 +10,11 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { isWideDecimal } from "../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "./chunk-writer.ts";
 import { writeBooleanChunk } from "./chunks/boolean-chunk.ts";
 import { writeByteArrayChunk } from "./chunks/byte-array-chunk.ts";
+import { writeFixedBytesChunk } from "./chunks/fixed-bytes-chunk.ts";
 import { writeFloatChunk } from "./chunks/float-chunk.ts";
 import { writeIntegerChunk } from "./chunks/integer-chunk.ts";
 import { writeTagChunk } from "./chunks/tag-chunk.ts";
@@ -24,19 +26,20 @@ import {
   BLOB_PREFIX,
   CHECKSUM_PLACEHOLDER,
   checksumPosition,
-  EXTRAS_VERSION,
+  KEY_BLOOMS,
   KEY_CHECKSUM,
   KEY_COLUMNS,
   KEY_TAIL,
   KEY_VERSION,
   RESERVED_PREFIXES,
+  versionFor,
 } from "./footer-keys.ts";
 import { PAGE_ROWS_MAX, ROW_GROUP_ROWS_MAX } from "./limits.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { cutPages } from "./page-cut.ts";
 import { encodeColumnIndex, encodeOffsetIndex } from "./page-index-writer.ts";
 import { encodePageSums, hasPageSums } from "./page-sums.ts";
-import { physicalTypeOf, storedScale } from "./physical-type.ts";
+import { PhysicalType, physicalTypeOf, storedScale } from "./physical-type.ts";
 import type { ByteRange, ByteSink, ColumnInput, ParquetColumn, WriterOptions, WrittenFile } from "./types.ts";
 
 const DEFAULTS: WriterOptions = { zstdLevel: 1, rowsPerPage: 16_384, rowsPerRowGroup: 1_048_576, createdBy: "varve" };
@@ -77,20 +80,30 @@ export class ParquetWriter {
    *
    * @param inputs one a column, in their order; borrowed until the call returns
    * @param seriesEnds row end of each series, ascending: pages prefer to end there
+   * @returns the rows at which the pages end, counted from the first of the rows
    * @throws DbError InvalidArguments when a page exceeds 1 GiB or seconds do not fit the stored unit
    */
-  append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): void {
+  append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): Uint32Array {
     assert(!this.finished, "a finished file takes no rows");
     assert(inputs.length === this.columns.length, `${this.columns.length} inputs; got ${inputs.length}`);
     this.columns.forEach((column, c) => checkInput(column, inputs[c]!, rowCount));
     if (this.rowCount === 0) this.columns = this.columns.map((column, c) => withBareSeconds(column, inputs[c]!, rowCount));
     const { rowsPerRowGroup, rowsPerPage } = this.options;
+    const ends: number[] = [];
     for (let start = 0; start < rowCount; start += rowsPerRowGroup) {
       const end = Math.min(rowCount, start + rowsPerRowGroup);
       const pageEnds = cutPages(inputs, start, end, rowsPerPage, seriesEnds);
       this.rowGroups.push(this.columns.map((column, c) => this.writeChunk(column, inputs[c]!, start, pageEnds)));
+      for (const pageEnd of pageEnds) ends.push(pageEnd);
     }
     this.rowCount += rowCount;
+    return Uint32Array.from(ends);
+  }
+
+  /** Writes bytes of the caller behind the row groups so far, at once. Nothing but the returned range finds them again. */
+  addBytes(bytes: Uint8Array): ByteRange {
+    assert(!this.finished, "a finished file takes no bytes");
+    return this.place(bytes);
   }
 
   /** Places bytes of the caller between the row groups and the indexes; `ParquetFile.blob(name)` finds them. Borrowed until `finish`. */
@@ -108,8 +121,10 @@ export class ParquetWriter {
       assert(!RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix)), `a footer key of the caller; got ${key}`);
     }
     const pairs: [string, string][] = Object.entries(keyValues);
-    pairs.push([KEY_VERSION, String(EXTRAS_VERSION)], [KEY_COLUMNS, encodeColumns(this.columns)]);
+    pairs.push([KEY_VERSION, String(versionFor(this.columns))], [KEY_COLUMNS, encodeColumns(this.columns)]);
     const blooms = this.rowGroups.map((chunks) => chunks.map(({ bloom }) => (bloom === undefined ? undefined : this.place(bloom))));
+    const checksums = this.rowGroups.flatMap((chunks) => chunks.flatMap(({ bloom }) => (bloom === undefined ? [] : [crc32(bloom)])));
+    if (checksums.length > 0) pairs.push([KEY_BLOOMS, checksums.join(":")]);
     for (const { name, bytes } of this.blobs) pairs.push([BLOB_PREFIX + name, this.placeBlob(bytes)]);
     const tailStart = this.output.offset;
     this.output.startChecksum();
@@ -127,6 +142,7 @@ export class ParquetWriter {
       case "runs":
         return writeTagChunk(chunk, input, start, pageEnds);
       case "bytes":
+        if (chunk.physical === PhysicalType.FixedBytes) return writeFixedBytesChunk(chunk, input, start, pageEnds);
         return writeByteArrayChunk(chunk, input, start, pageEnds);
       case "time":
         if (column.role === "time") this.widenTimes(input.base, input.offsets, start, pageEnds[pageEnds.length - 1]!);
@@ -243,7 +259,7 @@ function rangeOf(offsets: Float64Array, start: number, end: number): [min: numbe
 
 /** Seconds beyond what milliseconds hold are stored bare; the first rows decide for the whole file. */
 function withBareSeconds(column: ParquetColumn, input: ColumnInput, rowCount: number): ParquetColumn {
-  if (storedScale(column) === 1 || rowCount === 0) return column;
+  if (column.type.kind !== "timestamp" || storedScale(column) === 1 || rowCount === 0) return column;
   const [min, max] = secondsRange(input, rowCount);
   const limit = (2n ** 63n - 1n) / 1000n;
   return min >= -limit && max <= limit ? column : { ...column, bareSeconds: true };
@@ -271,6 +287,7 @@ const TYPE_INPUTS: Readonly<Record<string, readonly ColumnInput["kind"][]>> = {
   date: ["number"],
   float: ["number"],
   int: ["number", "wide"],
+  time: ["number"],
   timestamp: ["time", "wide"],
   duration: ["time", "wide"],
 };
@@ -279,6 +296,7 @@ const TYPE_INPUTS: Readonly<Record<string, readonly ColumnInput["kind"][]>> = {
 function inputKindsOf({ role, type }: ParquetColumn): readonly ColumnInput["kind"][] {
   if (role === "time") return ["time"];
   if (role === "tag" && type.kind === "string") return ["runs"];
+  if (type.kind === "decimal") return isWideDecimal(type) ? ["bytes"] : ["number", "wide"];
   return TYPE_INPUTS[type.kind] ?? ["bytes"];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { lineOf, type Point, pointsOf, sorted } from "../../../test/support/influx/points.ts";
-import { ERROR_LINES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { FIELD_TEXT_BYTES_MAX, ERROR_LINES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { INT32, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import type { FieldWrite } from "../../table/write-batch.ts";
 import { type DecodeOptions, type DecodeResult, InfluxDecoder, type LineError } from "./decode.ts";
@@ -263,6 +263,15 @@ describe("names and types", () => {
       row("m", {}, { v: "int:2", s: "string:bc", b: "boolean:false" }, 1n),
       row("m", {}, { v: "int:3", s: "string:d", b: "boolean:true" }, 2n),
     ]);
+  });
+
+  test("of a text beyond the limit are refused, and only their line is", () => {
+    const text = "x".repeat(FIELD_TEXT_BYTES_MAX);
+    const result = decode(`m s="${text}" 1\nm s="${text}x" 2\nm s="y" 3\n`);
+    expect(result.errors.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
+      "2 a text is longer than 16777216 bytes; cut it, or send it in several fields",
+    ]);
+    expect(result.rowCount).toBe(2);
   });
 
   test("beyond the most columns of a table are refused", () => {

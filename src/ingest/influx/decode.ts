@@ -42,6 +42,11 @@ export class InfluxDecoder {
     this.series = new SeriesIndex(new SeriesDictionary(dictionaryBytesMax), (table) => this.builderOf(table));
   }
 
+  /** Bytes that are kept for the next request, nearly: series, columns, names. */
+  get memoryBytes(): number {
+    return this.budget.used + this.series.memoryBytes;
+  }
+
   /**
    * Decodes one body. The batch borrows the decoder's memory: it is valid until the next call. `bytes` are not kept.
    *

@@ -3,7 +3,7 @@
  * of a million bad lines costs little more than scanning it.
  */
 import { FIELD_NAMES_MAX, MEASUREMENTS_MAX } from "./limits.ts";
-import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { FIELD_TEXT_BYTES_MAX, NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 
 /** What can be wrong with a line. */
 export const Reason = {
@@ -30,6 +30,7 @@ export const Reason = {
   Memory: 20,
   Conflict: 21,
   TableName: 22,
+  TextLength: 23,
 } as const;
 
 /** One of `Reason`. */
@@ -107,6 +108,7 @@ export class Failure {
         return `measurement '${this.column}' cannot be a table name`;
       case Reason.NameLength:
       case Reason.KeyLength:
+      case Reason.TextLength:
       case Reason.Columns:
       case Reason.FieldNames:
       case Reason.Measurements:
@@ -119,6 +121,7 @@ export class Failure {
 const LIMIT_TEXT = {
   [Reason.NameLength]: `a name is longer than ${NAME_BYTES_MAX} bytes`,
   [Reason.KeyLength]: `measurement and tags are longer than ${SERIES_KEY_BYTES_MAX} bytes`,
+  [Reason.TextLength]: `a text is longer than ${FIELD_TEXT_BYTES_MAX} bytes; cut it, or send it in several fields`,
   [Reason.Columns]: `the request gives a table more than ${TABLE_COLUMNS_MAX} columns`,
   [Reason.FieldNames]: `the request names more than ${FIELD_NAMES_MAX} fields; send it in parts`,
   [Reason.Measurements]: `the request names more than ${MEASUREMENTS_MAX} measurements; send it in parts`,

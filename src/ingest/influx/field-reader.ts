@@ -4,6 +4,7 @@
  * `read` handles what nearly every field is: the guessed name, a column in use, an integer of up to nine digits or a float that
  * follows the row before. All else goes to `value`.
  */
+import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import type { Budget } from "./budget.ts";
 import { type Failure, Reason } from "./failure.ts";
 import { type FieldColumn, FieldType, Kind } from "./field-column.ts";
@@ -149,6 +150,7 @@ export class FieldReader {
     const { bytes, failure, text } = this;
     const close = text.scan(bytes, start, this.end);
     if (close < 0) return failure.at(close === TEXT_UNCLOSED ? Reason.Text : Reason.Utf8, start - 1, this.end);
+    if (close - start > FIELD_TEXT_BYTES_MAX) return failure.at(Reason.TextLength, start, close);
     const behind = bytes[close + 1]!;
     if (behind !== 0x2c && behind !== 0x20 && !isLineEnd(bytes, close + 1)) {
       return failure.at(Reason.Trailing, close + 1, bytes.indexOf(0x0a, close + 1));

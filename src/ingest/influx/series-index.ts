@@ -37,6 +37,11 @@ export class SeriesIndex {
     this.tableSource = tableSource;
   }
 
+  /** Bytes held, nearly. */
+  get memoryBytes(): number {
+    return this.dictionary.memoryBytes + this.followers.byteLength + this.shapeOf.byteLength;
+  }
+
   /** Forgets all keys. */
   clear(): void {
     this.dictionary.clear();

@@ -2,11 +2,15 @@
  * States of the aggregates of one aggregation, all groups together: typed arrays by group for what generated loops compute, accumulators
  * by group for the rest.
  */
+import { assert } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, formOf } from "../../column/data-type.ts";
+import type { DecimalType } from "../../column/decimal.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
+import type { ColumnSummary } from "../../table/scan.ts";
 import { checkedSum } from "../function/aggregate/sums.ts";
+import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
 import type { AggregateCall } from "../plan/node.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
@@ -21,6 +25,8 @@ import { valuesVector } from "./vector-values.ts";
 export interface AggregateState {
   /** Takes the segments of a batch; groups are below `groupCount`. */
   update(batch: ExecBatch, segments: Segments, groupCount: number): void;
+  /** Takes the figures of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
+  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
   /** The aggregate of each group. */
   vector(groupCount: number): Vector;
 }
@@ -37,12 +43,12 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
     return new CountState(argument === undefined ? undefined : new VectorEvaluator(argument, headers, context));
   }
   const kind = argument?.type.kind;
-  if (simple && argument !== undefined && (kind === "int" || kind === "float")) {
+  if (simple && argument !== undefined && (kind === "int" || kind === "float" || kind === "decimal")) {
     const evaluator = new VectorEvaluator(argument, headers, context);
     if (kernel === "sum" || kernel === "avg") return new SumStates(call, evaluator, argument.type);
     if (kernel === "min" || kernel === "max") return new ExtremeStates(call, evaluator, argument.type);
   }
-  if (simple && argument !== undefined && kind === "date" && (kernel === "min" || kernel === "max")) {
+  if (simple && argument !== undefined && (kind === "date" || kind === "time") && (kernel === "min" || kernel === "max")) {
     return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type);
   }
   return new AccumulatorStates(call, headers, context);
@@ -61,6 +67,11 @@ class CountState implements AggregateState {
     const vector = this.evaluator?.vector(batch);
     const validity = vector === undefined || vector.kind === "dictionary" ? undefined : vector.validity;
     countSegments(starts, groups, count, validity, vector?.kind === "dictionary" ? vector.codes : undefined, this.counts);
+  }
+
+  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void {
+    this.counts = grownFloats(this.counts, groupCount);
+    this.counts[group] = (this.counts[group] ?? 0) + (summary?.valueCount ?? rowCount);
   }
 
   vector(groupCount: number): Vector {
@@ -92,8 +103,19 @@ class SumStates implements AggregateState {
       for (let s = 0; s < count; s++) addRows(groups[s] ?? 0, starts[s] ?? 0, starts[s + 1] ?? 0);
       return;
     }
-    const add = this.type.kind === "int" ? addIntegers : addFloats;
+    const add = this.type.kind === "float" ? addFloats : addIntegers;
     add(vector.values, vector.validity)(starts, groups, count, vector.values, vector.validity, this.state, addRows);
+  }
+
+  addSummary(group: number, groupCount: number, _: number, summary: ColumnSummary | undefined): void {
+    assert(summary !== undefined, "a sum is of a column");
+    if (summary.valueCount === 0) return;
+    assert(summary.sum !== undefined, "the sum was asked for");
+    this.grow(groupCount);
+    const { sums, counts } = this.state;
+    counts[group] = (counts[group] ?? 0) + summary.valueCount;
+    if (this.type.kind === "int") this.large.set(group, (this.large.get(group) ?? 0n) + BigInt(summary.sum));
+    else sums[group] = (sums[group] ?? 0) + summary.sum;
   }
 
   private grow(groupCount: number): void {
@@ -121,9 +143,24 @@ class SumStates implements AggregateState {
   vector(groupCount: number): Vector {
     this.grow(groupCount);
     const { counts } = this.state;
+    const { result } = this.call.type;
+    if (this.type.kind === "decimal" && result.kind === "decimal")
+      return valuesVector(result, this.decimals(groupCount, this.type, result));
     const values = this.call.function.kernel === "avg" ? this.averages(groupCount) : this.sums(groupCount);
     if (values instanceof Float64Array) return { kind: "number", values, validity: validityOf(counts, groupCount) };
-    return valuesVector(this.call.type.result, values);
+    return valuesVector(result, values);
+  }
+
+  private decimals(groupCount: number, type: DecimalType, result: DecimalType): Value[] {
+    const { sums, counts } = this.state;
+    const values: Value[] = [];
+    for (let g = 0; g < groupCount; g++) {
+      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] ?? 0);
+      const count = counts[g] ?? 0;
+      if (count === 0) values.push(undefined);
+      else values.push(this.call.function.kernel === "avg" ? decimalAverage(total, count, type, result) : checkedDecimal(total, result));
+    }
+    return values;
   }
 
   private averages(groupCount: number): Float64Array {
@@ -196,6 +233,20 @@ class ExtremeStates implements AggregateState {
     }
   }
 
+  addSummary(group: number, groupCount: number, _: number, summary: ColumnSummary | undefined): void {
+    assert(summary !== undefined, "an extreme is of a column");
+    if (summary.valueCount === 0) return;
+    const { state } = this;
+    state.values = grownFloats(state.values, groupCount);
+    state.counts = grownFloats(state.counts, groupCount);
+    const value = this.sign === 1 ? summary.max : summary.min;
+    if (typeof value === "bigint") return this.keep(group, value);
+    assert(typeof value === "number", `bounds of numbers are numbers; got ${typeof value}`);
+    const isBetter = state.counts[group] === 0 || compareValues(value, state.values[group] ?? 0) * this.sign > 0;
+    if (isBetter) state.values[group] = value;
+    state.counts[group] = (state.counts[group] ?? 0) + summary.valueCount;
+  }
+
   private keep(group: number, value: Value): void {
     if (value === undefined) return;
     const best = this.wide.get(group);
@@ -205,7 +256,8 @@ class ExtremeStates implements AggregateState {
   vector(groupCount: number): Vector {
     const values = grownFloats(this.state.values, groupCount);
     const counts = grownFloats(this.state.counts, groupCount);
-    if (this.wide.size === 0) return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
+    if (this.wide.size === 0 && formOf(this.type) === "number")
+      return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
     const merged: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
       if (counts[g] !== 0) this.keep(g, values[g]);
@@ -247,6 +299,10 @@ class AccumulatorStates implements AggregateState {
         );
       }
     }
+  }
+
+  addSummary(): void {
+    assert(false, `figures of pages do not answer ${this.call.function.name}`);
   }
 
   private grow(groupCount: number): void {

@@ -1,5 +1,8 @@
 /** The aggregation operator: reads all its input, then gives one row a group, in batches. */
+import { assert } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
+import type { Vector } from "../../column/vector.ts";
+import type { RowsSummary } from "../../table/scan.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import type { AggregateCall, PlanNode } from "../plan/node.ts";
 import { type AggregateState, stateFor } from "./aggregate-states.ts";
@@ -23,6 +26,10 @@ export async function* aggregate(node: Aggregate, input: AsyncIterable<ExecBatch
   for await (const batch of input) {
     checkCancelled(context);
     if (batch.rowCount === 0) continue;
+    if (batch.summary !== undefined) {
+      addSummary(node, batch, batch.summary, { grouper, winners, states });
+      continue;
+    }
     const segments = grouper.segments(batch);
     const { groupCount } = grouper;
     context.budget.reserve((groupCount - known) * STATE_BYTES * states.length);
@@ -35,6 +42,36 @@ export async function* aggregate(node: Aggregate, input: AsyncIterable<ExecBatch
   if (groupCount === 0) return;
   const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...states.map((state) => state.vector(groupCount))];
   yield { rowCount: groupCount, vectors };
+}
+
+/** What an aggregation keeps. */
+interface Groups {
+  readonly grouper: Grouper;
+  readonly winners: Winners;
+  readonly states: readonly AggregateState[];
+}
+
+/** Adds rows of which there are figures alone. Their first and last time stand for them where groups and times are found. */
+function addSummary(node: Aggregate, batch: ExecBatch, summary: RowsSummary, { grouper, winners, states }: Groups): void {
+  const { minTime, maxTime, columns } = summary;
+  const times: Vector = { kind: "time", base: minTime, offsets: Float64Array.of(0, Number(maxTime - minTime)), validity: undefined };
+  const series = batch.runs?.series[0] ?? 0;
+  const ends: ExecBatch = {
+    rowCount: 2,
+    vectors: node.input.columns.map(() => times),
+    runs: { starts: Uint32Array.of(0, 2), series: Uint32Array.of(series) },
+  };
+  const segments = grouper.segments(ends);
+  assert(segments.count === 1, `rows of a summary are of one group; got ${segments.count}`);
+  const { groupCount } = grouper;
+  const group = segments.groups[0] ?? 0;
+  winners.update(ends, segments, groupCount);
+  const names = node.input.kind === "scan" ? (node.input.request.summaries?.columns ?? []) : [];
+  for (const [i, state] of states.entries()) {
+    const [argument] = node.aggregates[i]?.args ?? [];
+    const at = argument?.kind === "column" ? names.findIndex(({ column }) => column === argument.name) : -1;
+    state.addSummary(group, groupCount, batch.rowCount, columns[at]);
+  }
 }
 
 /** Position of the time index in the input, when the input is a table's scan. */
@@ -63,11 +100,13 @@ class Winners {
     const tracker = this.trackers.get(key) ?? new WinnerTracker(order);
     this.trackers.set(key, tracker);
     if (call.function.kernel === "min" || call.function.kernel === "max") {
-      return { update: () => undefined, vector: (groupCount) => tracker.times(call.type.result, groupCount) };
+      // The tracker is told of every batch, figures included.
+      return { update: () => undefined, addSummary: () => undefined, vector: (groupCount) => tracker.times(call.type.result, groupCount) };
     }
     const evaluator = new VectorEvaluator(argument, headers, context);
     const column = new WinnerColumn(call.type.result);
     return {
+      addSummary: () => assert(false, `figures of pages do not answer ${call.function.name}`),
       update: (batch, _, groupCount) => column.update(evaluator.vector(batch), tracker, groupCount),
       vector: (groupCount) => column.vector(groupCount),
     };

@@ -1,9 +1,9 @@
 /**
  * The emitter: a typed expression as JavaScript text for a loop over typed arrays.
  *
- * Covered: numbers, Booleans, dates, comparisons of a time with a constant, and whatever depends on one dictionary column alone (its value
- * for each dictionary entry is computed once, by the interpreter). Everything else makes `emitFilter` and `emitProjection` answer
- * undefined, and the interpreter runs.
+ * Covered: numbers, Booleans, dates, times of day, comparisons of decimals of one scale, comparisons of a time with a constant, and
+ * whatever depends on one dictionary column alone (its value for each dictionary entry is computed once, by the interpreter).
+ * Everything else makes `emitFilter` and `emitProjection` answer undefined, and the interpreter runs.
  *
  * A loop that meets what doubles cannot do exactly (an integer result beyond ±2^53, a division by zero, a cast out of range) returns -1:
  * the batch is then run by the interpreter, which gives the exact value or the error. So a loop never throws and never rounds.
@@ -88,7 +88,7 @@ interface NumberText {
   readonly mayBeNaN: boolean;
 }
 
-const NUMERIC: ReadonlySet<DataType["kind"]> = new Set(["int", "float", "date"]);
+const NUMERIC: ReadonlySet<DataType["kind"]> = new Set(["int", "float", "date", "time"]);
 const SET_INLINE_MAX = 4;
 
 class Emitter {
@@ -179,6 +179,7 @@ class Emitter {
 
   private comparison(expression: Extract<TypedExpression, { kind: "compare" }>, wanted: boolean): string | undefined {
     const { left, right, operator } = expression;
+    if (scaleOf(left.type) !== scaleOf(right.type)) return undefined;
     const time = this.timeComparison(expression);
     const sides = time ?? [this.number(left), this.number(right)];
     const [a, b] = sides;
@@ -224,6 +225,8 @@ class Emitter {
     if (expression.kind === "literal") return this.literal(expression.type, expression.value);
     const lifted = this.liftedNumber(expression);
     if (lifted !== undefined) return lifted;
+    // Decimals only as they lie: unscaled whole numbers, where the vector is one of numbers.
+    if (expression.type.kind === "decimal") return expression.kind === "column" ? this.column(expression.index) : undefined;
     if (!NUMERIC.has(expression.type.kind)) return undefined;
     switch (expression.kind) {
       case "column":
@@ -243,7 +246,7 @@ class Emitter {
 
   private literal(type: DataType, value: Value): NumberText | undefined {
     if (value === undefined) return { text: "0", isNull: "true", mayBeNaN: false };
-    if (!NUMERIC.has(type.kind) || typeof value !== "number") return undefined;
+    if ((!NUMERIC.has(type.kind) && type.kind !== "decimal") || typeof value !== "number") return undefined;
     return { text: this.constant({ kind: "value", value }), isNull: undefined, mayBeNaN: Number.isNaN(value) };
   }
 
@@ -374,6 +377,9 @@ class Emitter {
     return `m${column}[i] === 0`;
   }
 }
+
+/** Digits after the point of an exact number: numbers of one scale compare as they lie. */
+const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scale : 0);
 
 function either(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;

@@ -2,6 +2,7 @@
 import { throwIfCancelled } from "../../base/cancel.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Batch, SeriesRuns } from "../../column/batch.ts";
+import type { RowsSummary } from "../../table/scan.ts";
 import type { Environment } from "../function/environment.ts";
 import type { PlanNode } from "../plan/node.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
@@ -13,6 +14,8 @@ const TURN_MS_MAX = 10;
 /** A batch between operators. `runs` tells series apart as long as rows are rows of a scan. Valid until the next one is asked for. */
 export interface ExecBatch extends Batch {
   readonly runs?: SeriesRuns | undefined;
+  /** Figures in the place of vectors: only from a scan whose request allows it. */
+  readonly summary?: RowsSummary | undefined;
 }
 
 /** Lets other tasks run now and then. */

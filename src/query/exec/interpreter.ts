@@ -2,12 +2,16 @@
  * Evaluates a typed expression on one row at a time. Slow and plain: it defines what an expression means, and the generated loops are
  * tested against it. It also runs whatever they do not cover.
  */
-import { unreachable } from "../../base/assert.ts";
+import { assert, unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { DataType } from "../../column/data-type.ts";
+import type { DecimalType } from "../../column/decimal.ts";
 import { arithmetic } from "../function/arithmetic.ts";
 import { castValue } from "../function/cast.ts";
+import { compareDecimals, decimalArithmetic } from "../function/decimal.ts";
 import type { Environment } from "../function/environment.ts";
+import type { Integer } from "../function/integer.ts";
 import { likeTest } from "../function/like.ts";
 import { compareValues, type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
@@ -27,12 +31,16 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
     case "arithmetic": {
       const left = evaluate(expression.left, row, environment);
       const right = evaluate(expression.right, row, environment);
-      return left === undefined || right === undefined ? undefined : arithmetic(expression.operator, left, right, expression.type);
+      if (left === undefined || right === undefined) return undefined;
+      return expression.type.kind === "decimal"
+        ? onDecimals(expression, left, right, expression.type)
+        : arithmetic(expression.operator, left, right, expression.type);
     }
     case "compare": {
       const left = evaluate(expression.left, row, environment);
       const right = evaluate(expression.right, row, environment);
-      return left === undefined || right === undefined ? undefined : holds(expression.operator, left, right);
+      if (left === undefined || right === undefined) return undefined;
+      return holds(expression.operator, orderOf(left, expression.left.type, right, expression.right.type));
     }
     case "logic":
       return logic(expression, row, environment);
@@ -63,9 +71,21 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
   }
 }
 
-/** Whether `a operator b` in the total order of `compareValues`. */
-function holds(operator: CompareOperator, a: Present, b: Present): boolean {
-  const order = compareValues(a, b);
+/** Order of two values of one type, or of two exact numbers whatever their types. */
+function orderOf(a: Present, left: DataType, b: Present, right: DataType): number {
+  const [scaleA, scaleB] = [scaleOf(left), scaleOf(right)];
+  return scaleA === scaleB ? compareValues(a, b) : compareDecimals(a as Integer, scaleA, b as Integer, scaleB);
+}
+
+const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scale : 0);
+
+function onDecimals({ operator, left, right }: Of<"arithmetic">, a: Present, b: Present, result: DecimalType): Present {
+  assert(left.type.kind === "decimal" && right.type.kind === "decimal", "the planner makes both sides decimals");
+  return decimalArithmetic(operator, a as Integer, left.type, b as Integer, right.type, result);
+}
+
+/** Whether an order is what an operator asks for. */
+function holds(operator: CompareOperator, order: number): boolean {
   switch (operator) {
     case "=":
       return order === 0;

@@ -32,9 +32,10 @@ export class ValueCodes {
     const key = value instanceof Uint8Array || isInterval(value) ? valueKey(value) : value;
     const known = this.codes.get(key);
     if (known !== undefined) return known;
-    const code = this.values.push(value === 0 ? 0 : value) - 1;
+    // Bytes may lie on a batch's memory, which ends with the batch.
+    const code = this.values.push(value === 0 ? 0 : value instanceof Uint8Array ? value.slice() : value) - 1;
     this.codes.set(key, code);
-    this.reserve(VALUE_BYTES + (typeof value === "string" ? value.length * 2 : 0));
+    this.reserve(VALUE_BYTES + (typeof value === "string" ? value.length * 2 : value instanceof Uint8Array ? value.length * 3 : 0));
     return code;
   }
 

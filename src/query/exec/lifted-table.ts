@@ -106,7 +106,7 @@ export class LiftedTable {
       for (let i = 0; i < rowCount; i++) values.push(this.results[codes[i] ?? 0]);
       return valuesVector(this.expression.type, values);
     }
-    if (!["int", "float", "date", "boolean"].includes(kind)) return undefined;
+    if (!["int", "float", "date", "time", "boolean"].includes(kind)) return undefined;
     const values = new Float64Array(rowCount);
     const validity = new Uint8Array(rowCount);
     let nulls = false;

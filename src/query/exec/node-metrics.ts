@@ -14,8 +14,3 @@ export interface NodeMetrics {
 export function newNodeMetrics(): NodeMetrics {
   return { rows: 0, batches: 0, elapsedMs: 0, scan: undefined };
 }
-
-/** Scan figures before anything happened. */
-export function newScanMetrics(): ScanMetrics {
-  return { rowsReturned: 0, bytesRead: 0, filesRead: 0, filesSkipped: 0, pagesRead: 0, pagesSkipped: 0 };
-}

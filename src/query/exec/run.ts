@@ -3,6 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { sameType } from "../../column/data-type.ts";
+import { newScanMetrics } from "../../table/scan.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { aggregate } from "./aggregate.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
@@ -12,7 +13,7 @@ import { gatherBatch } from "./held-rows.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
-import { newNodeMetrics, newScanMetrics } from "./node-metrics.ts";
+import { newNodeMetrics } from "./node-metrics.ts";
 import { sort } from "./sort.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;

@@ -1,4 +1,5 @@
 /** Plans a SELECT and runs it. */
+import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Select } from "../sql/ast.ts";
@@ -16,6 +17,8 @@ export interface ExecOptions {
   readonly forceInterpreter?: boolean;
   /** Most bytes the query holds between batches. */
   readonly memoryBytesMax?: number;
+  /** What it holds of the memory of all queries. */
+  readonly memory?: MemoryAccount;
 }
 
 /** A planned query that has not begun. */
@@ -38,7 +41,7 @@ export function prepareSelect(
     signal: context.signal,
     clock: context.clock,
     pace: new Pace(context.clock),
-    budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX),
+    budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX, options.memory),
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,

@@ -1,10 +1,11 @@
 /** `+ - * / %` on values of every type that has them. */
 import { assert } from "../../base/assert.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { unitsPerDay } from "../../column/clock-time.ts";
+import { DATE, type DataType, type TimeUnit } from "../../column/data-type.ts";
 import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.ts";
 import { floorModulo } from "./time/civil.ts";
 import { addInterval, addIntervals } from "./time/interval.ts";
-import { INT64_MAX, INT64_MIN } from "./time/time-units.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "./value.ts";
 
 /**
@@ -25,6 +26,8 @@ export function arithmetic(operator: ArithmeticOperator, a: Present, b: Present,
       return timeArithmetic(operator === "-" ? -1 : 1, a, b, result);
     case "date":
       return dateArithmetic(operator === "-" ? -1 : 1, a, b);
+    case "time":
+      return clockArithmetic(operator === "-" ? -1 : 1, a, b, result.unit);
     case "interval":
       assert(isInterval(a) && isInterval(b), "the planner lets only intervals be added to an interval");
       return addIntervals(a, b, operator === "-" ? -1 : 1);
@@ -58,11 +61,21 @@ function timeArithmetic(sign: 1 | -1, a: Present, b: Present, result: Extract<Da
   return value;
 }
 
+/** Adds the part of an interval below a day; times of day go round at midnight. */
+function clockArithmetic(sign: 1 | -1, a: Present, b: Present, unit: TimeUnit): number {
+  const [clock, interval] = isInterval(a) ? [b, a] : [a, b];
+  assert(isInterval(interval), "the planner lets only intervals be added to a time of day");
+  const moved = BigInt(clock as number) + BigInt(sign) * rescale(interval.nanos, "nanosecond", unit);
+  return Number(floorModulo(moved, unitsPerDay(unit)));
+}
+
 function dateArithmetic(sign: 1 | -1, a: Present, b: Present): number {
   const [date, interval] = isInterval(a) ? [b, a] : [a, b];
   assert(isInterval(interval), "the planner lets only intervals be added to a date");
   const seconds = addInterval(BigInt(date as number) * 86_400n, "second", { ...interval, nanos: 0n }, sign);
   const nanos = BigInt(sign) * interval.nanos;
   const days = (nanos - floorModulo(nanos, NANOS_PER_DAY)) / NANOS_PER_DAY;
-  return Number(seconds / 86_400n + days);
+  const moved = Number(seconds / 86_400n + days);
+  if (moved !== (moved | 0)) throw overflow(`${textOf(a)} ${sign === 1 ? "+" : "-"} ${textOf(b)}`, DATE);
+  return moved;
 }

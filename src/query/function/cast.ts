@@ -4,6 +4,23 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, displayName, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import { clockNanosOfText, clockOfTimestamp, clockText, rescaledClock, unitsPerDay } from "../../column/clock-time.ts";
+import {
+  decimalOfDecimal,
+  decimalOfFloat,
+  decimalOfInteger,
+  decimalOfText,
+  type DecimalResult,
+  decimalText,
+  type DecimalType,
+  floatOfDecimal,
+  rescaledDecimal,
+  wholeOfDecimal,
+} from "../../column/decimal.ts";
+import { embeddingOfText, embeddingText } from "../../column/embedding.ts";
+import { shortestFloat32 } from "../../column/float32.ts";
+import { canonicalJson } from "../../column/json-text.ts";
+import { tooLarge } from "./decimal.ts";
 import type { Environment } from "./environment.ts";
 import { formatFloat } from "./format-number.ts";
 import { fits, type IntegerType } from "./integer.ts";
@@ -27,12 +44,16 @@ export function canCast(from: DataType, to: DataType): boolean {
 
 const CASTS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind"][]>>> = {
   boolean: ["int", "float", "string"],
-  int: ["boolean", "float", "string", "timestamp", "duration", "date"],
-  float: ["boolean", "int", "string", "timestamp"],
-  string: ["boolean", "int", "float", "binary", "date", "timestamp", "interval"],
-  binary: ["string"],
+  int: ["boolean", "float", "string", "timestamp", "duration", "date", "time", "decimal"],
+  float: ["boolean", "int", "string", "timestamp", "decimal"],
+  decimal: ["int", "float", "string"],
+  string: ["boolean", "int", "float", "binary", "date", "timestamp", "time", "interval", "decimal", "json", "vector"],
+  binary: ["string", "vector"],
   date: ["string", "timestamp", "int"],
-  timestamp: ["string", "date", "int"],
+  timestamp: ["string", "date", "time", "int"],
+  time: ["string", "int"],
+  json: ["string"],
+  vector: ["string", "binary"],
   duration: ["string", "int"],
   interval: ["string"],
 };
@@ -50,7 +71,7 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
     case "int":
       return toInteger(value, from, to);
     case "float":
-      return toFloat(value, to.bits);
+      return toFloat(from.kind === "decimal" ? floatOfDecimal(value as number | bigint, from.scale) : value, to.bits);
     case "string":
       return toText(value, from);
     case "binary":
@@ -59,6 +80,14 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
       return toDate(value, from);
     case "timestamp":
       return toTimestamp(value, from, to, environment.timeZone);
+    case "time":
+      return toClockTime(value, from, to);
+    case "decimal":
+      return toDecimal(value, from, to);
+    case "json":
+      return to.structured === true ? checkedObject(toJson(textOf(value))) : toJson(textOf(value));
+    case "vector":
+      return toEmbedding(value, to.dimension);
     case "duration":
       return from.kind === "duration" ? rescale(BigInt(value as bigint), from.unit, to.unit) : BigInt(value as number | bigint);
     case "interval":
@@ -87,7 +116,10 @@ function toBoolean(value: Present): boolean {
 
 function toInteger(value: Present, from: DataType, to: IntegerType): number | bigint {
   let integer: number | bigint;
-  if (typeof value === "string") {
+  if (from.kind === "decimal") {
+    integer = exactInteger(wholeOfDecimal(value as number | bigint, from.scale));
+    if (!fits(integer, to)) throw castError(`value of ${integer} is out of range ${displayName(to)}`);
+  } else if (typeof value === "string") {
     const text = value.trim();
     if (!/^[+-]?\d+$/.test(text)) throw cannotParse(value, to);
     integer = exactInteger(BigInt(text));
@@ -125,13 +157,18 @@ const SPECIAL_FLOATS: Readonly<Record<string, number>> = {
   nan: Number.NaN,
 };
 
-function toText(value: Present, from: DataType): string {
+/** A value as `CAST(… AS STRING)` gives it. @throws DbError EngineExecuteQuery for binary that is no text */
+export function toText(value: Present, from: DataType): string {
   if (typeof value === "string") return value;
   if (isInterval(value)) return formatInterval(value);
-  if (value instanceof Uint8Array) return textOfBytes(value);
+  if (value instanceof Uint8Array) return from.kind === "vector" ? embeddingText(value) : textOfBytes(value);
   switch (from.kind) {
+    case "decimal":
+      return decimalText(value as number | bigint, from.scale);
+    case "time":
+      return clockText(Number(value), from.unit);
     case "float":
-      return formatFloat(Number(value));
+      return formatFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value));
     case "date":
       return formatDate(Number(value));
     case "timestamp":
@@ -153,10 +190,13 @@ function textOfBytes(bytes: Uint8Array): string {
 }
 
 function toDate(value: Present, from: DataType): number {
-  if (from.kind === "timestamp") {
-    return Number(floorDivide(BigInt(value as bigint), SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[from.unit])));
+  if (typeof value !== "string") {
+    const perDay = from.kind === "timestamp" ? SECONDS_PER_DAY * BigInt(UNITS_PER_SECOND[from.unit]) : 1n;
+    const day = floorDivide(BigInt(value as number | bigint), perDay);
+    // Columns hold days in 32 bits.
+    if (day !== BigInt.asIntN(32, day)) throw castError(`Can't cast value ${textOf(value)} to type ${displayName({ kind: "date" })}`);
+    return Number(day);
   }
-  if (typeof value !== "string") return Number(value);
   const days = parseDate(value) ?? dateOfTimestamp(value);
   if (days === undefined) throw cannotParse(value, { kind: "date" });
   return days;
@@ -188,6 +228,80 @@ function toTimestamp(value: Present, from: DataType, to: Extract<DataType, { kin
   }
   if (time < INT64_MIN || time > INT64_MAX) throw castError(`time ${textOf(value)} is out of range of ${displayName(to)}`);
   return time;
+}
+
+function toClockTime(value: Present, from: DataType, to: Extract<DataType, { kind: "time" }>): number {
+  switch (from.kind) {
+    case "time":
+      return rescaledClock(Number(value), from.unit, to.unit);
+    case "timestamp":
+      return rescaledClock(clockOfTimestamp(BigInt(value as bigint), from.unit), from.unit, to.unit);
+    case "string": {
+      const nanos = clockNanosOfText(textOf(value));
+      if (nanos === undefined) throw cannotParse(textOf(value), to);
+      return rescaledClock(nanos, "nanosecond", to.unit);
+    }
+    default:
+      if (!(Number(value) >= 0 && Number(value) < unitsPerDay(to.unit)))
+        throw castError(`Can't cast value ${textOf(value)} to type ${displayName(to)}`);
+      return Number(value);
+  }
+}
+
+function toDecimal(value: Present, from: DataType, to: DecimalType): number | bigint {
+  const result = decimalOf(value, from, to);
+  if (result.ok) return result.value;
+  if (typeof value === "string" && result.why === "syntax") throw cannotParse(value, to);
+  if (from.kind === "float" && !Number.isFinite(value))
+    throw castError(`Cannot cast to Decimal128(${to.precision}, ${to.scale}). Overflowing on ${formatFloat(Number(value))}`);
+  throw tooLarge(rangeText(value, from, to), to);
+}
+
+function decimalOf(value: Present, from: DataType, to: DecimalType): DecimalResult {
+  if (from.kind === "decimal") return decimalOfDecimal(value as number | bigint, from.scale, to);
+  if (typeof value === "string") return decimalOfText(value, to);
+  return from.kind === "float"
+    ? decimalOfFloat(from.bits === 32 ? shortestFloat32(Number(value)) : Number(value), to)
+    : decimalOfInteger(value as number | bigint, to);
+}
+
+/** A value that has too many digits, with those after the point that the type has. */
+function rangeText(value: Present, from: DataType, to: DecimalType): string {
+  if (from.kind === "decimal") return decimalText(rescaledDecimal(value as number | bigint, from.scale, to.scale), to.scale);
+  if (typeof value === "string") return value.trim().slice(0, 80);
+  if (from.kind === "float" && !Number.isInteger(value)) return formatFloat(Number(value));
+  return decimalText(rescaledDecimal(BigInt(value as number | bigint), 0, to.scale), to.scale);
+}
+
+/** @throws DbError EngineExecuteQuery where the text is no JSON */
+export function toJson(text: string): string {
+  const json = canonicalJson(text);
+  if (json.ok) return json.text;
+  const message = `Execution error: cannot parse '${text.slice(0, 80)}': ${json.why}, pos ${json.position}`;
+  throw new DbError(StatusCode.EngineExecuteQuery, message);
+}
+
+/** A document of type JSON2. @throws DbError Unsupported for what is no object, InvalidArguments for an empty one (query.md 1.3) */
+function checkedObject(json: string): string {
+  if (!json.startsWith("{")) throw new DbError(StatusCode.Unsupported, "Non-object json is not supported currently");
+  if (json !== "{}") return json;
+  const why = "empty json object is not supported, consider adding a dummy field";
+  throw new DbError(StatusCode.InvalidArguments, `Invalid InsertRequest, reason: ${why}`);
+}
+
+/** The bytes of a vector; `dimension` undefined: of any. @throws DbError InvalidArguments where the value is none */
+export function toEmbedding(value: Present, dimension: number | undefined): Uint8Array {
+  if (value instanceof Uint8Array) {
+    if (value.length % 4 === 0 && (dimension === undefined || value.length === dimension * 4)) return value;
+    throw new DbError(
+      StatusCode.InvalidArguments,
+      `Invalid Vector: ${value.length} bytes are no Vector(${dimension ?? "n"}): wrong dimension`,
+    );
+  }
+  const text = textOf(value);
+  const parsed = embeddingOfText(text, dimension);
+  if (parsed.ok) return parsed.bytes;
+  throw new DbError(StatusCode.InvalidArguments, `Invalid Vector: Failed to parse ${text.slice(0, 80)} to Vector value: ${parsed.why}`);
 }
 
 function toInterval(value: Present): Value {

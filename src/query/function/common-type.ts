@@ -1,5 +1,6 @@
 /** Which type two values meet at when they are compared, added or chosen between. */
 import { type DataType, FLOAT32, FLOAT64, INT64, sameType } from "../../column/data-type.ts";
+import { asDecimal, widerDecimal } from "./decimal.ts";
 import { finerUnit } from "./time/time-units.ts";
 
 /** The type both cast to without surprise, or undefined when there is none. Text yields to every other type, NULL to all. */
@@ -7,6 +8,8 @@ export function commonType(a: DataType, b: DataType): DataType | undefined {
   if (sameType(a, b) || b.kind === "null") return a;
   if (a.kind === "null") return b;
   if (isNumber(a) && isNumber(b)) return commonNumber(a, b);
+  if (a.kind === "decimal" || b.kind === "decimal") return commonDecimal(a, b);
+  if (a.kind === "time" && b.kind === "time") return { kind: "time", unit: finerUnit(a.unit, b.unit) };
   if (a.kind === "timestamp" && b.kind === "timestamp") return { kind: "timestamp", unit: finerUnit(a.unit, b.unit) };
   if (a.kind === "duration" && b.kind === "duration") return { kind: "duration", unit: finerUnit(a.unit, b.unit) };
   if (a.kind === "date" && b.kind === "timestamp") return b;
@@ -18,6 +21,15 @@ export function commonType(a: DataType, b: DataType): DataType | undefined {
   if (a.kind === "boolean" && b.kind === "int") return b;
   if (a.kind === "int" && b.kind === "boolean") return a;
   return undefined;
+}
+
+/** Where a decimal meets another type: whole numbers become decimals, floats make floats, text is read as what it meets. */
+function commonDecimal(a: DataType, b: DataType): DataType | undefined {
+  const [x, y] = [asDecimal(a), asDecimal(b)];
+  if (x !== undefined && y !== undefined) return widerDecimal(x, y);
+  const other = x === undefined ? a : b;
+  if (other.kind === "float") return FLOAT64;
+  return other.kind === "string" ? (x ?? y) : undefined;
 }
 
 /** A number type. */

@@ -80,6 +80,6 @@ export function overflow(operation: string, type: DataType): DbError {
 }
 
 /** The error of an integer divided by zero. */
-function divideByZero(): DbError {
+export function divideByZero(): DbError {
   return new DbError(StatusCode.EngineExecuteQuery, "Divide by zero error");
 }

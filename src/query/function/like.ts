@@ -19,6 +19,34 @@ function plainTest(pattern: string, middle: string): (text: string) => boolean {
   return close ? (text) => text.startsWith(middle) : (text) => text === middle;
 }
 
+/** A stretch of a pattern that stands for itself. */
+export interface LikePiece {
+  readonly text: string;
+  /** Whether the text tested begins with it. */
+  readonly atStart: boolean;
+  readonly atEnd: boolean;
+}
+
+/** The stretches of a pattern that a matching text holds, in their order. */
+export function likePieces(pattern: string, escape = "\\"): readonly LikePiece[] {
+  const pieces: LikePiece[] = [];
+  const characters = [...pattern];
+  let text = "";
+  let atStart = true;
+  for (let i = 0; i < characters.length; i++) {
+    const character = characters[i] ?? "";
+    if (character === escape && i + 1 < characters.length) text += characters[++i] ?? "";
+    else if (character !== "%" && character !== "_") text += character;
+    else {
+      if (text !== "") pieces.push({ text, atStart, atEnd: false });
+      text = "";
+      atStart = false;
+    }
+  }
+  if (text !== "" || atStart) pieces.push({ text, atStart, atEnd: true });
+  return pieces;
+}
+
 function sourceOf(pattern: string, escape: string): string {
   let source = "";
   const characters = [...pattern];
@@ -32,7 +60,7 @@ function sourceOf(pattern: string, escape: string): string {
   return source;
 }
 
-const literal = (character: string): string => character.replace(/[\\^$.*+?()[\]{}|/-]/g, (special) => `\\${special}`);
+const literal = (character: string): string => character.replace(/[\\^$.*+?()[\]{}|/]/g, (special) => `\\${special}`);
 
 const CACHE_MAX = 256;
 const cache = new Map<string, RegExp>();

@@ -3,6 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64 } from "../../column/data-type.ts";
 import { arithmetic } from "./arithmetic.ts";
+import { type DecimalRounding, roundedDecimal, roundedDecimalType } from "./decimal-rounding.ts";
 import { fits, overflow } from "./integer.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
 import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "./signature.ts";
@@ -52,6 +53,7 @@ function truncate(value: number, digits = 0): number {
 }
 
 function magnitude(value: Present, type: DataType): Value {
+  if (type.kind === "decimal") return Number(value) < 0 ? exactInteger(-BigInt(value as number | bigint)) : value;
   if (type.kind !== "int") return Math.abs(num(value));
   const result = typeof value === "bigint" ? exactInteger(value < 0n ? -value : value) : Math.abs(num(value));
   if (!fits(result, type)) throw overflow(`abs(${textOf(value)})`, type);
@@ -61,6 +63,7 @@ function magnitude(value: Present, type: DataType): Value {
 function negate(value: Present, type: DataType): Value {
   if (isInterval(value)) return addIntervals({ months: 0, days: 0, nanos: 0n }, value, -1);
   if (type.kind === "duration") return -BigInt(value as bigint);
+  if (type.kind === "decimal") return exactInteger(-BigInt(value as number | bigint));
   return type.kind === "int" ? arithmetic("-", 0, value, type) : -num(value);
 }
 
@@ -68,16 +71,32 @@ const negatable: ScalarFunction["resolve"] = (args) => {
   const [type] = args;
   if (args.length !== 1 || type === undefined) return undefined;
   if (type.kind === "int" && !type.signed) return { args: [INT64], result: INT64 };
-  return isNumeric(type) || ["interval", "duration", "null"].includes(type.kind) ? { args: [type], result: type } : undefined;
+  return isNumeric(type) || ["interval", "duration", "decimal", "null"].includes(type.kind) ? { args: [type], result: type } : undefined;
 };
 
 const roundType: ScalarFunction["resolve"] = (args) => {
   const [value, digits] = args;
+  if (value?.kind === "decimal") return roundedDecimalType(value, args);
   if (value === undefined || args.length > 2 || !(isNumeric(value) || value.kind === "null")) return undefined;
   const type = isFloat32(value) ? FLOAT32 : FLOAT64;
   if (digits === undefined) return { args: [type], result: type };
   return digits.kind === "int" || digits.kind === "null" ? { args: [type, INT64], result: type } : undefined;
 };
+
+/** `floor` and `ceil`: as the function of floats, and exact on decimals. */
+function wholeNumber(how: "floor" | "ceil", onFloats: ScalarFunction): ScalarFunction {
+  return {
+    ...onFloats,
+    resolve: (args) => (args.length === 1 && args[0]?.kind === "decimal" ? roundedDecimalType(args[0], args) : onFloats.resolve(args)),
+    evaluate: (args, call) => onDecimal(how, args[0], undefined, call) ?? onFloats.evaluate(args, call),
+  };
+}
+
+function onDecimal(how: DecimalRounding, x: Value, digits: Value, { type }: FunctionCall): Value {
+  const [from] = type.args;
+  if (from?.kind !== "decimal" || type.result.kind !== "decimal") return undefined;
+  return roundedDecimal(how, x as number | bigint, from, digits === undefined ? 0 : num(digits), type.result);
+}
 
 function bitwise(signature: string, run: (a: bigint, b: bigint) => bigint): ScalarFunction {
   return strict(signature, bits, ([a, b], call) => {
@@ -109,7 +128,7 @@ const power = float(
   (x, y) => x ** y,
   ([x, y]) => `(${x}) ** (${y})`,
 );
-const ceil = math("ceil");
+const ceil = wholeNumber("ceil", math("ceil"));
 const MODULO: ScalarFunction["resolve"] = (args) => {
   if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null")) return undefined;
   const type = args.every((arg) => arg.kind !== "float") ? INT64 : FLOAT64;
@@ -130,7 +149,6 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
     "cos",
     "cosh",
     "exp",
-    "floor",
     "ln",
     "log10",
     "log2",
@@ -143,6 +161,7 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   math("atan2", 2),
   ceil,
   alias("ceiling", ceil),
+  wholeNumber("floor", math("floor")),
   float("cot(number)", 1, (x) => 1 / Math.tan(x)),
   float("degrees(number)", 1, (x) => (x * 180) / Math.PI),
   float("radians(number)", 1, (x) => (x * Math.PI) / 180),
@@ -170,11 +189,16 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   alias("pow", power),
   strict("random()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
   strict("rand()", constant(FLOAT64), () => Math.random(), { volatility: "volatile" }),
-  strict("round(number[, digits])", roundType, ([x, digits], call) =>
-    narrow(roundHalfAway(num(x), digits === undefined ? 0 : num(digits)), call),
+  strict(
+    "round(number[, digits])",
+    roundType,
+    ([x, digits], call) =>
+      onDecimal("round", x, digits, call) ?? narrow(roundHalfAway(num(x), digits === undefined ? 0 : num(digits)), call),
   ),
-  strict("trunc(number[, digits])", roundType, ([x, digits], call) =>
-    narrow(truncate(num(x), digits === undefined ? 0 : num(digits)), call),
+  strict(
+    "trunc(number[, digits])",
+    roundType,
+    ([x, digits], call) => onDecimal("trunc", x, digits, call) ?? narrow(truncate(num(x), digits === undefined ? 0 : num(digits)), call),
   ),
   signum,
   alias("sign", signum),

@@ -1,5 +1,6 @@
 /** Looks up scalar functions by name and suggests near ones. */
 import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
+import { DOCUMENT_FUNCTIONS } from "./document-functions.ts";
 import { MATH_FUNCTIONS } from "./math-functions.ts";
 import type { ScalarFunction } from "./scalar-function.ts";
 import { SESSION_FUNCTIONS } from "./session-functions.ts";
@@ -12,6 +13,7 @@ const ALL: readonly ScalarFunction[] = [
   ...CONDITIONAL_FUNCTIONS,
   ...TIME_FUNCTIONS,
   ...SESSION_FUNCTIONS,
+  ...DOCUMENT_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 /** Names ending in `_op` stand for operators and cannot be called by name. */

@@ -25,6 +25,8 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   ),
 ];
 
+const ARROW_UNIT = { second: "s", millisecond: "ms", microsecond: "µs", nanosecond: "ns" } as const;
+
 function arrowName(type: DataType = NULL): string {
   switch (type.kind) {
     case "string":
@@ -32,11 +34,20 @@ function arrowName(type: DataType = NULL): string {
     case "date":
       return "Date32";
     case "timestamp":
-      return `Timestamp(${{ second: "s", millisecond: "ms", microsecond: "µs", nanosecond: "ns" }[type.unit]})`;
+      return `Timestamp(${ARROW_UNIT[type.unit]})`;
     case "int":
       return `${type.signed ? "Int" : "UInt"}${type.bits}`;
     case "float":
       return `Float${type.bits}`;
+    case "decimal":
+      return `Decimal128(${type.precision}, ${type.scale})`;
+    case "time":
+      return `Time${type.unit === "second" || type.unit === "millisecond" ? 32 : 64}(${ARROW_UNIT[type.unit]})`;
+    case "duration":
+      return `Duration(${ARROW_UNIT[type.unit]})`;
+    case "json":
+    case "vector":
+      return "Binary";
     case "null":
       return "Null";
     default:

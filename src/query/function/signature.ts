@@ -7,8 +7,10 @@ type Resolve = ScalarFunction["resolve"];
 /** Whether a type is a number. */
 export const isNumeric = (type: DataType): boolean => type.kind === "int" || type.kind === "float";
 const numericOrNull = (type: DataType): boolean => isNumeric(type) || type.kind === "null";
+/** What casts to a float without being one. */
+const floatable = (type: DataType): boolean => numericOrNull(type) || type.kind === "decimal";
 /** Whether values of a type turn into text without loss of meaning. */
-const textual = (type: DataType): boolean => !["json", "vector", "decimal"].includes(type.kind);
+const textual = (type: DataType): boolean => !["json", "vector"].includes(type.kind);
 
 /** No arguments. */
 export function constant(result: DataType): Resolve {
@@ -18,16 +20,16 @@ export function constant(result: DataType): Resolve {
 /** `count` numbers as floats, to a float; Float32 stays Float32 when every argument is one. */
 export function floats(count: number, countMin: number = count): Resolve {
   return (args) => {
-    if (args.length > count || args.length < countMin || !args.every(numericOrNull)) return undefined;
+    if (args.length > count || args.length < countMin || !args.every(floatable)) return undefined;
     const type = args.length > 0 && args.every((arg) => arg.kind === "float" && arg.bits === 32) ? FLOAT32 : FLOAT64;
     return { args: args.map(() => type), result: type };
   };
 }
 
-/** One number to the same type. */
+/** One number or decimal to the same type. */
 export const sameNumber: Resolve = (args) => {
   const [type] = args;
-  return args.length === 1 && type !== undefined && numericOrNull(type) ? { args: [type], result: type } : undefined;
+  return args.length === 1 && type !== undefined && floatable(type) ? { args: [type], result: type } : undefined;
 };
 
 /** Two or more integers (64 bits) to one. */
@@ -47,7 +49,7 @@ export function typed(kinds: readonly ("text" | "integer" | "number")[], result:
       const kind = kinds[i];
       if (kind === "text" && textual(arg)) types.push(STRING);
       else if (kind === "integer" && (arg.kind === "int" || arg.kind === "null")) types.push(INT64);
-      else if (kind === "number" && numericOrNull(arg)) types.push(FLOAT64);
+      else if (kind === "number" && floatable(arg)) types.push(FLOAT64);
       else return undefined;
     }
     return { args: types, result };

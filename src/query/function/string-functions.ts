@@ -5,6 +5,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import { regexOf } from "./like.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, exactly, texts, typed } from "./signature.ts";
+import { fullTextQueryOf, meetsFullTextQuery } from "./text/full-text-query.ts";
+import { matchesTerm } from "./text/term.ts";
 import { type Present, textOf, type Value } from "./value.ts";
 
 /** Longest text that a function builds, in characters. Reason: `repeat` and `lpad` could fill the memory. Error: EngineExecuteQuery. */
@@ -98,19 +100,6 @@ function translate(text: Value, from: Value, to: Value): string {
     .join("");
 }
 
-/** Whether a term stands in a text with no letter or digit of ASCII beside it. An empty term is only in an empty text. */
-function matchesTerm(text: string, term: string): boolean {
-  if (term === "") return text === "";
-  const isWord = (character: string): boolean => /[A-Za-z0-9]/.test(character);
-  const han = /\p{Script=Han}/u.test(term);
-  // A border is only wanted where the term itself ends in a letter or digit.
-  const [left, right] = [!han && isWord(term.charAt(0)), !han && isWord(term.charAt(term.length - 1))];
-  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
-    if (!(left && isWord(text.charAt(at - 1))) && !(right && isWord(text.charAt(at + term.length)))) return true;
-  }
-  return false;
-}
-
 function concatWs(args: readonly Value[]): Value {
   const [separator, ...rest] = args;
   return separator === undefined
@@ -162,6 +151,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   test2("contains(text, part)", (a, b) => a.includes(b)),
   test2("starts_with(text, part)", (a, b) => a.startsWith(b)),
   test2("ends_with(text, part)", (a, b) => a.endsWith(b)),
+  test2("matches(text, query)", (text, query) => meetsFullTextQuery(fullTextQueryOf(query), text)),
   test2("matches_term(text, term)", matchesTerm),
   strict("left(text, count)", typed(["text", "integer"], STRING), ([text, count]) => leftOf(text, Number(count))),
   strict("right(text, count)", typed(["text", "integer"], STRING), ([text, count]) => rightOf(text, Number(count))),

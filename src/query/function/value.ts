@@ -1,8 +1,11 @@
 /**
  * Values as the interpreter sees them, and their one total order: the same for ORDER BY, MIN/MAX, comparisons and group keys.
  */
+import { compareCodePoints } from "../../column/code-points.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { IntervalValue } from "../sql/ast.ts";
+
+export { exactInteger } from "../../column/exact-integer.ts";
 
 /** A `Scalar`, or an interval, which no vector holds. NULL is `undefined`. */
 export type Value = Scalar | IntervalValue;
@@ -18,12 +21,6 @@ export function isInterval(value: Value): value is IntervalValue {
   return typeof value === "object" && !(value instanceof Uint8Array);
 }
 
-/** An exact integer as `number` when it lies within ±2^53, else as `bigint`: the rule of `Scalar`. */
-export function exactInteger(value: bigint): number | bigint {
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
-}
-
 /** Length of an interval for comparison: a month counts 30 days, a day 24 hours. Nanoseconds. */
 function intervalNanos(value: IntervalValue): bigint {
   return (BigInt(value.months) * 30n + BigInt(value.days)) * NANOS_PER_DAY + value.nanos;
@@ -34,7 +31,7 @@ function intervalNanos(value: IntervalValue): bigint {
  * greater than everything; text compares by code point; false is below true.
  */
 export function compareValues(a: Present, b: Present): number {
-  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   if (isInterval(a) && isInterval(b)) return compareOrdered(intervalNanos(a), intervalNanos(b));
   return compareOrdered(Number.isNaN(a) ? Number.NaN : a, b);
@@ -46,22 +43,6 @@ function compareOrdered(a: unknown, b: unknown): number {
   if (x < y) return -1;
   if (x > y) return 1;
   return (Number.isNaN(x) ? 1 : 0) - (Number.isNaN(y) ? 1 : 0);
-}
-
-/** Order by code point. UTF-16 order differs only where a surrogate meets U+E000..U+FFFF. */
-function compareText(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    let x = a.charCodeAt(i);
-    let y = b.charCodeAt(i);
-    if (x === y) continue;
-    if (x >= 0xd800 && y >= 0xd800) {
-      x = x >= 0xe000 ? x - 0x800 : x + 0x2000; // surrogates stand for code points above U+FFFF
-      y = y >= 0xe000 ? y - 0x800 : y + 0x2000;
-    }
-    return x - y;
-  }
-  return a.length - b.length;
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -9,7 +9,7 @@ import { exactInteger, type Present, textOf, valueKey } from "../function/value.
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import type { Expression } from "../sql/ast.ts";
-import { castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
+import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -74,14 +74,14 @@ export function bindCondition(expression: Expression, clause: string, binder: Bi
   return condition(bind(expression, binder), clause, binder.environment);
 }
 
-/** The literal of a number as written: Int64, UInt64 when too large for that, else Float64. */
+/** The literal of a number as written: Int64, UInt64 when too large for that, else Float64, which remembers what was written. */
 function numberLiteral(text: string): TypedExpression {
   if (/^[+-]?\d+$/.test(text)) {
     const value = BigInt(text);
     if (value >= -(2n ** 63n) && value < 2n ** 63n) return literal(INT64, exactInteger(value));
     if (value > 0n && value < 2n ** 64n) return literal(UINT64, exactInteger(value));
   }
-  return literal(FLOAT64, Number(text));
+  return { kind: "literal", type: FLOAT64, value: Number(text), text };
 }
 
 function column(expression: Of<"column">, binder: Binder): TypedExpression {
@@ -195,11 +195,9 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
 
 function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
-  const [operand, ...items] = unify(
-    [expression.operand, ...expression.items].map((item) => bind(item, binder)),
-    "IN",
-    environment,
-  );
+  const bound = [expression.operand, ...expression.items].map((item) => bind(item, binder));
+  const isDecimal = bound[0]?.type.kind === "decimal";
+  const [operand, ...items] = unify(isDecimal ? bound.map(asWrittenDecimal) : bound, "IN", environment);
   if (operand === undefined) throw planError("IN needs an operand");
   if (!items.every((item) => item.kind === "literal")) {
     const operands = items.map((item) => compare(expression.negated ? "<>" : "=", operand, item, environment));

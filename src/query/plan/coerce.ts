@@ -1,7 +1,9 @@
 /** Implicit casts: how operands meet in comparisons, arithmetic and choices. */
 import { BOOLEAN, type DataType, displayName, FLOAT64, INT64, sameType, STRING, type TimeUnit } from "../../column/data-type.ts";
+import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../column/decimal.ts";
 import { canCast } from "../function/cast.ts";
 import { commonNumber, commonType } from "../function/common-type.ts";
+import { asDecimal, decimalResult } from "../function/decimal.ts";
 import type { Environment } from "../function/environment.ts";
 import type { ArithmeticOperator } from "../function/integer.ts";
 import { operatorFunction } from "../function/registry.ts";
@@ -10,22 +12,51 @@ import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { textOf } from "../function/value.ts";
 import { type CompareOperator, literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
-import { notSupported, planError } from "./plan-error.ts";
-
-/** Types that parse but have no values yet. */
-const NOT_YET: ReadonlySet<DataType["kind"]> = new Set(["decimal", "json", "vector"]);
+import { planError } from "./plan-error.ts";
 
 /** `expression` as `type`; itself when it already is. @throws DbError PlanQuery when there is no such cast */
 export function castTo(expression: TypedExpression, type: DataType, environment: Environment, safe = false): TypedExpression {
   if (sameType(expression.type, type)) return expression;
   if (expression.kind === "literal" && expression.value === undefined) return literal(type, undefined);
-  if (NOT_YET.has(type.kind)) throw notSupported(`values of type ${displayName(type)}`);
+  // What was written, not the float that stands for it.
+  const source = type.kind === "decimal" ? writtenText(expression) : expression;
   if (!canCast(expression.type, type)) {
     throw planError(
       `cannot cast ${displayName(expression.type)} to ${displayName(type)}; cast through a type that both know, such as STRING`,
     );
   }
-  return fold({ kind: "cast", type, operand: expression, safe }, environment);
+  return fold({ kind: "cast", type, operand: source, safe }, environment);
+}
+
+/** A float constant as the text that it was written as. */
+function writtenText(expression: TypedExpression): TypedExpression {
+  return expression.kind === "literal" && expression.text !== undefined ? literal(STRING, expression.text) : expression;
+}
+
+/** A number or text constant as a decimal of as many digits as it was written with; anything else, and what has too many, as it is. */
+export function asWrittenDecimal(expression: TypedExpression): TypedExpression {
+  const text = expression.kind !== "literal" ? undefined : expression.type.kind === "string" ? textOf(expression.value) : expression.text;
+  const type = text === undefined ? undefined : decimalTypeOfText(text);
+  const parsed = text === undefined || type === undefined ? undefined : decimalOfText(text, type);
+  return type === undefined || parsed?.ok !== true ? expression : literal(type, parsed.value);
+}
+
+/** Both sides of a comparison with a decimal, which is exact whatever the scales: a constant at the other's scale if it can be. */
+function compareDecimal(left: TypedExpression, right: TypedExpression): readonly [TypedExpression, TypedExpression] | undefined {
+  const [a, b] = [asWrittenDecimal(left), asWrittenDecimal(right)];
+  const [x, y] = [asDecimal(a.type), asDecimal(b.type)];
+  if (x === undefined || y === undefined) return undefined;
+  return [atScale(a, y.scale), atScale(b, x.scale)];
+}
+
+/** A constant at another scale where that holds it exactly: loops and statistics then compare it with a column as it lies. */
+function atScale(expression: TypedExpression, scale: number): TypedExpression {
+  const type = asDecimal(expression.type);
+  if (expression.kind !== "literal" || type === undefined || type.scale === scale || expression.value === undefined) return expression;
+  const target: DataType = { kind: "decimal", precision: DECIMAL_DIGITS_MAX, scale };
+  const scaled = decimalOfDecimal(expression.value as number | bigint, type.scale, target);
+  const isExact = scaled.ok && rescaledDecimal(scaled.value, scale, type.scale) === BigInt(expression.value as number | bigint);
+  return isExact ? literal(target, scaled.value) : expression;
 }
 
 /** The type two operands meet at; a text constant with a point or an exponent meets an integer at Float64. */
@@ -58,6 +89,10 @@ export function compare(
   const both = { kind: "compare", type: BOOLEAN, operator } as const;
   // Integers compare exactly whatever their widths, so they need no cast.
   if (left.type.kind === "int" && right.type.kind === "int") return fold({ ...both, left, right }, environment);
+  if (left.type.kind === "decimal" || right.type.kind === "decimal") {
+    const [a, b] = compareDecimal(left, right) ?? [];
+    if (a !== undefined && b !== undefined) return fold({ ...both, left: a, right: b }, environment);
+  }
   const type = exactTimeType(left, right, environment) ?? exactTimeType(right, left, environment) ?? meetingType(left, right);
   if (type === undefined) {
     throw planError(
@@ -76,6 +111,8 @@ export function arithmeticOf(
 ): TypedExpression {
   const temporal = temporalArithmetic(operator, left, right, environment);
   if (temporal !== undefined) return fold(temporal, environment);
+  const decimals = decimalArithmeticOf(operator, left, right, environment);
+  if (decimals !== undefined) return fold(decimals, environment);
   const a = numberType(left.type);
   const b = numberType(right.type);
   if (a === undefined || b === undefined) {
@@ -88,13 +125,30 @@ export function arithmeticOf(
   );
 }
 
+/** A decimal with a decimal or a whole number; undefined where a side is something else, which makes a float of both. */
+function decimalArithmeticOf(
+  operator: ArithmeticOperator,
+  left: TypedExpression,
+  right: TypedExpression,
+  environment: Environment,
+): TypedExpression | undefined {
+  if (left.type.kind !== "decimal" && right.type.kind !== "decimal") return undefined;
+  const [a, b] = [asDecimal(left.type), asDecimal(right.type)];
+  if (a === undefined || b === undefined) return undefined;
+  const type = decimalResult(operator, a, b);
+  return { kind: "arithmetic", type, operator, left: castTo(left, a, environment), right: castTo(right, b, environment) };
+}
+
 function numberType(type: DataType): Extract<DataType, { kind: "int" | "float" }> | undefined {
   if (type.kind === "int" || type.kind === "float") return type;
   if (type.kind === "null") return INT64 as Extract<DataType, { kind: "int" }>;
-  return type.kind === "string" ? (FLOAT64 as Extract<DataType, { kind: "float" }>) : undefined;
+  return type.kind === "string" || type.kind === "decimal" ? (FLOAT64 as Extract<DataType, { kind: "float" }>) : undefined;
 }
 
-const isTime = (type: DataType): boolean => ["timestamp", "date", "interval", "duration"].includes(type.kind);
+const isTime = (type: DataType): boolean => ["timestamp", "date", "time", "interval", "duration"].includes(type.kind);
+
+/** Whether an interval can be added. */
+const isPoint = (type: DataType): boolean => ["timestamp", "date", "time"].includes(type.kind);
 
 function temporalArithmetic(
   operator: ArithmeticOperator,
@@ -113,8 +167,8 @@ function temporalArithmetic(
   });
   const plus = operator === "+";
   if (!plus && operator !== "-") return undefined;
-  if ((a.kind === "timestamp" || a.kind === "date") && b.kind === "interval") return node(a, left, right);
-  if (plus && a.kind === "interval" && (b.kind === "timestamp" || b.kind === "date")) return node(b, left, right);
+  if (isPoint(a) && b.kind === "interval") return node(a, left, right);
+  if (plus && a.kind === "interval" && isPoint(b)) return node(b, left, right);
   if (a.kind === "interval" && b.kind === "interval") return node(a, left, right);
   if (a.kind === "timestamp" && b.kind === "duration") {
     const unit = finerUnit(a.unit, b.unit);
@@ -136,7 +190,7 @@ function difference(
 ): TypedExpression | undefined {
   const type = meetingType(left, right);
   if (type?.kind === "date") return node(INT64, castTo(left, type, environment), castTo(right, type, environment));
-  if (type?.kind !== "timestamp") return undefined;
+  if (type?.kind !== "timestamp" && type?.kind !== "time") return undefined;
   return node({ kind: "duration", unit: type.unit }, castTo(left, type, environment), castTo(right, type, environment));
 }
 

@@ -1,6 +1,7 @@
 /** Plans as text, for EXPLAIN: one operator a line, indented below the one that reads it. */
 import { displayName } from "../../column/data-type.ts";
-import { ALL_TIME, type TagPredicate, type TimeRange } from "../../table/scan.ts";
+import type { Scalar } from "../../column/vector.ts";
+import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import type { NodeMetrics } from "../exec/node-metrics.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
@@ -72,13 +73,14 @@ function scanText({ table, request }: Extract<PlanNode, { kind: "scan" }>): stri
     `time=${rangeText(request.timeRange, type)}`,
   ];
   if (request.tagPredicates.length > 0) parts.push(`tags=[${request.tagPredicates.map(predicateText).join(", ")}]`);
-  if (request.fieldBounds.length > 0) {
-    parts.push(
-      `prune=[${request.fieldBounds.map(({ column, min, max }) => `${column} in ${min ?? "-inf"}..${max ?? "+inf"}`).join(", ")}]`,
-    );
-  }
+  const pruned = [
+    ...request.fieldBounds.map(({ column, min, max }) => `${column} in ${min ?? "-inf"}..${max ?? "+inf"}`),
+    ...(request.fieldConditions ?? []).map(conditionText),
+  ];
+  if (pruned.length > 0) parts.push(`prune=[${pruned.join(", ")}]`);
   parts.push(`order=${request.order}`);
   if (request.newestPerSeries === true) parts.push("newest_per_series=true");
+  if (request.summaries !== undefined) parts.push("figures_of_pages=true");
   if (request.limit !== undefined) parts.push(`limit=${request.limit}`);
   return parts.join(", ");
 }
@@ -95,6 +97,26 @@ function predicateText(predicate: TagPredicate): string {
   const shown = predicate.values.slice(0, VALUES_SHOWN).map((value) => (value === undefined ? "NULL" : `'${value}'`));
   const more = predicate.values.length > VALUES_SHOWN ? `, … ${predicate.values.length} in all` : "";
   return `${predicate.column} in (${shown.join(", ")}${more})`;
+}
+
+function conditionText(condition: FieldCondition): string {
+  switch (condition.kind) {
+    case "in": {
+      const more = condition.values.length > VALUES_SHOWN ? `, … ${condition.values.length} in all` : "";
+      return `${condition.column} in (${condition.values.slice(0, VALUES_SHOWN).map(scalarText).join(", ")}${more})`;
+    }
+    case "range":
+      return `${condition.column} in ${scalarText(condition.min) ?? "-inf"}..${scalarText(condition.max) ?? "+inf"}`;
+    case "text":
+      return `${condition.column} with ${scalarText(condition.part.text)}`;
+    default:
+      return `(${condition.of.map(conditionText).join(condition.kind === "all" ? " and " : " or ")})`;
+  }
+}
+
+function scalarText(value: Scalar): string | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === "string" ? `'${value}'` : value instanceof Uint8Array ? `X'${value.toHex()}'` : String(value);
 }
 
 function keyText(key: GroupKey): string {
@@ -127,7 +149,11 @@ function metricsText(metrics: NodeMetrics | undefined): string {
   const { scan } = metrics;
   if (scan !== undefined) {
     parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);
-    parts.push(`pages_read: ${scan.pagesRead}`, `pages_skipped: ${scan.pagesSkipped}`, `rows_scanned: ${scan.rowsReturned}`);
+    if (scan.filesSkippedByTags > 0) parts.push(`files_skipped_by_tags: ${scan.filesSkippedByTags}`);
+    parts.push(`pages_read: ${scan.pagesRead}`, `pages_skipped: ${scan.pagesSkipped}`);
+    if (scan.pagesSummarised > 0) parts.push(`pages_summarised: ${scan.pagesSummarised}`);
+    if (scan.pagesSkippedByIndex > 0) parts.push(`pages_skipped_by_index: ${scan.pagesSkippedByIndex}`);
+    parts.push(`rows_scanned: ${scan.rowsReturned}`);
   }
   return ` metrics=[${parts.join(", ")}]`;
 }

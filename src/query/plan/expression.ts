@@ -13,7 +13,8 @@ export type CompareOperator = "=" | "<>" | "<" | "<=" | ">" | ">=";
 
 /** A typed expression. Never changed once built. */
 export type TypedExpression =
-  | { readonly kind: "literal"; readonly type: DataType; readonly value: Value }
+  /** `text`: a number as it was written, where its type is a float, so that it can become a decimal without losing a digit. */
+  | { readonly kind: "literal"; readonly type: DataType; readonly value: Value; readonly text?: string }
   | { readonly kind: "column"; readonly type: DataType; readonly index: number; readonly name: string }
   | {
       readonly kind: "call";
@@ -141,6 +142,23 @@ function withOperands(expression: TypedExpression, operands: readonly TypedExpre
     default:
       return { ...expression, operand: at(0) };
   }
+}
+
+const FLIPPED: Readonly<Record<CompareOperator, CompareOperator>> = { "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+
+/** A comparison with a constant. */
+export interface Comparison {
+  readonly operator: CompareOperator;
+  readonly subject: TypedExpression;
+  readonly constant: Extract<TypedExpression, { kind: "literal" }>;
+}
+
+/** `subject operator constant`, turned round if need be; undefined when no side is a constant. */
+export function comparisonOf(expression: TypedExpression): Comparison | undefined {
+  if (expression.kind !== "compare") return undefined;
+  const { left, right, operator } = expression;
+  if (right.kind === "literal") return { operator, subject: left, constant: right };
+  return left.kind === "literal" ? { operator: FLIPPED[operator], subject: right, constant: left } : undefined;
 }
 
 /** Positions of the columns that an expression reads. */

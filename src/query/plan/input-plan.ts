@@ -27,7 +27,7 @@ export function inputPlan(source: Source, where: Expression | undefined, planner
   const conjuncts = bound === undefined ? [] : conjunctsOf(bound);
   const split: SplitWhere =
     source.table === undefined || !planner.optimise
-      ? { timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], residual: conjuncts }
+      ? { timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], fieldConditions: [], residual: conjuncts }
       : splitWhere(conjuncts, source.table.schema, planner.environment);
   return { source, split, predicates: where === undefined ? [] : [printExpression(where)] };
 }
@@ -68,6 +68,6 @@ export function prunedInput(input: InputPlan, needed: readonly TypedExpression[]
 }
 
 function requestOf(projection: readonly string[], split: SplitWhere, extra: Partial<PlannedRequest>): PlannedRequest {
-  const { timeRange, tagPredicates, fieldBounds } = split;
-  return { projection, timeRange: intersect(timeRange, ALL_TIME), tagPredicates, fieldBounds, order: "none", ...extra };
+  const { timeRange, tagPredicates, fieldBounds, fieldConditions } = split;
+  return { projection, timeRange: intersect(timeRange, ALL_TIME), tagPredicates, fieldBounds, fieldConditions, order: "none", ...extra };
 }

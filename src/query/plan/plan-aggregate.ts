@@ -13,6 +13,7 @@ import { distinct } from "./plan-rows.ts";
 import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, resolveAlias, type SelectBody } from "./select-body.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
+import { figuresFor } from "./rules/page-figures.ts";
 
 /** The plan of a SELECT whose rows are groups. */
 export function planAggregate(body: SelectBody): PlanNode {
@@ -55,7 +56,9 @@ function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: 
   const planned = keys.map((key) => (optimised ? groupKeyOf(key, table.schema) : plain(key)));
   const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions)];
   const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
-  const { node, place } = prunedInput(input, needed, newest ? { newestPerSeries: true } : {});
+  const figures = optimised && !newest ? figuresFor(planned, calls, input.split.residual, table.schema) : undefined;
+  const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
+  const { node, place } = prunedInput(input, needed, extra);
   const placedKeys = planned.map((key) => placeKey(key, place));
   const aggregates = calls.map((call) => placeCall(call, place));
   const columns: ColumnHeader[] = [

@@ -211,7 +211,7 @@ describe("errors", () => {
     await fails("SELECT v FROM cpu WHERE ts > 'garbage'", 3001, "Error parsing timestamp from 'garbage'");
     await fails("SELECT CAST('abc' AS INT)", 3001, "Cannot cast string 'abc' to value of Int32 type");
     await fails("SELECT 1 / 0", 3001, "Divide by zero error");
-    await fails("SELECT 1::DECIMAL(3,1)", 1001, "Decimal(3, 1)");
+    await fails("SELECT 100::DECIMAL(3,1)", 3001, "100.0 is too large to store in a Decimal128 of precision 3. Max is 99.9");
   });
 });
 
@@ -223,7 +223,8 @@ test("EXPLAIN names what the scan is asked for", async () => {
     "ProjectionExec: [max AS max(v)]",
     "  AggregateExec: by=[time bucket of 3600000 milliseconds, dc (once a series)], aggregates=[max(v)]",
     "    FilterExec: (w > 1.0)",
-    "      ScanExec: public.cpu, projection=[v, w, ts], time=[-inf, 2023-11-15T00:00:00), tags=[host in ('h1')], order=none",
+    "      ScanExec: public.cpu, projection=[v, w, ts], time=[-inf, 2023-11-15T00:00:00), tags=[host in ('h1')], " +
+      "prune=[w in 1..+inf], order=none",
   ]);
 });
 

@@ -79,8 +79,8 @@ function columnExpression(column: ColumnSchema, index: number): TypedExpression 
   const scanned: TypedExpression = { kind: "column", type: scannedType(column), index, name: column.name };
   const { kind } = column.type;
   if (scanned.type.kind === kind) return scanned;
-  // Dates and timestamps are kept as the numbers they are.
-  const isCounted = kind === "date" || kind === "timestamp" || kind === "duration";
+  // Dates and times are kept as the numbers they are.
+  const isCounted = kind === "date" || kind === "time" || kind === "timestamp" || kind === "duration";
   const operand: TypedExpression = isCounted ? { kind: "cast", type: INT64, operand: scanned, safe: false } : scanned;
   return { kind: "cast", type: column.type, operand, safe: false };
 }

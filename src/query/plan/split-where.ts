@@ -1,9 +1,10 @@
 /**
  * Splits a WHERE into what storage can do and the rest. Time range and tag predicates are exact, so their conjuncts leave the
- * residual filter; field bounds only prune, so theirs stay.
+ * residual filter; conditions on fields only prune, so theirs stay.
  */
 import { type DataType, sameType, type TimeUnit } from "../../column/data-type.ts";
-import { ALL_TIME, type FieldBounds, type TagPredicate, type TimeRange } from "../../table/scan.ts";
+import { decimalText } from "../../column/decimal.ts";
+import { ALL_TIME, type FieldBounds, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { tagText, tagValue } from "../../table/tag-value.ts";
 import { evaluate } from "../exec/interpreter.ts";
@@ -11,13 +12,16 @@ import type { Environment } from "../function/environment.ts";
 import { floorDivide } from "../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
-import { type CompareOperator, columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
+import { columnsOf, comparisonOf, isVolatile, type TypedExpression } from "./expression.ts";
+import { fieldConditionOf } from "./field-conditions.ts";
 
 /** A WHERE in parts, joined by AND. */
 export interface SplitWhere {
   readonly timeRange: TimeRange;
   readonly tagPredicates: readonly TagPredicate[];
   readonly fieldBounds: readonly FieldBounds[];
+  /** What `fieldBounds` do not say of single fields. */
+  readonly fieldConditions: readonly FieldCondition[];
   readonly residual: readonly TypedExpression[];
 }
 
@@ -26,6 +30,7 @@ export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableS
   let timeRange = ALL_TIME;
   const tagPredicates: TagPredicate[] = [];
   const fieldBounds: FieldBounds[] = [];
+  const fieldConditions: FieldCondition[] = [];
   const residual: TypedExpression[] = [];
   for (const conjunct of conjuncts) {
     const range = timeRangeOf(conjunct, schema);
@@ -36,9 +41,11 @@ export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableS
       residual.push(conjunct);
       const bounds = fieldBoundsOf(conjunct, schema);
       if (bounds !== undefined) fieldBounds.push(bounds);
+      const condition = fieldConditionOf(conjunct, schema);
+      if (condition !== undefined && !(condition.kind === "range" && bounds !== undefined)) fieldConditions.push(condition);
     }
   }
-  return { timeRange, tagPredicates, fieldBounds, residual };
+  return { timeRange, tagPredicates, fieldBounds, fieldConditions, residual };
 }
 
 /** Times in both ranges; empty ranges come out as `[start, start)`. */
@@ -46,22 +53,6 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   const start = a.start > b.start ? a.start : b.start;
   const end = a.end < b.end ? a.end : b.end;
   return { start, end: end < start ? start : end };
-}
-
-const FLIPPED: Readonly<Record<CompareOperator, CompareOperator>> = { "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
-
-interface Comparison {
-  readonly operator: CompareOperator;
-  readonly subject: TypedExpression;
-  readonly constant: Extract<TypedExpression, { kind: "literal" }>;
-}
-
-/** `subject operator constant`, turned round if need be. */
-function comparisonOf(expression: TypedExpression): Comparison | undefined {
-  if (expression.kind !== "compare") return undefined;
-  const { left, right, operator } = expression;
-  if (right.kind === "literal") return { operator, subject: left, constant: right };
-  return left.kind === "literal" ? { operator: FLIPPED[operator], subject: right, constant: left } : undefined;
 }
 
 /** The time range that a conjunct means exactly, or undefined when it means something else. */
@@ -130,6 +121,7 @@ function valuesOf(expression: TypedExpression, type: DataType): readonly (string
     return isTag(expression.operand, type) && !expression.negated ? expression.values.flatMap((value) => textsOf(value, type)) : undefined;
   const comparison = comparisonOf(expression);
   if (comparison?.operator !== "=" || !isTag(comparison.subject, type)) return undefined;
+  if (type.kind === "decimal" && !isOfScale(comparison.constant.type, type.scale)) return undefined;
   return comparison.constant.value === undefined ? [] : textsOf(comparison.constant.value, type);
 }
 
@@ -145,9 +137,11 @@ function isTag(expression: TypedExpression, type: DataType): boolean {
   return sameType(expression.type, type) && operand.kind === "cast" && operand.operand.kind === "column";
 }
 
+const isOfScale = (type: DataType, scale: number): boolean => type.kind === "decimal" && type.scale === scale;
+
 /** The text of the one tag value that equals a constant; none when the type has no such value. */
 function textsOf(value: Value, type: DataType): readonly string[] {
-  const text = textOf(value);
+  const text = type.kind === "decimal" ? decimalText(value as number | bigint, type.scale) : textOf(value);
   const parsed = tagValue(text, type);
   if (!parsed.ok) return [];
   const own = tagText(parsed.value, type);
@@ -162,7 +156,10 @@ function fieldBoundsOf(expression: TypedExpression, schema: TableSchema): FieldB
   const { value } = comparison.constant;
   if (subject.kind !== "column" || typeof value !== "number" || Math.abs(value) > Number.MAX_SAFE_INTEGER || Number.isNaN(value))
     return undefined;
-  if (subject.type.kind !== "int" && subject.type.kind !== "float") return undefined;
+  // Statistics of decimals are unscaled, as constants of the same scale are.
+  if (subject.type.kind === "decimal" && (comparison.subject !== subject || !isOfScale(comparison.constant.type, subject.type.scale)))
+    return undefined;
+  if (subject.type.kind !== "int" && subject.type.kind !== "float" && subject.type.kind !== "decimal") return undefined;
   if (comparison.subject.kind === "cast" && comparison.subject.type.kind !== "float" && comparison.subject.type.kind !== "int")
     return undefined;
   const column = schema.columns[subject.index];

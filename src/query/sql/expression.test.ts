@@ -263,7 +263,8 @@ describe("calls", () => {
     checkRejects("CAST(a, INT)", "expected AS");
     checkRejects("a::nothing", "unknown type 'nothing'");
     checkRejects("a::timestamp(4)", "must have precision 0, 3, 6 or 9");
-    checkRejects("a::time", "not supported: type TIME");
+    check("a::time(3)", "(cast TimeMillisecond a)");
+    checkRejects("a::timetz", "not supported: type TIMETZ");
     checkRejects("a::int[]", "not supported: array");
     checkRejects("a::int(1.5)", "whole numbers");
   });

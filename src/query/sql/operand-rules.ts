@@ -246,7 +246,7 @@ export abstract class OperandRules extends BaseRules {
     const name = nameOf(start);
     const mark = STRING_MARKS.get(name);
     if (mark !== undefined) return this.refuse(mark, start);
-    if (start.tokenType !== Word || KEYWORDS.has(name)) {
+    if (start.tokenType !== K.TIME && (start.tokenType !== Word || KEYWORDS.has(name))) {
       return this.fail(`found ${quote(token.image)}, expected an operator or the end of the expression`, token);
     }
     const known = typeNamed(name, [], false);

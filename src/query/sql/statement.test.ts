@@ -184,7 +184,7 @@ describe("CREATE TABLE", () => {
     checkRejects("create table t as select 1", "not supported: CREATE TABLE … AS SELECT");
     checkRejects("create external table t with (a = 'b')", "not supported, keyword: CREATE EXTERNAL");
     checkRejects("create or replace view v as select 1", "not supported, keyword: CREATE OR");
-    checkRejects("create table t (a json2)", "not supported: type JSON2");
+    checkRejects("create table t (a uuid)", "not supported: type UUID");
     checkRejects("create table t (a int[])", "not supported: array type");
   });
 });

@@ -22,6 +22,8 @@ test("knows every spelling", () => {
   check("date", "Date");
   check("interval", "IntervalMonthDayNano");
   check("json", "Json");
+  check("json2", "Json2");
+  check("json2", "type json2 does not take (1)", [1]);
   check("uint8", "UInt8");
   check("uint64", "UInt64");
 });
@@ -45,6 +47,16 @@ test("timestamps have four precisions", () => {
   check("timestamp datetime", "TimestampNanosecond", [9]);
   check("timestamp", "timestamp(2) must have precision 0, 3, 6 or 9", [2]);
   check("timestamp_ms", "type timestamp_ms does not take (3)", [3]);
+});
+
+test("times of day have four precisions", () => {
+  check("time", "TimeNanosecond");
+  check("time", "TimeSecond", [0]);
+  check("time", "TimeMillisecond", [3]);
+  check("time", "TimeMicrosecond", [6]);
+  check("time", "TimeNanosecond", [9]);
+  check("time", "time(2) must have precision 0, 3, 6 or 9", [2]);
+  check("time", "type time does not take (3, 3)", [3, 3]);
 });
 
 test("decimals have a precision and a scale", () => {
@@ -72,8 +84,8 @@ test("lengths and display widths are ignored", () => {
 
 test("tells unknown types from those of other servers", () => {
   expect(typeNamed("wibble", [], false)).toEqual({ problem: "unknown", why: "unknown type 'wibble'" });
-  expect(typeNamed("time", [], false)).toEqual({ problem: "unsupported", why: "type TIME" });
-  expect(typeNamed("json2", [], false)).toMatchObject({ problem: "unsupported" });
+  expect(typeNamed("timetz", [], false)).toEqual({ problem: "unsupported", why: "type TIMETZ" });
+  expect(typeNamed("uuid", [], false)).toMatchObject({ problem: "unsupported" });
   expect(typeNamed("constructor", [], false)).toMatchObject({ problem: "unknown" });
 });
 

@@ -3,11 +3,11 @@
  */
 import * as types from "../../column/data-type.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { DECIMAL_DIGITS_MAX } from "../../column/decimal.ts";
 
 /** Why a spelling is not a type. `unsupported` names one that other servers have. */
 export type TypeProblem = { readonly problem: "unknown" | "unsupported" | "arguments"; readonly why: string };
 
-const DECIMAL_PRECISION_MAX = 38;
 const DECIMAL_DEFAULT = { precision: 38, scale: 10 } as const;
 const VECTOR_DIMENSION_MAX = 65_535;
 
@@ -18,6 +18,7 @@ const PLAIN: ReadonlyMap<string, DataType> = new Map(
       [types.DATE, "date"],
       [types.INTERVAL, "interval"],
       [types.JSON_TYPE, "json"],
+      [types.JSON2, "json2"],
       [types.FLOAT32, "float4 float32 real"],
       [types.FLOAT64, "double float8 float64"],
       [types.UINT8, "uint8"],
@@ -65,7 +66,7 @@ const TIMESTAMP_BY_PRECISION: ReadonlyMap<number, DataType> = new Map([
 ]);
 
 /** Spellings that name a type which columns and expressions do not have. */
-const UNSUPPORTED: ReadonlySet<string> = new Set("time timetz json2 array struct map enum uuid duration".split(" "));
+const UNSUPPORTED: ReadonlySet<string> = new Set("timetz array struct map enum uuid duration".split(" "));
 
 /**
  * The type that a spelling names.
@@ -87,6 +88,8 @@ export function typeNamed(name: string, args: readonly number[], unsigned: boole
     case "timestamptz":
     case "datetime":
       return timestamp(name, args);
+    case "time":
+      return clockTime(args);
     case "decimal":
     case "numeric":
     case "dec":
@@ -117,12 +120,20 @@ function timestamp(name: string, args: readonly number[]): DataType | TypeProble
   return type ?? { problem: "arguments", why: `${name}(${precision}) must have precision 0, 3, 6 or 9` };
 }
 
+/** TIME is as fine as times get; TIME(0), (3), (6) and (9) choose a unit. */
+function clockTime(args: readonly number[]): DataType | TypeProblem {
+  if (args.length > 1) return tooMany("time", args);
+  const point = TIMESTAMP_BY_PRECISION.get(args[0] ?? 9);
+  if (point?.kind === "timestamp") return { kind: "time", unit: point.unit };
+  return { problem: "arguments", why: `time(${args.join(", ")}) must have precision 0, 3, 6 or 9` };
+}
+
 function decimal(name: string, args: readonly number[]): DataType | TypeProblem {
   if (args.length > 2) return tooMany(name, args);
   const precision = args[0] ?? DECIMAL_DEFAULT.precision;
   const scale = args[1] ?? (args.length === 0 ? DECIMAL_DEFAULT.scale : 0);
-  if (precision < 1 || precision > DECIMAL_PRECISION_MAX) {
-    return { problem: "arguments", why: `${name} precision must be 1 to ${DECIMAL_PRECISION_MAX}, not ${precision}` };
+  if (precision < 1 || precision > DECIMAL_DIGITS_MAX) {
+    return { problem: "arguments", why: `${name} precision must be 1 to ${DECIMAL_DIGITS_MAX}, not ${precision}` };
   }
   if (scale > precision) return { problem: "arguments", why: `${name} scale ${scale} must not exceed precision ${precision}` };
   return { kind: "decimal", precision, scale };

@@ -11,7 +11,7 @@ import type { QueryContext } from "../query-context.ts";
 import type { AlterAction, AlterTable } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
-import { columnDefinition, defaultOf } from "./column-definition.ts";
+import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { indexText, withIndex, withoutIndex } from "./index-clause.ts";
 import { tableToChange } from "./table-to-change.ts";
@@ -39,6 +39,7 @@ function changeOf(
 ): SchemaChange {
   switch (action.kind) {
     case "add-column":
+      checkStructured([action.column], schema.options);
       return { kind: "add-columns", columns: [newColumn(action, environment)], ifNotExists: action.ifNotExists };
     case "drop-column":
       return { kind: "drop-columns", names: [action.column] };

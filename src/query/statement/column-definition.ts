@@ -11,22 +11,16 @@ import { columnOptionError } from "./column-option-error.ts";
 import { inOrder, indexText } from "./index-clause.ts";
 import { literalValue } from "./literal-value.ts";
 
-/** Names of types that parse but that tables cannot hold yet. */
-const NOT_STORED: Readonly<Record<string, string>> = { decimal: "DECIMAL", json: "JSON", vector: "VECTOR", duration: "DURATION" };
+/** Types that a series cannot be told apart by. */
+const NO_KEY: ReadonlySet<string> = new Set(["binary", "json", "vector"]);
 
 /** The column that a clause defines. @throws DbError InvalidArguments, Unsupported */
 export function columnDefinition(clause: ColumnClause, semantic: SemanticType, environment: Environment): ColumnDefinition {
   const { name, type } = clause;
   if (type.kind === "interval")
     throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: column name \`${name}\` is interval type, which is not supported`);
-  const missing = NOT_STORED[type.kind];
-  if (missing !== undefined)
-    throw new DbError(
-      StatusCode.Unsupported,
-      `Not supported: column \`${name}\` of type ${displayName(type)}; ${missing} columns are not stored yet`,
-    );
   if (semantic === "timestamp") checkTimeIndex(clause);
-  if (semantic === "tag" && type.kind === "binary") throw columnOptionError(name, "a primary key column cannot be binary");
+  if (semantic === "tag" && NO_KEY.has(type.kind)) throw columnOptionError(name, `a primary key column cannot be ${type.kind}`);
   const nullable = semantic === "timestamp" ? false : (clause.nullable ?? true);
   const columnDefault = clause.default === undefined ? undefined : defaultOf(clause, clause.default, nullable, environment);
   const indexes = inOrder(clause.indexes.map((index) => indexText(clause, index.kind, index.options)));
@@ -39,6 +33,16 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
     ...(clause.comment === undefined ? {} : { comment: clause.comment }),
     ...(indexes.length === 0 ? {} : { indexes }),
   };
+}
+
+/** @throws DbError InvalidArguments for a column of type JSON2 in a table that merges rows (contract query.md 1.3) */
+export function checkStructured(
+  columns: readonly Pick<ColumnDefinition, "name" | "type">[],
+  options: Readonly<Record<string, string>>,
+): void {
+  const structured = columns.find(({ type }) => type.kind === "json" && type.structured === true);
+  if (structured === undefined || options["append_mode"] === "true") return;
+  throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: JSON2 column \`${structured.name}\` requires append_mode='true'`);
 }
 
 function checkTimeIndex({ name, type, nullable }: ColumnClause): void {
@@ -58,6 +62,7 @@ export function defaultOf(
   nullable: boolean,
   environment: Environment,
 ): ColumnDefault {
+  if (clause.type.kind === "json") throw columnOptionError(clause.name, "a JSON column cannot have a default");
   if (isNow(expression)) {
     if (clause.type.kind !== "timestamp")
       throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);

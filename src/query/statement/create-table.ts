@@ -11,7 +11,7 @@ import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { CreateTable, Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { columnDefinition } from "./column-definition.ts";
+import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { tableOptions } from "./table-options.ts";
 
@@ -52,7 +52,9 @@ function tableDefinition(statement: CreateTable, environment: Environment): Tabl
     const semantic = clause.name === timeIndex ? "timestamp" : primaryKey.includes(clause.name) ? "tag" : "field";
     return columnDefinition(clause, semantic, environment);
   });
-  return { database, name: table, columns, primaryKey, engine, options: tableOptions(statement.options) };
+  const options = tableOptions(statement.options);
+  checkStructured(columns, options);
+  return { database, name: table, columns, primaryKey, engine, options };
 }
 
 function checkColumns({ columns }: CreateTable): void {

@@ -1,7 +1,8 @@
 /** Values of INSERT and of DEFAULT clauses as values of a column (contract query.md 1.6). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName } from "../../column/data-type.ts";
+import { type DataType, displayName, STRING } from "../../column/data-type.ts";
+import { evaluate } from "../exec/interpreter.ts";
 import { castValue, canCast } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
@@ -9,7 +10,7 @@ import { INT64_MAX, INT64_MIN, rescale } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
 import { bind } from "../plan/bind.ts";
 import { fold } from "../plan/fold.ts";
-import type { TypedExpression } from "../plan/expression.ts";
+import { isVolatile, type TypedExpression } from "../plan/expression.ts";
 import type { Expression } from "../sql/ast.ts";
 
 /** The error of a value that a column cannot hold. */
@@ -31,6 +32,8 @@ function asText(expression: Expression): Expression {
 export function literalValue(expression: Expression, column: string, type: DataType, environment: Environment): Value {
   const bound = bind(expression, { scope: [], environment, intercept: (node) => textNode(node, environment) });
   const constant = fold(bound, environment);
+  // A computation that fails is left as it is when expressions fold; here it is needed, so that it says why.
+  if (constant.kind !== "literal" && !isVolatile(constant)) evaluate(constant, () => undefined, environment);
   if (constant.kind !== "literal")
     throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
   if (constant.value === undefined) return undefined;
@@ -40,7 +43,21 @@ export function literalValue(expression: Expression, column: string, type: DataT
       throw cannotParse(`Fail to parse number ${textOf(constant.value)}, invalid column type: String(StringType { size_type: Utf8 })`);
     }
   }
+  if (constant.text !== undefined) {
+    if (type.kind === "decimal") return converted({ kind: "literal", type: STRING, value: constant.text }, column, type, environment);
+    checkNumber(constant.text, constant.value, type);
+  }
   return converted(constant, column, type, environment);
+}
+
+/** A number with a fraction is no whole number, and one beyond a type is not its nearest value. @throws DbError InvalidSyntax */
+function checkNumber(text: string, value: Value, type: DataType): void {
+  const isWhole = type.kind === "int" || type.kind === "timestamp";
+  // Whole numbers come here only when they exceed 64 bits.
+  const refused = isWhole
+    ? !Number.isInteger(value) || /^[+-]?\d+$/.test(text)
+    : type.kind === "float" && !Number.isFinite(type.bits === 32 ? Math.fround(Number(value)) : value);
+  if (refused) throw cannotParse(`Fail to parse number ${text.slice(0, 80)}, invalid column type: ${displayName(type)}`);
 }
 
 function textNode(node: Expression, environment: Environment): TypedExpression | undefined {
@@ -59,7 +76,8 @@ function converted(
   try {
     return castValue(constant.value, constant.type, type, environment);
   } catch (thrown) {
-    if (!(thrown instanceof DbError)) throw thrown;
+    // Texts of JSON and vectors have errors of their own (contract query.md 1.6).
+    if (!(thrown instanceof DbError) || type.kind === "json" || type.kind === "vector") throw thrown;
     throw new DbError(StatusCode.InvalidSyntax, `Failed to parse value: column ${column}: ${thrown.message}`, { cause: thrown });
   }
 }

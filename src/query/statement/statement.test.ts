@@ -76,7 +76,9 @@ WITH(
     await fails("CREATE TABLE t (ts TIMESTAMP TIME INDEX PRIMARY KEY)", 1004, "both a primary key and the time index");
     await fails("CREATE TABLE t (a INT NOT NULL DEFAULT NULL, ts TIMESTAMP TIME INDEX)", 1004, "NOT NULL column cannot have NULL");
     await fails("CREATE TABLE t (a INTERVAL, ts TIMESTAMP TIME INDEX)", 1004, "column name `a` is interval type");
-    await fails("CREATE TABLE t (a JSON, ts TIMESTAMP TIME INDEX)", 1001, "JSON columns are not stored yet");
+    await fails("CREATE TABLE t (a JSON DEFAULT '{}', ts TIMESTAMP TIME INDEX)", 1004, "a JSON column cannot have a default");
+    await fails("CREATE TABLE t (a JSON PRIMARY KEY, ts TIMESTAMP TIME INDEX)", 1004, "a primary key column cannot be json");
+    await fails("CREATE TABLE t (a VECTOR(2) PRIMARY KEY, ts TIMESTAMP TIME INDEX)", 1004, "a primary key column cannot be vector");
     await fails("CREATE TABLE t (a INT FULLTEXT INDEX, ts TIMESTAMP TIME INDEX)", 1004, "FULLTEXT index only supports string type");
     await fails("CREATE TABLE `N.~` (ts TIMESTAMP TIME INDEX)", 1004, "Invalid table name: N.~");
   });

@@ -19,7 +19,6 @@ const LINKS: readonly string[] = ["/health", "/v1/health", "/status", "/metrics"
 export function adminRoutes(options: HttpServerOptions): readonly Route[] {
   const health = (): Reply => healthReply(options);
   const page = indexPage(options.build);
-  const status = statusText(options.build);
   const cpu = disabled("pprof");
   const memory = disabled("mem-prof");
   return [
@@ -27,7 +26,7 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
     { path: "/health", methods: { GET: health, POST: health }, errors: "plain" },
     { path: "/ready", methods: { GET: health, POST: health }, errors: "plain" },
     { path: "/v1/health", methods: { GET: health, POST: health }, errors: "plain" },
-    { path: "/status", methods: { GET: () => jsonReply(200, status) }, errors: "plain" },
+    { path: "/status", methods: { GET: () => jsonReply(200, statusText(options)) }, errors: "plain" },
     { path: "/metrics", methods: { GET: async () => textReply(200, await exposition(options.metrics)) }, errors: "plain" },
     { path: "/config", methods: { GET: () => textReply(200, options.configText()) }, errors: "plain" },
     { path: "/debug/log_level", methods: { POST: async (exchange) => changeLogLevel(exchange, options.log) }, errors: "plain" },
@@ -38,22 +37,28 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
   ];
 }
 
+/**
+ * 200 as long as the process answers, also while a disk fails or is full: reads work, writes get 503 with their reason, and all of it
+ * heals by itself. A load balancer that took the server away, or a supervisor that restarted it, would only take the reads as well.
+ */
 function healthReply(options: HttpServerOptions): Reply {
-  const health = options.db.health();
-  return health.ok ? jsonReply(200, "{}") : jsonReply(503, JSON.stringify({ error: health.reason ?? "the store does not accept writes" }));
+  const { ok, reason } = options.db.health();
+  return jsonReply(200, ok ? "{}" : JSON.stringify({ status: "degraded", reason }));
 }
 
 function disabled(feature: string): Handler {
   return () => textReply(501, `The '${feature}' feature is disabled`);
 }
 
-function statusText(build: BuildInfo): string {
+function statusText({ build, db }: HttpServerOptions): string {
+  const { ok, reason } = db.health();
   return JSON.stringify({
     commit: build.commit,
     branch: build.branch,
     rustc_version: build.runtime,
     hostname: build.hostname === "" ? "unknown" : build.hostname,
     version: build.version,
+    ...(ok ? {} : { status: "degraded", reason }),
   });
 }
 

@@ -1,10 +1,12 @@
 /**
  * Request bodies, read under a limit. A body with a Content-Length is taken whole by the runtime, without a copy; a chunked one is
- * counted while it comes in. Nothing is decoded to text here.
+ * counted while it comes in. What a body takes, and unfolds to, is part of the memory for bodies (in-flight.ts) before it is there.
+ * Nothing is decoded to text here.
  */
 import type { Exchange } from "./exchange.ts";
-import { codingOf, decompress } from "./decompress.ts";
-import { BODY_READ_MS_MAX } from "./limits.ts";
+import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
+import { OVER_IN_FLIGHT } from "./in-flight.ts";
+import { BODY_READ_MS_MAX, BODY_SHARE_STEP_BYTES, UNFOLD_RATIO } from "./limits.ts";
 import { emptyReply, jsonReply, type Reply, textReply } from "./reply.ts";
 
 const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
@@ -21,26 +23,52 @@ export interface BodyOptions {
   readonly decode: boolean;
 }
 
+/** What of a request its body needs. */
+export type BodyExchange = Pick<Exchange, "request" | "setIdleTimeout" | "share" | "signal">;
+
 /** The body, or the answer that refuses it. The bytes belong to the caller. */
-export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Uint8Array | Reply> {
+export async function readBody(exchange: BodyExchange, options: BodyOptions): Promise<Uint8Array | Reply> {
   const { request } = exchange;
   const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
   const lengthHeader = request.headers.get("content-length");
   if (lengthHeader !== null && Number(lengthHeader) > bytesMax) return TOO_LARGE;
-  const bytes = await withDeadline(lengthHeader !== null ? readWhole(request) : readChunks(request, bytesMax));
+  const bytes = await withDeadline(lengthHeader !== null ? readWhole(request) : readChunks(exchange, bytesMax));
   if (!(bytes instanceof Uint8Array)) return bytes;
   // From here on the server works and the client waits, for as long as it takes.
   exchange.setIdleTimeout(0);
   const coding = options.decode ? codingOf(request.headers.get("content-encoding")) : undefined;
   if (coding === undefined) return bytes;
-  const decoded = await decompress(bytes, coding, Math.min(bytesMax, MAX_DECODED));
+  const decoded = await unfold(exchange, bytes, coding, Math.min(bytesMax, MAX_DECODED));
   if (decoded instanceof Uint8Array) return decoded;
+  if ("status" in decoded) return decoded;
   if (decoded.kind === "too-large") return TOO_LARGE;
   return jsonReply(400, JSON.stringify({ error: `cannot decode the ${coding} body: ${decoded.reason}` }));
 }
 
+/** Times what was too little that is tried next: all tries together decode a seventh more than the last. */
+const UNFOLD_AGAIN = 8;
+
 /** Most bytes that a decoder may make when the body limit is off: what one buffer can hold. */
 const MAX_DECODED: number = 2 ** 32 - 1;
+
+/** Decodes a body once its share holds what it is expected to unfold to; and again, with more and more, when that was too little. */
+async function unfold(exchange: BodyExchange, bytes: Uint8Array, coding: Coding, bytesMax: number): Promise<Decoded | Reply> {
+  const { share, signal } = exchange;
+  const most = Math.min(bytesMax, share.bytesMax - bytes.length);
+  if (most <= 0) return OVER_IN_FLIGHT;
+  let expected = Math.min(most, expectedBytes(bytes, coding));
+  for (;;) {
+    if (!(await share.resize(bytes.length + expected, signal))) return signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT;
+    const decoded = await decompress(bytes, coding, expected);
+    if (decoded instanceof Uint8Array) {
+      await share.resize(Math.min(share.bytes, decoded.length)); // Less: there is nothing to wait for.
+      return decoded;
+    }
+    if (decoded.kind !== "too-large") return decoded;
+    if (expected === most) return most === bytesMax ? decoded : OVER_IN_FLIGHT;
+    expected = Math.min(most, Math.max(expected * UNFOLD_AGAIN, bytes.length * UNFOLD_RATIO));
+  }
+}
 
 async function readWhole(request: Request): Promise<Uint8Array | Reply> {
   try {
@@ -50,7 +78,8 @@ async function readWhole(request: Request): Promise<Uint8Array | Reply> {
   }
 }
 
-async function readChunks(request: Request, bytesMax: number): Promise<Uint8Array | Reply> {
+async function readChunks(exchange: BodyExchange, bytesMax: number): Promise<Uint8Array | Reply> {
+  const { request, share, signal } = exchange;
   if (request.body === null) return EMPTY;
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -58,6 +87,9 @@ async function readChunks(request: Request, bytesMax: number): Promise<Uint8Arra
     for await (const chunk of request.body) {
       length += chunk.length;
       if (length > bytesMax) return TOO_LARGE;
+      if (length > share.bytes && !(await share.resize(length + BODY_SHARE_STEP_BYTES, signal))) {
+        return signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT;
+      }
       chunks.push(chunk);
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * What headers and query say about the session: database, time zone (contract http.md 4, README 17).
  */
-import type { Db } from "../../db/db.ts";
+import type { IngestDb } from "../../db/db.ts";
 import type { Session } from "../../db/session.ts";
 import type { Exchange } from "./exchange.ts";
 import { rawValueOf } from "./query-string.ts";
@@ -25,7 +25,7 @@ export function databaseTextOf(path: string, rawQuery: string, headers: Headers)
 }
 
 /** Whether a database exists. */
-export function databaseExists(name: string, db: Db): boolean {
+export function databaseExists(name: string, db: IngestDb): boolean {
   return db.databases().some((info) => info.name === name);
 }
 
@@ -33,7 +33,7 @@ export function databaseExists(name: string, db: Db): boolean {
  * The database that a text names. One that exists verbatim wins; otherwise the text is `catalog-schema`, split at the first `-`. A text
  * with a foreign catalog is returned whole: no database has that name, and the error then shows what the client sent.
  */
-export function databaseOf(text: string, db: Db): string {
+export function databaseOf(text: string, db: IngestDb): string {
   const dash = text.indexOf("-");
   if (dash < 0 || databaseExists(text, db)) return text;
   return text.slice(0, dash) === DEFAULT_CATALOG ? text.slice(dash + 1) : text;

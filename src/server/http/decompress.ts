@@ -3,8 +3,8 @@
  */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { INLINE_DECODE_BYTES_MAX } from "./limits.ts";
-import { isWholeZstd } from "./zstd-frames.ts";
+import { INLINE_DECODE_BYTES_MAX, UNFOLD_RATIO } from "./limits.ts";
+import { isWholeZstd, zstdContentSize } from "./zstd-frames.ts";
 
 /** Codings of request bodies. */
 export type Coding = "gzip" | "deflate" | "br" | "zstd";
@@ -45,6 +45,22 @@ export function codingOf(header: string | null): Coding | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * Bytes that a body probably unfolds to: as it says itself (the last 4 bytes of gzip, RFC 1952; the frame header of zstd, RFC 8878), else
+ * `UNFOLD_RATIO` times its length. A client can lie, so it is a guess and no limit.
+ */
+export function expectedBytes(bytes: Uint8Array, coding: Coding): number {
+  const said = coding === "gzip" ? gzipSize(bytes) : coding === "zstd" ? zstdContentSize(bytes) : undefined;
+  return Math.max(1, said ?? bytes.length * UNFOLD_RATIO);
+}
+
+/** Size of the last member; undefined when the bytes are too few for one, or say more than gzip can unfold to (1,032 times). */
+function gzipSize(bytes: Uint8Array): number | undefined {
+  if (bytes.length < 18) return undefined;
+  const size = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(bytes.length - 4, true);
+  return size <= bytes.length * 1032 ? size : undefined;
 }
 
 /** Decodes a whole body. `bytesMax` = most bytes of output. */

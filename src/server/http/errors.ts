@@ -77,7 +77,7 @@ export class FailureLog {
 
   /**
    * Logs what a handler threw, once: masked errors with a request id and the whole chain, other server failures as a warning, refused
-   * requests for debugging only. A broken invariant is passed on to `onBug`.
+   * requests, and those that shall come back later, for debugging only. A broken invariant is passed on to `onBug`.
    *
    * @returns the failure as a `DbError`, and the request id where the client cannot see the text
    */
@@ -87,7 +87,8 @@ export class FailureLog {
     const masked = error.code === StatusCode.Internal || error.code === StatusCode.Unknown;
     if (!masked) {
       const status = httpStatusOf(error.code);
-      if (status >= 500) this.logger.warn({ ...fields, error: error.message }, "a request failed");
+      // One that says when to come back is of a trouble that has its own line: a thousand clients must not write it once a request.
+      if (status >= 500 && error.retryAfterSeconds === undefined) this.logger.warn({ ...fields, error: error.message }, "a request failed");
       else this.logger.debug({ ...fields, error: error.message }, "a request was refused");
       return { error };
     }

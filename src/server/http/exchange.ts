@@ -2,6 +2,7 @@
  * One request on its way through the server.
  */
 import type { User } from "../../db/auth/user.ts";
+import type { BodyShare } from "./in-flight.ts";
 
 /** What handlers know of a request. */
 export interface Exchange {
@@ -18,6 +19,8 @@ export interface Exchange {
   readonly startedMs: number;
   /** Database that the headers and the query chose, existing or not. */
   readonly database: string;
+  /** What the body may take of the memory for bodies; given back when the answer is ready. */
+  readonly share: BodyShare;
   /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
   setIdleTimeout(seconds: number): void;
 }

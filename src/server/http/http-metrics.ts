@@ -4,6 +4,7 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 import type { Db } from "../../db/db.ts";
+import type { InFlightBytes } from "./in-flight.ts";
 import type { BuildInfo } from "./options.ts";
 
 /** Label of requests whose database does not exist: names come from clients and must not make series without end. */
@@ -14,10 +15,14 @@ export class HttpMetrics {
   readonly errors: Counter<"protocol">;
   readonly sqlSeconds: Histogram<"db">;
   readonly influxWriteSeconds: Histogram<"db">;
+  /** Requests that found no room for their body. */
+  readonly bodiesRejected: Counter<"reason">;
+  private readonly metrics: MetricRegistry;
   private readonly requests: Counter<"method" | "path" | "code" | "db">;
   private readonly requestSeconds: Histogram<"method" | "path" | "code" | "db">;
 
-  constructor(metrics: MetricRegistry, db: Db, build: BuildInfo) {
+  constructor(metrics: MetricRegistry) {
+    this.metrics = metrics;
     const registers = [metrics.registry];
     const buckets = [...REQUEST_SECONDS_BUCKETS];
     const labelNames = ["method", "path", "code", "db"] as const;
@@ -44,7 +49,26 @@ export class HttpMetrics {
       labelNames: ["protocol"],
       registers,
     });
-    registerFacts(metrics, db, build);
+    this.bodiesRejected = new Counter({
+      name: "greptime_servers_request_memory_rejected_total",
+      help: "requests refused because bodies take as much memory as they may",
+      labelNames: ["reason"],
+      registers,
+    });
+  }
+
+  /** Shows what bodies take. */
+  showInFlight(inFlight: InFlightBytes): void {
+    const registers = [this.metrics.registry];
+    const gauge = (name: string, help: string, read: () => number): void => {
+      const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
+    };
+    gauge("greptime_servers_request_memory_in_use_bytes", "bytes of request bodies that are worked on", () => inFlight.bytes);
+    gauge(
+      "greptime_servers_request_memory_limit_bytes",
+      "most bytes of request bodies that are worked on; 0 = no limit",
+      () => inFlight.bytesMax,
+    );
   }
 
   /** Counts an answered request. `path` is the route's template. */
@@ -56,7 +80,7 @@ export class HttpMetrics {
 }
 
 /** Gauges that are read off the server when they are asked for. */
-function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
+export function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
   const registers = [metrics.registry];
   const version = new Gauge({
     name: "greptime_app_version",
@@ -75,10 +99,11 @@ function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void 
   });
 }
 
-/** The exposition text 0.0.4, families sorted by name; a family without samples is left out. */
+/** The exposition text 0.0.4 of all threads, families sorted by name; a family without samples is left out. */
 export async function exposition(metrics: MetricRegistry): Promise<string> {
-  const families = metrics.registry.getMetricsAsArray().toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const texts = await Promise.all(families.map(async ({ name }) => metrics.registry.getSingleMetricAsString(name)));
+  const registry = await metrics.ofAllThreads();
+  const families = registry.getMetricsAsArray().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const texts = await Promise.all(families.map(async ({ name }) => registry.getSingleMetricAsString(name)));
   return texts
     .filter((text) => text.split("\n").some((line) => line !== "" && !line.startsWith("#")))
     .map((text) => `${text.trimEnd()}\n`)

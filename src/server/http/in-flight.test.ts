@@ -1,37 +1,110 @@
 import { expect, test } from "bun:test";
-import { InFlightBytes } from "./in-flight.ts";
+import { type BodyShare, InFlightBytes, type RejectReason } from "./in-flight.ts";
+
+function make(bytesMax: number, waitMs = 10_000, waitersMax = 100): { readonly bytes: InFlightBytes; readonly rejects: RejectReason[] } {
+  const rejects: RejectReason[] = [];
+  return { rejects, bytes: new InFlightBytes({ bytesMax, waitMs, waitersMax, onRejected: (reason) => rejects.push(reason) }) };
+}
+
+/** A share that is there at once. */
+async function taken(bytes: InFlightBytes, count: number): Promise<BodyShare> {
+  const share = await bytes.acquire(count);
+  if (share === undefined) throw new Error(`no room for ${count}`);
+  return share;
+}
 
 test("admits up to the limit, and more once bytes are given back", async () => {
-  const bytes = new InFlightBytes(100, 10_000);
-  expect(await bytes.acquire(60)).toBe(true);
-  expect(await bytes.acquire(40)).toBe(true);
+  const { bytes } = make(100);
+  const first = await taken(bytes, 60);
+  const second = await taken(bytes, 40);
   const late = bytes.acquire(50);
-  bytes.release(40);
-  bytes.release(60);
-  expect(await late).toBe(true);
+  second.release();
+  first.release();
+  expect((await late)?.bytes).toBe(50);
+  first.release(); // Once is enough.
+  expect(bytes.bytes).toBe(50);
 });
 
 test("refuses at once what can never fit, and in time what does not", async () => {
-  const bytes = new InFlightBytes(100, 10);
-  expect(await bytes.acquire(101)).toBe(false);
-  expect(await bytes.acquire(100)).toBe(true);
-  expect(await bytes.acquire(1)).toBe(false);
-  bytes.release(100);
-  expect(await bytes.acquire(100)).toBe(true);
+  const { bytes, rejects } = make(100, 10);
+  expect(await bytes.acquire(101)).toBeUndefined();
+  const all = await taken(bytes, 100);
+  expect(await bytes.acquire(1)).toBeUndefined();
+  all.release();
+  await taken(bytes, 100);
+  expect(rejects).toEqual(["too_large", "timeout"]);
 });
 
 test("small requests do not pass a large one that waits; when it gives up they follow", async () => {
-  const bytes = new InFlightBytes(100, 30);
-  await bytes.acquire(50);
+  const { bytes } = make(100, 30);
+  await taken(bytes, 50);
   const order: string[] = [];
-  const large = bytes.acquire(80).then((admitted) => order.push(`large ${admitted}`));
-  const small = bytes.acquire(10).then((admitted) => order.push(`small ${admitted}`));
+  const large = bytes.acquire(80).then((share) => order.push(`large ${share !== undefined}`));
+  const small = bytes.acquire(10).then((share) => order.push(`small ${share !== undefined}`));
   await Promise.all([large, small]);
   expect(order).toEqual(["large false", "small true"]);
 });
 
-test("without a limit nothing waits", async () => {
-  const bytes = new InFlightBytes(0, 10);
-  expect(await bytes.acquire(Number.MAX_SAFE_INTEGER)).toBe(true);
-  bytes.release(Number.MAX_SAFE_INTEGER);
+test("without a wait a request is refused at once, and so is one too many that would wait", async () => {
+  const failing = make(100, 0);
+  await taken(failing.bytes, 100);
+  expect(await failing.bytes.acquire(1)).toBeUndefined();
+  const waiting = make(100, 20, 2);
+  await taken(waiting.bytes, 100);
+  const both = [waiting.bytes.acquire(1), waiting.bytes.acquire(1)];
+  expect(await waiting.bytes.acquire(1)).toBeUndefined();
+  expect([failing.rejects, waiting.rejects]).toEqual([["exhausted"], ["exhausted"]]);
+  await Promise.all(both);
+});
+
+test("a client that leaves makes way, and what it waited for goes to the next", async () => {
+  const { bytes, rejects } = make(100);
+  const first = await taken(bytes, 50);
+  const client = new AbortController();
+  const gone = bytes.acquire(80, client.signal);
+  const next = bytes.acquire(50);
+  client.abort();
+  expect(await gone).toBeUndefined();
+  expect((await next)?.bytes).toBe(50);
+  first.release();
+  expect([bytes.bytes, rejects]).toEqual([50, []]);
+});
+
+test("a request that grows goes before those that wait to begin, up to twice the limit, then waits itself", async () => {
+  const { bytes } = make(100);
+  const [a, b] = [await taken(bytes, 50), await taken(bytes, 50)];
+  const begins = bytes.acquire(10);
+  expect(await a.resize(150)).toBe(true);
+  expect(bytes.bytes).toBe(200);
+  let isGrown = false;
+  const grows = b.resize(100).then((grown) => {
+    isGrown = grown;
+  });
+  await Bun.sleep(1);
+  expect(isGrown).toBe(false);
+  expect(await a.resize(20)).toBe(true);
+  await grows;
+  expect([isGrown, bytes.bytes]).toEqual([true, 120]);
+  b.release();
+  expect((await begins)?.bytes).toBe(10);
+});
+
+test("growth that never fits, or not in time, is refused, and the share is as it was", async () => {
+  const { bytes, rejects } = make(100, 10);
+  const share = await taken(bytes, 100);
+  expect(await share.resize(301)).toBe(false);
+  const other = bytes.acquire(1);
+  expect(await share.resize(250)).toBe(false);
+  expect([share.bytes, bytes.bytes]).toEqual([100, 100]);
+  await other;
+  expect(rejects).toEqual(["too_large", "timeout", "timeout"]);
+});
+
+test("without a limit nothing waits, and bytes are still counted", async () => {
+  const { bytes } = make(0, 10);
+  const share = await taken(bytes, 1e15);
+  expect(await share.resize(2e15)).toBe(true);
+  expect(bytes.bytes).toBe(2e15);
+  share.release();
+  expect(bytes.bytes).toBe(0);
 });

@@ -10,6 +10,7 @@ import type { Exchange } from "./exchange.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { jsonReply, type Reply } from "./reply.ts";
+import type { Handler, Route } from "./router.ts";
 
 /** A statement that is understood. */
 type Statement = { readonly kind: "create-database"; readonly name: string } | { readonly kind: "show-databases" };
@@ -19,8 +20,15 @@ const CREATE_DATABASE = /^create\s+database\s+(?:"((?:[^"\\]|\\.)+)"|([A-Za-z_][
 /** Statements end at a `;` outside quotes. */
 const STATEMENT = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^;])+/g;
 
+/** The route of this file; none when the protocol is off. */
+export function influxQueryRoutes(options: HttpServerOptions): readonly Route[] {
+  if (!options.influx.enabled) return [];
+  const query: Handler = async (exchange) => runInfluxQuery(exchange, options);
+  return [{ path: "/v1/influxdb/query", methods: { GET: query, POST: query }, errors: "plain" }];
+}
+
 /** Answers `CREATE DATABASE` and `SHOW DATABASES`; anything else is refused before any statement runs. @throws DbError InvalidArguments */
-export async function runInfluxQuery(exchange: Exchange, options: HttpServerOptions): Promise<Reply> {
+async function runInfluxQuery(exchange: Exchange, options: HttpServerOptions): Promise<Reply> {
   let text = decodedValueOf(exchange.rawQuery, "q");
   if (text === undefined && exchange.method === "POST") {
     const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });

@@ -1,28 +1,26 @@
 /**
  * The InfluxDB endpoints (contract ingest.md 1, README 7): `write`, `api/v2/write`, `ping`, `health`; `query` is in influx-query.ts.
+ * They ask nothing of the database but to take writes, so that every ingest thread serves them.
  *
  * The path of a write: bytes → `Db.admit` → decoder of the database → `Db.write` → 204. The decoder's result is borrowed, so the write
  * is started in the same turn. Bad lines are answered only when the good ones are durable.
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { WriteOptions } from "../../table/write-batch.ts";
 import type { DecodeResult, Precision } from "../../ingest/influx/types.ts";
-import { readBody } from "./body.ts";
-import { databaseExists, sessionOf } from "./context.ts";
+import { decodedAndWritten } from "./decoded-and-written.ts";
+import { databaseExists } from "./context.ts";
 import { headerText } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
-import { autoCreateOf, hintedTableOptions, readHints } from "./hints.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { runInfluxQuery } from "./influx-query.ts";
 import { LineDecoders } from "./line-decoders.ts";
-import type { HttpServerOptions, InfluxOptions } from "./options.ts";
+import type { IngestServerOptions } from "./options.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "./reply.ts";
 import type { Handler, Route } from "./router.ts";
+import { doorBody, isTableName, openDoor, writeOptionsOf } from "./write-door.ts";
 
-/** Names of tables that a write may make (contract ingest.md 0.7). */
-const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/;
+const SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "influxdb" } as const;
 
 const PRECISIONS: Readonly<Record<string, Precision>> = {
   n: "ns",
@@ -35,57 +33,54 @@ const PRECISIONS: Readonly<Record<string, Precision>> = {
   h: "h",
 };
 
-/** The routes of this file; none when the protocol is off. */
-export function influxRoutes(options: HttpServerOptions, metrics: HttpMetrics): readonly Route[] {
+/** The routes of this file, which any thread serves; none when the protocol is off. */
+export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics): readonly Route[] {
   if (!options.influx.enabled) return [];
-  const decoders = new LineDecoders(() => options.influx.createDecoder());
+  const decoders = new LineDecoders(() => options.influx.createDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
   const write: Handler = async (exchange) => writeLines(exchange, options, metrics, decoders);
-  const query: Handler = async (exchange) => runInfluxQuery(exchange, options);
   return [
     { path: "/v1/influxdb/write", methods: { POST: write }, errors: "plain" },
     { path: "/v1/influxdb/api/v2/write", methods: { POST: write }, errors: "plain" },
     { path: "/v1/influxdb/ping", methods: { GET: () => NO_CONTENT }, errors: "plain" },
     { path: "/v1/influxdb/health", methods: { GET: () => emptyReply(200) }, errors: "plain" },
-    { path: "/v1/influxdb/query", methods: { GET: query, POST: query }, errors: "plain" },
   ];
 }
 
-async function writeLines(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, decoders: LineDecoders): Promise<Reply> {
+async function writeLines(exchange: Exchange, options: IngestServerOptions, metrics: HttpMetrics, decoders: LineDecoders): Promise<Reply> {
   const { db } = options;
   const known = databaseExists(exchange.database, db);
   const stop = metrics.influxWriteSeconds.startTimer({ db: known ? exchange.database : UNKNOWN_DATABASE });
   try {
     const precision = precisionOf(exchange.rawQuery);
-    const session = sessionOf(exchange);
-    db.authorize(session, "write");
-    // In lower case, since Telegraf looks for these words before it makes the database and tries again.
-    if (!known) throw new DbError(StatusCode.DatabaseNotFound, `database not found: ${exchange.database}`);
-    const writeOptions = writeOptionsOf(exchange.request.headers, options);
+    const { session, hints } = openDoor(exchange, db);
+    const writeOptions = writeOptionsOf(hints, options, "last_non_null", SEMANTICS);
     const allOrNothing = decodedValueOf(exchange.rawQuery, "accept_partial") === "false";
-    const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: true });
+    const body = await doorBody(exchange, options, true);
     if (!(body instanceof Uint8Array)) return body;
-    await db.admit();
-    const result = decoders.of(exchange.database).decode(body, {
-      database: exchange.database,
-      precision,
-      defaultTimeNanos: options.clock.nowNanos(),
-      schemas: db.schemas,
-      timeColumn: options.influx.timeColumn,
-      acceptsTable: isTableName,
+    const decode = (): DecodeResult =>
+      decoders.of(exchange.database).decode(body, {
+        database: exchange.database,
+        precision,
+        defaultTimeNanos: options.clock.nowNanos(),
+        schemas: db.schemas,
+        timeColumn: options.influx.timeColumn,
+        acceptsTable: isTableName,
+      });
+    const refusal = await decodedAndWritten(async () => {
+      await db.admit(exchange.signal);
+      const result = decode();
+      // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
+      const { rowCount, errorCount } = result;
+      const text = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
+      const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
+      if (write) await db.write(result.batch, session, writeOptions);
+      return text;
     });
-    // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
-    const { rowCount, errorCount } = result;
-    const refusal = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
-    const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
-    if (write) await db.write(result.batch, session, writeOptions);
     return refusal === undefined ? NO_CONTENT : badLinesReply(refusal);
   } finally {
     stop();
   }
-}
-
-function isTableName(name: string): boolean {
-  return TABLE_NAME.test(name);
 }
 
 function precisionOf(rawQuery: string): Precision {
@@ -94,35 +89,6 @@ function precisionOf(rawQuery: string): Precision {
   const precision = Object.hasOwn(PRECISIONS, text) ? PRECISIONS[text] : undefined;
   if (precision === undefined) throw new DbError(StatusCode.InvalidArguments, `Failed to convert time precision, name: ${text}`);
   return precision;
-}
-
-/** Options of tables that the write makes: those of the protocol, then the hints. @throws DbError InvalidArguments */
-function writeOptionsOf(headers: Headers, options: HttpServerOptions): WriteOptions {
-  const hints = readHints(headers);
-  return { autoCreate: autoCreateOf(hints, options.autoCreateTable), tableOptions: tableOptionsOf(hints, options.influx) };
-}
-
-function tableOptionsOf(hints: ReadonlyMap<string, string>, influx: InfluxOptions): Record<string, string> {
-  const tableOptions: Record<string, string> = {
-    comment: "Created on insertion",
-    "greptime.semantic.signal_type": "metric",
-    "greptime.semantic.source": "influxdb",
-    ...hintedTableOptions(hints),
-  };
-  const append = hints.get("append_mode");
-  if (append !== undefined && append !== "true" && append !== "false") {
-    throw new DbError(StatusCode.InvalidArguments, `cannot use the hint append_mode=${append}: it must be true or false`);
-  }
-  if (append === "true") {
-    tableOptions["append_mode"] = "true"; // rows are never merged, so a merge mode would say nothing
-    return tableOptions;
-  }
-  const merge = hints.get("merge_mode") ?? influx.defaultMergeMode;
-  if (merge !== "last_row" && merge !== "last_non_null") {
-    throw new DbError(StatusCode.InvalidArguments, `cannot use the hint merge_mode=${merge}: it must be last_row or last_non_null`);
-  }
-  tableOptions["merge_mode"] = merge;
-  return tableOptions;
 }
 
 /**

@@ -26,8 +26,35 @@ export const INLINE_DECODE_BYTES_MAX: number = 16 * 1024;
 /** Decoders of line protocol that are kept, one a database; the least recently used one goes. Reason: each may hold a dictionary. */
 export const LINE_DECODERS_MAX = 64;
 
+/** Most bytes that all decoders together keep between requests, the one used last apart. Those used longest ago go. */
+export const LINE_DECODERS_BYTES_MAX: number = 256 * 1024 * 1024;
+
+/** Milliseconds without a request after which a decoder goes: what it learnt costs more to keep than to learn again. */
+export const LINE_DECODER_IDLE_MS = 300_000;
+
 /** Named time zones that are remembered as valid or not. Reason: asking the runtime costs 20 µs; the names come from clients. */
 export const TIME_ZONES_KEPT_MAX = 256;
 
-/** Longest that a request waits for room under the in-flight limit, in milliseconds. Error: 429. */
-export const IN_FLIGHT_WAIT_MS = 10_000;
+/** Most requests that wait for room under the in-flight limit. Reason: each is a connection and an open request. Error: 429. */
+export const IN_FLIGHT_WAITERS_MAX = 4096;
+
+/** Bytes by which the share of a body without Content-Length grows. */
+export const BODY_SHARE_STEP_BYTES: number = 1024 * 1024;
+
+/**
+ * Times its length that a compressed body is taken to unfold to where it does not say so; one that unfolds further is decoded again. Line
+ * protocol unfolds 8 to 14 times.
+ */
+export const UNFOLD_RATIO = 16;
+
+/** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
+export const DECODE_ROUNDS_MAX = 8;
+
+/** Bodies up to this many bytes are read whole before a request goes to the main thread; longer ones are passed on as they come. */
+export const FORWARD_WHOLE_BYTES_MAX: number = 1024 * 1024;
+
+/** Longest that a request waits until others that are passed on have their answers, in milliseconds. Error: 503. */
+export const FORWARD_WAIT_MS = 10_000;
+
+/** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
+export const FORWARDED_MAX = 240;

@@ -5,8 +5,9 @@ import type { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
+import type { ServerMemory } from "../../base/server-memory.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
-import type { Db } from "../../db/db.ts";
+import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
 
 /** Who this server is, for `/`, `/status` and `greptime_app_version`. */
@@ -27,6 +28,8 @@ export interface BuildInfo {
 /** A decoder of line protocol that keeps what it learnt of one database. `decode` borrows its result until the next call. */
 export interface LineDecoder {
   decode(bytes: Uint8Array, options: DecodeOptions): DecodeResult;
+  /** Bytes that it keeps for the next request. */
+  readonly memoryBytes: number;
 }
 
 /** Settings of the InfluxDB endpoints. */
@@ -45,15 +48,17 @@ export interface LogControl {
   setFilter(filter: LogFilter): void;
 }
 
-/** Everything `startHttpServer` needs. */
-export interface HttpServerOptions {
+/** What a listener needs that takes writes: the one of an ingest thread has no more than this. */
+export interface IngestServerOptions {
   /** Address to listen on, e.g. "127.0.0.1". */
   readonly hostname: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** True: other threads of this process listen on the same address, and the system spreads connections over them. */
+  readonly sharesPort: boolean;
   /** "api" serves `/v1` and `/dashboard` only (the second listener). */
   readonly surface: "all" | "api";
-  readonly db: Db;
+  readonly db: IngestDb;
   /** undefined = no credentials needed. */
   readonly userProvider: UserProvider | undefined;
   readonly logger: Logger;
@@ -61,8 +66,12 @@ export interface HttpServerOptions {
   readonly metrics: MetricRegistry;
   /** Largest request body in bytes, as sent and after decompression; 0 = unlimited. */
   readonly bodyBytesMax: number;
-  /** Bytes of all request bodies being worked on, by their Content-Length; 0 = unlimited. */
+  /** Bytes of all request bodies being worked on, as sent and as they unfold; 0 = unlimited. */
   readonly inFlightBytesMax: number;
+  /** Milliseconds that a request waits for room among them; 0 = it is refused at once. */
+  readonly inFlightWaitMs: number;
+  /** Where bodies and decoders are counted. */
+  readonly memory: ServerMemory;
   /** Milliseconds a request may take; 0 = no timeout, and then `x-greptime-timeout` has no effect. */
   readonly timeoutMs: number;
   /** `/config` and `/debug/*` need no credentials even when a user provider is set. */
@@ -71,10 +80,15 @@ export interface HttpServerOptions {
   /** False: no write makes a table or a column, whatever its hints say. */
   readonly autoCreateTable: boolean;
   readonly influx: InfluxOptions;
+  /** Called once a broken invariant was answered with 500: the process should stop. */
+  onBug(error: AssertionError): void;
+}
+
+/** Everything `startHttpServer` needs. */
+export interface HttpServerOptions extends IngestServerOptions {
+  readonly db: Db;
   readonly build: BuildInfo;
   /** The effective configuration as TOML, passwords masked. */
   configText(): string;
   readonly log: LogControl;
-  /** Called once a broken invariant was answered with 500: the process should stop. */
-  onBug(error: AssertionError): void;
 }

@@ -34,6 +34,11 @@ export class Router {
     this.templates = routes.filter(({ path }) => path.includes("{")).map((route) => ({ segments: route.path.split("/"), route }));
   }
 
+  /** Whether a path has a route. */
+  has(path: string): boolean {
+    return this.exact.has(path) || this.byTemplate(path) !== undefined;
+  }
+
   /** The handler of a method and path. */
   find(method: string, path: string): Found {
     const route = this.exact.get(path) ?? this.byTemplate(path);

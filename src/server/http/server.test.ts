@@ -82,13 +82,14 @@ describe("admin", () => {
   const fixture = startFixture();
   afterAll(async () => (await fixture).server.stop(50));
 
-  test("a sick store is 503 with its reason", async () => {
+  test("a store whose disk fails is degraded and still there, with the reason", async () => {
     const { url, db } = await fixture;
-    db.healthNow = { ok: false, reason: "log segment poisoned: fdatasync failed: EIO" };
-    for (const path of ["/health", "/ready"]) {
+    db.healthNow = { ok: false, reason: "log: cannot sync the log: EIO" };
+    for (const path of ["/health", "/ready", "/v1/health"]) {
       const response = await fetch(url + path);
-      expect([response.status, await response.text()]).toEqual([503, '{"error":"log segment poisoned: fdatasync failed: EIO"}']);
+      expect([response.status, await response.text()]).toEqual([200, '{"status":"degraded","reason":"log: cannot sync the log: EIO"}']);
     }
+    expect(await (await fetch(`${url}/status`)).json()).toMatchObject({ status: "degraded", reason: "log: cannot sync the log: EIO" });
     db.healthNow = { ok: true, reason: undefined };
   });
 

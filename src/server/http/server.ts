@@ -2,98 +2,47 @@
  * The HTTP listener. Each request goes through the same steps (contract http.md 1.2): surface guard, CORS, timeout, in-flight limit,
  * credentials, route. The body limit is kept where bodies are read (body.ts).
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import { CONNECTION_IDLE_SECONDS } from "./limits.ts";
+import { adminRoutes } from "./admin.ts";
+import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
+import { registerFacts } from "./http-metrics.ts";
+import { influxQueryRoutes } from "./influx-query.ts";
+import { influxRoutes } from "./influx.ts";
+import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
+import { sqlRoutes } from "./sql.ts";
 
-/** A running listener. */
-export interface HttpServer {
-  /** The port it listens on: the real one when any free port was asked for. */
-  readonly port: number;
+/** A running listener with all routes. */
+export interface HttpServer extends HttpListener {
   /** `http://host:port`. */
   readonly url: string;
   /**
-   * Stops accepting, lets requests in flight finish for at most `graceMs`, then closes every connection. Resolves when all are closed.
-   * Stop it before the database closes, so that a write in flight is still acknowledged.
+   * Takes requests that other threads pass on, over a socket in the file system that only this user can open.
+   *
+   * @throws DbError StorageUnavailable
    */
-  stop(graceMs: number): Promise<void>;
+  listenForForwarded(path: string): ForwardedListener;
 }
 
 /** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const service = new HttpService(options);
-  const server = listen(options, service);
-  const { port } = server;
-  if (port === undefined) throw new DbError(StatusCode.Internal, "cannot read the port of the HTTP listener");
+  registerFacts(options.metrics, options.db, options.build);
+  const service = new HttpService(options, {
+    routes: (metrics, failures) => [
+      ...adminRoutes(options),
+      ...sqlRoutes(options, metrics, failures),
+      ...influxRoutes(options, metrics),
+      ...influxQueryRoutes(options),
+    ],
+  });
+  const listener = openListener(options, service);
+  const { port } = listener;
   const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
   options.logger.info({ address: `${host}:${port}`, surface: options.surface }, "HTTP listens");
   return {
     port,
     url: `http://${host}:${port}`,
-    stop: async (graceMs) => {
-      service.startStopping();
-      await stopGracefully(server, graceMs, options);
-    },
+    stop: (graceMs) => listener.stop(graceMs),
+    listenForForwarded: (path) => listenForForwarded(path, service, options.logger),
   };
-}
-
-/**
- * Tries to listen and lets go at once, so that a taken port is told before a long start.
- *
- * @throws DbError StorageUnavailable as `startHttpServer` would
- */
-export function probeAddress(hostname: string, port: number): void {
-  try {
-    // Without routes or a handler of use: it is gone before anyone can connect.
-    void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(undefined, { status: 503 }) }).stop(true);
-  } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${hostname}:${port}: ${listenFailure(cause)}`, { cause });
-  }
-}
-
-function listen(options: HttpServerOptions, service: HttpService): Bun.Server<undefined> {
-  const { hostname, port } = options;
-  try {
-    return Bun.serve({
-      hostname,
-      port,
-      development: false,
-      // Said aloud: without it `development: false` lets a second process share the port, and each gets half of the requests.
-      reusePort: false,
-      idleTimeout: CONNECTION_IDLE_SECONDS,
-      // The runtime would answer by itself, without our text and headers, so its limit is out of reach and ours is kept in body.ts.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: (request, server) => service.handle(request, server),
-      error: (error) => service.lastResort(error),
-    });
-  } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${hostname}:${port}: ${listenFailure(cause)}`, { cause });
-  }
-}
-
-function listenFailure(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  switch (code) {
-    case "EADDRINUSE":
-      return "address in use; stop the other process or set another http.addr";
-    case "EACCES":
-      return "not permitted; ports below 1024 need privileges, set another http.addr";
-    case "EADDRNOTAVAIL":
-      return "no interface of this machine has that address; set another http.addr";
-    default:
-      return cause instanceof Error ? cause.message : String(cause);
-  }
-}
-
-async function stopGracefully(server: Bun.Server<undefined>, graceMs: number, options: HttpServerOptions): Promise<void> {
-  const drained = server.stop(false).then(() => true);
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), graceMs);
-  const done = await Promise.race([drained, late.promise]);
-  clearTimeout(timer);
-  if (done) return;
-  options.logger.warn({ pending: server.pendingRequests, graceMs }, "HTTP closes requests that did not finish in time");
-  await server.stop(true);
 }

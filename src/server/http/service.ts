@@ -3,34 +3,40 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { adminRoutes } from "./admin.ts";
 import { Authenticator } from "./authenticator.ts";
 import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
 import { Cors } from "./cors.ts";
 import { codedErrorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { InFlightBytes } from "./in-flight.ts";
-import { influxRoutes } from "./influx.ts";
-import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAIT_MS } from "./limits.ts";
-import type { HttpServerOptions } from "./options.ts";
-import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
+import { type BodyShare, InFlightBytes, OVER_IN_FLIGHT } from "./in-flight.ts";
+import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAITERS_MAX } from "./limits.ts";
+import type { IngestServerOptions } from "./options.ts";
+import { discardBody, emptyReply, type Reply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
 import { type Route, Router } from "./router.ts";
-import { sqlRoutes } from "./sql.ts";
 
 const NOT_FOUND: Reply = emptyReply(404);
-const OVER_IN_FLIGHT: Reply = {
-  ...textReply(429, "Request body memory limit exceeded: Request memory limit exceeded"),
-  headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
-};
 
 /** What the service uses of the runtime's server. */
-type Listener = Pick<Bun.Server<undefined>, "timeout" | "requestIP">;
+export type Listener = Pick<Bun.Server<undefined>, "timeout"> & {
+  requestIP(request: Request): { readonly address: string } | null;
+};
+
+/** Answers a request of a path that this thread has no route for. */
+export type Forward = (request: Request, listener: Listener) => Promise<Response>;
+
+/** What a service serves. */
+export interface Served {
+  routes(metrics: HttpMetrics, failures: FailureLog): readonly Route[];
+  /** For paths without a route; without it they are answered with 404. */
+  readonly forward?: Forward;
+}
 
 /** The steps from a request to its answer, with the state they share. */
 export class HttpService {
-  private readonly options: HttpServerOptions;
+  private readonly options: IngestServerOptions;
+  private readonly forward: Forward | undefined;
   private readonly router: Router;
   private readonly cors: Cors;
   private readonly metrics: HttpMetrics;
@@ -39,18 +45,22 @@ export class HttpService {
   private readonly authenticator: Authenticator;
   private stopping = false;
 
-  constructor(options: HttpServerOptions) {
+  constructor(options: IngestServerOptions, served: Served) {
     this.options = options;
-    this.metrics = new HttpMetrics(options.metrics, options.db, options.build);
+    this.forward = served.forward;
+    this.metrics = new HttpMetrics(options.metrics);
     this.failures = new FailureLog(options.logger, (bug) => options.onBug(bug));
     this.cors = new Cors(options.cors);
-    this.inFlight = new InFlightBytes(options.inFlightBytesMax, IN_FLIGHT_WAIT_MS);
+    this.inFlight = new InFlightBytes({
+      bytesMax: options.inFlightBytesMax,
+      waitMs: options.inFlightWaitMs,
+      waitersMax: IN_FLIGHT_WAITERS_MAX,
+      onRejected: (reason) => this.metrics.bodiesRejected.inc({ reason }),
+    });
+    options.memory.register("request_bodies", { bytes: () => this.inFlight.bytes });
+    this.metrics.showInFlight(this.inFlight);
     this.authenticator = new Authenticator(options.userProvider, options.publicAdmin, this.metrics.authFailures);
-    this.router = new Router([
-      ...adminRoutes(options),
-      ...sqlRoutes(options, this.metrics, this.failures),
-      ...influxRoutes(options, this.metrics),
-    ]);
+    this.router = new Router(served.routes(this.metrics, this.failures));
   }
 
   /** From now on answers ask clients to close their connections. */
@@ -62,6 +72,7 @@ export class HttpService {
   async handle(request: Request, listener: Listener): Promise<Response> {
     const startedMs = this.options.clock.monotonicMillis();
     const [path, rawQuery] = splitUrl(request.url);
+    if (this.forward !== undefined && !this.router.has(path)) return this.forwarded(await this.forward(request, listener));
     if (this.options.surface === "api" && !isApiPath(path)) return this.respond(request, NOT_FOUND, {});
     // `/debug` stands outside the layers: no CORS, no timeout, no metrics.
     const debug = path.startsWith("/debug/");
@@ -74,6 +85,11 @@ export class HttpService {
     // The handler may have lifted the connection's timeout; a streamed answer has its own.
     if (!(reply.body instanceof ReadableStream)) listener.timeout(request, CONNECTION_IDLE_SECONDS);
     return this.respond(request, reply, debug ? {} : this.cors.headersFor(request));
+  }
+
+  private forwarded(response: Response): Response {
+    if (this.stopping) response.headers.set("connection", "close");
+    return response;
   }
 
   /** What to answer when answering failed. */
@@ -104,13 +120,10 @@ export class HttpService {
   ): Promise<Reply> {
     const found = this.router.find(request.method, path);
     const route = found.route;
-    let bytes = 0;
+    let share: BodyShare | undefined;
     try {
-      if (this.options.inFlightBytesMax > 0) {
-        const length = Number(request.headers.get("content-length") ?? 0);
-        if (!(await this.inFlight.acquire(length))) return OVER_IN_FLIGHT;
-        bytes = length;
-      }
+      share = await this.inFlight.acquire(Number(request.headers.get("content-length") ?? 0), signal);
+      if (share === undefined) return OVER_IN_FLIGHT;
       const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers);
       if (verdict.kind === "refused") return codedErrorReply(verdict.error, 0, 401);
       if (found.kind === "refused") return found.reply;
@@ -122,6 +135,7 @@ export class HttpService {
         user: verdict.user,
         signal,
         startedMs,
+        share,
         database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
         setIdleTimeout: (seconds) => listener.timeout(request, seconds),
       };
@@ -131,7 +145,7 @@ export class HttpService {
     } catch (error) {
       return this.failed(error, route?.errors ?? "coded", request, path, startedMs, listener);
     } finally {
-      if (bytes > 0) this.inFlight.release(bytes);
+      share?.release();
     }
   }
 

@@ -20,6 +20,26 @@ export function isWholeZstd(bytes: Uint8Array): boolean {
   return bytes.length > 0;
 }
 
+/** Bytes that the first frame says it unfolds to; undefined when it does not say so, or is none. */
+export function zstdContentSize(bytes: Uint8Array): number | undefined {
+  if (bytes.length < 18) return undefined; // Room for the longest frame header.
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(0, true) !== MAGIC) return undefined;
+  const descriptor = view.getUint8(4);
+  const singleSegment = (descriptor >> 5) & 1;
+  const at = 5 + (1 - singleSegment) + (DICTIONARY_ID_BYTES[descriptor & 3] ?? 0);
+  switch (descriptor >> 6) {
+    case 0:
+      return singleSegment === 1 ? view.getUint8(at) : undefined;
+    case 1:
+      return view.getUint16(at, true) + 256;
+    case 2:
+      return view.getUint32(at, true);
+    default:
+      return Number(view.getBigUint64(at, true));
+  }
+}
+
 /** Position after the frame at `start`, or -1. */
 function frameEnd(view: DataView, start: number): number {
   if (start + 8 > view.byteLength) return -1;

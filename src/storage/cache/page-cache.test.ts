@@ -24,6 +24,24 @@ describe("a page cache", () => {
     expect(cache.bytes).toBe(30);
   });
 
+  test("gives memory back, oldest pages first, and takes it again little by little", () => {
+    const cache = new PageCache(160);
+    for (let key = 0; key < 16; key++) cache.put(key, page(10));
+    cache.giveBack(25);
+    expect([cache.bytes, cache.get(2), cache.get(3)]).toEqual([130, undefined, page(10)]);
+    cache.put(100, page(10));
+    expect(cache.bytes).toBe(130);
+    cache.mayGrow();
+    cache.put(101, page(10));
+    expect(cache.bytes).toBe(140);
+    cache.giveBack(1e9);
+    cache.put(102, page(1));
+    expect(cache.bytes).toBe(0);
+    for (let i = 0; i < 100; i++) cache.mayGrow();
+    for (let key = 0; key < 100; key++) cache.put(key, page(10));
+    expect(cache.bytes).toBe(160);
+  });
+
   test("gives back the very page", () => {
     const cache = new PageCache(100);
     const vector = page(10);

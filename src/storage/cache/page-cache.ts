@@ -1,19 +1,37 @@
 /**
- * Decoded pages, least recently used out first, limited by bytes. Keys are plain numbers, so a hit is one Map lookup for 16,384 values:
- * whoever opens a file takes a range of keys for all its pages, and no range is given out twice.
+ * Decoded pages, least recently used out first, limited by bytes; the limit falls while the server is short of memory. Keys are plain
+ * numbers, so a hit is one Map lookup for 16,384 values: whoever opens a file takes a range of keys for all its pages, and no range is
+ * given out twice.
  */
 import type { Vector } from "../../column/vector.ts";
+
+/** Part of the full limit by which a lowered one rises at a time. */
+const GROW_RATIO = 1 / 16;
 
 /** See the file header. */
 export class PageCache {
   private readonly entries: Map<number, { readonly vector: Vector; readonly bytes: number }> = new Map();
   private readonly bytesMax: number;
+  /** The limit now. */
+  private bytesLimit: number;
   private nextKey = 0;
   /** Bytes held now. */
   bytes = 0;
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
+    this.bytesLimit = bytesMax;
+  }
+
+  /** Drops the oldest pages until `bytes` are given back, and keeps no more than that until `mayGrow`. */
+  giveBack(bytes: number): void {
+    this.bytesLimit = Math.max(0, this.bytes - bytes);
+    this.evict();
+  }
+
+  /** Lets the cache have a little more, up to its full limit. */
+  mayGrow(): void {
+    this.bytesLimit = Math.min(this.bytesMax, this.bytesLimit + this.bytesMax * GROW_RATIO);
   }
 
   /** The first of `count` keys that nobody else has. */
@@ -35,12 +53,16 @@ export class PageCache {
   /** Keeps a page and drops the oldest ones beyond the limit. */
   put(key: number, vector: Vector): void {
     const bytes = vectorBytes(vector);
-    if (bytes > this.bytesMax) return;
+    if (bytes > this.bytesLimit) return;
     this.remove(key);
     this.entries.set(key, { vector, bytes });
     this.bytes += bytes;
+    this.evict();
+  }
+
+  private evict(): void {
     for (const oldest of this.entries.keys()) {
-      if (this.bytes <= this.bytesMax) break;
+      if (this.bytes <= this.bytesLimit) break;
       this.remove(oldest);
     }
   }

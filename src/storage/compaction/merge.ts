@@ -93,7 +93,7 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
       timeUnit: time.type.unit,
       timeColumnId: time.id,
       output: outputOf(schema, job.defaults),
-      bounds: [],
+      conditions: [],
       request,
       metrics: undefined,
     });

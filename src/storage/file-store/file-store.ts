@@ -28,6 +28,8 @@ export interface FileStore {
   create(name: string): Promise<FileWriter>;
   /** @throws DbError StorageUnavailable when it does not exist */
   open(name: string): Promise<FileReader>;
+  /** Length of a file in bytes, undefined when it does not exist. @throws DbError StorageUnavailable when that cannot be said */
+  sizeOf(name: string): Awaitable<number | undefined>;
   /** Deletes a file; one that does not exist is no error. */
   delete(name: string): Promise<void>;
   /**

@@ -2,7 +2,7 @@
  * Files on a local disk. A file is written as `<name>.tmp`, synced, renamed, and its folder synced, so that a crash leaves either the whole
  * file or a `.tmp` that the next start deletes.
  */
-import { fstatSync, readSync } from "node:fs";
+import { fstatSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
@@ -42,6 +42,13 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX,
     },
     async open(name) {
       return guarded(`open file ${name}`, async () => new LocalFileReader(name, join(root, name), descriptors));
+    },
+    sizeOf(name) {
+      try {
+        return statSync(join(root, name), { throwIfNoEntry: false })?.size;
+      } catch (error) {
+        throw failure(`look at file ${name}`, error);
+      }
     },
     async delete(name) {
       failPoint("file.before-delete");

@@ -37,6 +37,7 @@ export function memoryFileStore(files: Map<string, Uint8Array> = new Map()): Fil
         close: () => undefined,
       };
     },
+    sizeOf: (name) => files.get(name)?.length,
     async delete(name) {
       files.delete(name);
     },

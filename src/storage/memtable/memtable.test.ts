@@ -60,13 +60,52 @@ describe("a memtable", () => {
     expect(pool.take(SLAB)).toBe(buffer);
   });
 
+  test("orders chunks by sequence, whenever they come; those of one record stay in its order", () => {
+    const memtable = new Memtable(new SlabPool(0));
+    const lease = { retain: () => undefined, release: () => undefined };
+    const made = [3, 1, 5, 4, 4, 2].map((sequence) => chunkIn(memtable, sequence));
+    memtable.lease(lease, 0, 0);
+    for (const chunk of made) memtable.adopt(chunk);
+    expect(memtable.chunks).toEqual([made[1]!, made[5]!, made[0]!, made[3]!, made[4]!, made[2]!]);
+    expect(memtable.chunks[3]).toBe(made[3]!);
+    const restored = new Memtable(new SlabPool(0));
+    for (const chunk of made) {
+      restored.reserve(0);
+      restored.restore(chunk);
+    }
+    restored.sort();
+    expect(restored.chunks).toEqual(memtable.chunks);
+    expect([restored.maxSequence, restored.rowCount]).toEqual([5, 6]);
+  });
+
+  test("keeps memory of other threads in use, counts it, and gives it back with its own", () => {
+    const users: string[] = [];
+    const lease = { retain: () => void users.push("retain"), release: () => void users.push("release") };
+    const memtable = new Memtable(new SlabPool(0));
+    memtable.lease(lease, 100, 7);
+    memtable.lease(lease, 0, 8);
+    memtable.lease(lease, 50, 9);
+    expect([memtable.bytes, memtable.firstWriteMillis, memtable.isUnused]).toEqual([150, 7, false]);
+    memtable.retain();
+    memtable.release();
+    expect(users).toEqual(["retain"]);
+    memtable.release();
+    expect(users).toEqual(["retain", "release"]);
+  });
+
   test("stops on what must not happen", () => {
     const memtable = new Memtable(new SlabPool(0));
     expect(() => memtable.abandon()).toThrow("a reserved chunk");
     memtable.reserve(0);
     memtable.publish(chunkIn(memtable, 5));
     memtable.reserve(0);
-    expect(() => memtable.publish(chunkIn(memtable, 4))).toThrow("sequences ascend; got 4 after 5");
+    expect(() => memtable.close()).toThrow("no chunk under way; got 1");
+    memtable.sealedSequence = 7;
+    expect(() => memtable.publish(chunkIn(memtable, 8))).toThrow("a chunk before its memtable is closed; got 8");
+    memtable.abandon();
+    memtable.close();
+    memtable.reserve(0);
+    expect(() => memtable.publish(chunkIn(memtable, 4))).toThrow("a chunk before its memtable is closed; got 4");
     memtable.release();
     expect(() => memtable.retain()).toThrow("in use");
     expect(() => memtable.release()).toThrow("in use");

@@ -4,7 +4,7 @@
  * The result is as narrow as the widest chunk. Measured: 1.5 ns a value for Int8 from 300 chunks of 10,000 rows.
  */
 import { assert } from "../../base/assert.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, formOf } from "../../column/data-type.ts";
 import { retypeVector } from "../../column/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
@@ -20,7 +20,7 @@ import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
 export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType, former?: readonly StoredAs[]): Vector {
   const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk.columns, columnId, type, former) }));
   const validity = validityOf(sorted.rowCount, sources);
-  if (type.kind === "timestamp" || type.kind === "duration") return scatterTimes(sorted.rowCount, sources, validity);
+  if (formOf(type) === "times") return scatterTimes(sorted.rowCount, sources, validity);
   const kind = kindFor(sources, type);
   switch (kind) {
     case "number":
@@ -58,7 +58,7 @@ function kindFor(sources: readonly Source[], type: DataType): ChunkValues["kind"
     if (kind === undefined || data.kind === "wide") kind = data.kind;
   }
   if (kind !== undefined) return kind;
-  return type.kind === "int" || type.kind === "float" || type.kind === "boolean" || type.kind === "date" ? "number" : "bytes";
+  return formOf(type) === "number" ? "number" : "bytes";
 }
 
 /**

@@ -68,13 +68,17 @@ function writeDefinitions(entry: RecordEntry, columnCount: number, head: ByteWri
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** One chunk of a record read back. */
-export interface DecodedEntry {
+/** What the head of a record says of one chunk. */
+export interface HeadEntry {
   readonly tableId: number;
   /** Tag columns that the definitions list, by column id. */
   readonly columnIds: readonly number[];
   readonly definitions: readonly { readonly series: number; readonly values: readonly (string | undefined)[] }[];
   readonly header: ChunkHeader;
+}
+
+/** One chunk of a record read back. */
+export interface DecodedEntry extends HeadEntry {
   /** The chunk's memory: a view of the record. */
   readonly bytes: Uint8Array;
 }
@@ -86,8 +90,27 @@ export interface DecodedEntry {
  *   the record passed its checksum, so that is a bug
  */
 export function decodeWriteRecord(sequence: number, payload: Uint8Array): DecodedEntry[] {
+  return reading(sequence, () => {
+    const { entries, headEnd } = readHead(sequence, payload);
+    let at = headEnd;
+    const decoded = entries.map((entry): DecodedEntry => {
+      const bytes = new ByteReader(payload, at).raw(entry.header.payloadBytes);
+      at += bytes.length;
+      return { ...entry, bytes };
+    });
+    assert(at === payload.length, `record of ${at} B; got ${payload.length}`);
+    return decoded;
+  });
+}
+
+/** Reads the first part that `encodeWriteRecord` made: what it says of each chunk, in order. @throws as `decodeWriteRecord` */
+export function decodeRecordHead(sequence: number, head: Uint8Array): readonly HeadEntry[] {
+  return reading(sequence, () => readHead(sequence, head).entries);
+}
+
+function reading<T>(sequence: number, read: () => T): T {
   try {
-    return decodeEntries(sequence, payload);
+    return read();
   } catch (error) {
     if (!(error instanceof ByteReadError)) throw error;
     throw new DbError(StatusCode.StorageUnavailable, `cannot replay log record ${sequence}: its head is broken: ${error.message}`, {
@@ -96,7 +119,7 @@ export function decodeWriteRecord(sequence: number, payload: Uint8Array): Decode
   }
 }
 
-function decodeEntries(sequence: number, payload: Uint8Array): DecodedEntry[] {
+function readHead(sequence: number, payload: Uint8Array): { readonly entries: readonly HeadEntry[]; readonly headEnd: number } {
   const input = new ByteReader(payload);
   const version = input.u32();
   if (version !== VERSION) {
@@ -106,21 +129,17 @@ function decodeEntries(sequence: number, payload: Uint8Array): DecodedEntry[] {
     );
   }
   const headEnd = input.u32() + 8;
-  let at = headEnd;
   const count = input.varint();
-  const entries: DecodedEntry[] = [];
+  const entries: HeadEntry[] = [];
   for (let i = 0; i < count; i++) {
     const tableId = input.u32();
     const columnIds: number[] = [];
     for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
     const definitions = readDefinitions(input, columnIds.length);
-    const header = readChunkHeader(sequence, input);
-    entries.push({ tableId, columnIds, definitions, header, bytes: new ByteReader(payload, at).raw(header.payloadBytes) });
-    at += header.payloadBytes;
+    entries.push({ tableId, columnIds, definitions, header: readChunkHeader(sequence, input) });
   }
   assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
-  assert(at === payload.length, `record of ${at} B; got ${payload.length}`);
-  return entries;
+  return { entries, headEnd };
 }
 
 function readDefinitions(input: ByteReader, columnCount: number): DecodedEntry["definitions"] {

@@ -77,7 +77,7 @@ test("rows move from active to frozen to files, and are counted once", async () 
   const { region } = fixture;
   fixture.write(1);
   expect(region.hasFrozen).toBe(false);
-  expect(region.freeze()).toBe(region.oldestFrozen());
+  expect(region.freeze(1000, false)).toBe(region.oldestFrozen());
   fixture.write(2);
   expect([region.rowCount, region.hasFrozen, region.activeBytes * 2 === region.memoryBytes]).toEqual([2, true, true]);
   expect(fixture.values()).toEqual([1, 2]);
@@ -88,10 +88,10 @@ test("rows move from active to frozen to files, and are counted once", async () 
 
 test("freezing an empty region does nothing; one that only failed writes used gives its memory back", async () => {
   const fixture = new Fixture();
-  expect(fixture.region.freeze()).toBeUndefined();
+  expect(fixture.region.freeze(1000, false)).toBeUndefined();
   fixture.prepare(1).abandon();
   expect(fixture.region.activeBytes).toBeGreaterThan(0);
-  const memtable = fixture.region.freeze()!;
+  const memtable = fixture.region.freeze(1000, false)!;
   fixture.region.finishFlush(memtable, [], 0);
   expect([fixture.region.memoryBytes, fixture.region.flushedSequence]).toEqual([0, 0]);
 });
@@ -103,7 +103,7 @@ test("the oldest write counts also while it waits for its flush", () => {
   fixture.clock.set(9_000_000_000n);
   fixture.write(2);
   expect(fixture.region.oldestWriteMillis).toBe(5000);
-  fixture.region.freeze();
+  fixture.region.freeze(1000, false);
   expect(fixture.region.oldestWriteMillis).toBe(5000);
 });
 
@@ -111,12 +111,12 @@ test("a snapshot keeps its memory and files, and sees nothing newer", async () =
   const fixture = new Fixture();
   const { region, files } = fixture;
   fixture.write(1);
-  region.freeze();
+  region.freeze(1000, false);
   await fixture.flush();
   fixture.write(2);
   const snapshot = region.snapshot();
   fixture.write(3);
-  region.freeze();
+  region.freeze(1000, false);
   await fixture.flush();
   await region.close(true);
   expect(snapshot.chunks.length).toBe(1);
@@ -141,7 +141,7 @@ test("the folder of a dropped table goes with its last reader", async () => {
 test("closing without deleting keeps the files", async () => {
   const fixture = new Fixture();
   fixture.write(1);
-  fixture.region.freeze();
+  fixture.region.freeze(1000, false);
   await fixture.flush();
   await fixture.region.close(false);
   expect(fixture.files.size).toBe(1);
@@ -165,7 +165,7 @@ test("rows in memory, under way and read back get the default of a field that is
   const fixture = new Fixture();
   const { region } = fixture;
   fixture.write(1);
-  region.freeze();
+  region.freeze(1000, false);
   fixture.write(2);
   const underWay = fixture.prepare(3);
   const added: ColumnSchema = { ...V, id: columnId(4), name: "w", default: { kind: "literal", value: 7 } };
@@ -191,7 +191,7 @@ test("a flush job names the series in use with their tags", () => {
   const fixture = new Fixture();
   fixture.region.registry.register(["unused"]);
   fixture.write(1);
-  const memtable = fixture.region.freeze()!;
+  const memtable = fixture.region.freeze(1000, false)!;
   const job = fixture.region.flushJob(memtable, 1);
   expect([...job.seriesNumbers]).toEqual([1]);
   expect(job.tags.dictionaries[0]?.[job.tags.codes[0]![0]!]).toBe("a");

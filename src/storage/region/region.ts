@@ -7,6 +7,7 @@
  * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
  */
 import type { Clock } from "../../base/clock.ts";
+import { type Logger, silentLogger } from "../../base/log.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
@@ -15,6 +16,7 @@ import type { SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
+import type { MemoryLease } from "../memtable/memory-lease.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
@@ -52,6 +54,7 @@ export class Region {
   private readonly pool: SlabPool;
   private readonly store: FileStore;
   private readonly clock: Clock;
+  private readonly logger: Logger;
   private active: Memtable;
   private frozen: Memtable[] = [];
   private files: SstFile[] = [];
@@ -64,17 +67,18 @@ export class Region {
     schema: TableSchema,
     files: readonly DataFile[],
     flushedSequence: number,
-    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock },
+    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock; readonly logger?: Logger },
   ) {
     this.pool = parts.pool;
     this.store = parts.store;
     this.clock = parts.clock;
+    this.logger = parts.logger ?? silentLogger;
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
     this.registry = new SeriesRegistry(schema.name);
     this.active = new Memtable(parts.pool);
     this.setSchema(schema);
-    this.files = files.map((file) => new SstFile(file, parts.store));
+    this.files = files.map((file) => this.opened(file));
   }
 
   /** Takes a new version of the schema. Rows in memory get the defaults of its new fields; those in files get them when they are read. */
@@ -146,25 +150,51 @@ export class Region {
     }
   }
 
-  /** Takes a chunk that was read back from the log; `place` puts it on the memtable's memory, or gives nothing if it cannot be used. */
+  /**
+   * Takes a chunk that was read back from the log, in any order until `endRestore`; `place` puts it on the memtable's memory, or gives
+   * nothing if it cannot be used.
+   */
   restore(place: (memtable: Memtable) => Chunk | undefined): void {
     const { active } = this;
     active.reserve(this.clock.monotonicMillis());
     const chunk = place(active);
     if (chunk === undefined) active.abandon();
-    else active.publish(this.withDefaults(chunk));
+    else active.restore(this.withDefaults(chunk));
+  }
+
+  /** Ends the time of `restore`. */
+  endRestore(): void {
+    this.active.sort();
   }
 
   /**
    * Ends the active memtable and starts another. Returns undefined when there is nothing to flush.
-   * The job may be asked for once `whenSettled` has resolved.
+   * The job may be asked for once `whenSettled` has resolved and every other thread has said what it did up to `sealedSequence`.
+   *
+   * @param sealedSequence the newest sequence that was given out: the rows up to it belong in the frozen memtable, also those that other
+   *   threads tell of later
+   * @param isShared whether other threads write: then rows may be under way that nothing here knows of
    */
-  freeze(): Memtable | undefined {
+  freeze(sealedSequence: number, isShared: boolean): Memtable | undefined {
     const memtable = this.active;
-    if (memtable.bytes === 0) return undefined; // One that only failed writes used holds memory without rows: it goes the same way.
+    // One that only failed writes used holds memory without rows: it goes the same way.
+    if (memtable.bytes === 0 && !isShared) return undefined;
     this.active = new Memtable(this.pool);
+    memtable.sealedSequence = sealedSequence;
     this.frozen.push(memtable);
     return memtable;
+  }
+
+  /**
+   * Takes a chunk that another thread wrote to its log and that is durable, or, without a chunk, the memory of writes that failed. The
+   * chunk finds its place by its sequence; it is dropped when rows of its sequence were truncated meanwhile.
+   *
+   * @param bytes what the thread took for this table since it last said so
+   */
+  adopt(sequence: number, chunk: Chunk | undefined, lease: MemoryLease, bytes: number): void {
+    const memtable = this.frozen.find(({ sealedSequence }) => sequence <= sealedSequence) ?? this.active;
+    memtable.lease(lease, bytes, this.clock.monotonicMillis());
+    if (chunk !== undefined && sequence > this.flushedSequence) memtable.adopt(this.withDefaults(chunk));
   }
 
   /** The frozen memtable that must be flushed next. */
@@ -174,6 +204,7 @@ export class Region {
 
   /** What a worker needs to write a frozen memtable to files. */
   flushJob(memtable: Memtable, firstFileId: number): FlushJob {
+    memtable.close();
     const isUsed = new Uint8Array(this.registry.count);
     for (const { series, rowCount } of memtable.chunks) {
       for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
@@ -193,7 +224,7 @@ export class Region {
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
   finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
     this.frozen = this.frozen.filter((other) => other !== memtable);
-    for (const file of files) this.files.push(new SstFile(file, this.store));
+    for (const file of files) this.files.push(this.opened(file));
     this.markFlushed(sequence);
     memtable.release();
   }
@@ -224,7 +255,7 @@ export class Region {
     const ids = new Set(old.map(({ id }) => id));
     const gone = this.files.filter(({ meta }) => ids.has(meta.id));
     const kept = this.files.filter(({ meta }) => !ids.has(meta.id));
-    const added = made.map((file) => new SstFile(file, this.store));
+    const added = made.map((file) => this.opened(file));
     this.files = [...kept, ...added].sort((a, b) => compareFiles(a.meta, b.meta));
     return async () => {
       for (const file of gone) await file.drop();
@@ -297,6 +328,10 @@ export class Region {
 
   private async deleteFolderIfUnused(): Promise<void> {
     if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
+  }
+
+  private opened(file: DataFile): SstFile {
+    return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
   }
 
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {

@@ -1,7 +1,7 @@
 /**
  * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece that is a whole vector is passed through.
  */
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, formOf } from "../../column/data-type.ts";
 import { baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import type { Piece } from "./scan-source.ts";
@@ -11,7 +11,7 @@ export function concatPieces(pieces: readonly Piece[], rowCount: number, type: D
   const only = pieces[0];
   if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
   const validity = joinValidity(pieces, rowCount);
-  if (type.kind === "timestamp" || type.kind === "duration") return joinTimes(pieces, rowCount, validity);
+  if (formOf(type) === "times") return joinTimes(pieces, rowCount, validity);
   const kind = kindOf(pieces, type);
   switch (kind) {
     case "number":
@@ -27,7 +27,7 @@ function kindOf(pieces: readonly Piece[], type: DataType): Vector["kind"] {
   let kind: Vector["kind"] | undefined;
   for (const { vector } of pieces) if (vector !== undefined && (kind === undefined || vector.kind === "wide")) kind = vector.kind;
   if (kind !== undefined) return kind;
-  return type.kind === "int" || type.kind === "float" || type.kind === "boolean" || type.kind === "date" ? "number" : "bytes";
+  return formOf(type) === "number" ? "number" : "bytes";
 }
 
 function joinValidity(pieces: readonly Piece[], rowCount: number): Uint8Array | undefined {

@@ -1,12 +1,12 @@
 import type { Vector } from "../../column/vector.ts";
-import type { FieldBounds, ScanMetrics } from "../../table/scan.ts";
+import type { ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/sst-file.ts";
+import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
+import { PagePruner } from "./page-pruner.ts";
+import { PageSummaries, type ResolvedSummaries } from "./page-summaries.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
-
-/** Field bounds with the id of their column. */
-export type ColumnBounds = FieldBounds & { readonly columnId: number };
 
 /** What a scan tells its file sources. */
 export interface FileScan {
@@ -16,14 +16,16 @@ export interface FileScan {
   readonly minOffset: number;
   readonly maxOffset: number;
   readonly timeColumnId: number;
-  readonly bounds: readonly ColumnBounds[];
+  readonly conditions: readonly ColumnCondition[];
+  readonly summaries: ResolvedSummaries | undefined;
   readonly metrics: ScanMetrics | undefined;
 }
 
 /** A data file as a source. The file's group base equals the scan's, so its offsets need no shift. */
 export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const timeColumn = file.columnOf(scan.timeColumnId);
-  const skipped = new Set<number>();
+  const pruner = new PagePruner(file, scan.conditions, scan.metrics);
+  const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
   return {
     addRuns: (source, wanted, runs) => addRuns(file, scan, source, wanted, runs),
@@ -43,7 +45,9 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
-    outsideBounds: (start) => isOutside(file, scan, file.pageOf(start), skipped),
+    prune: (runs, own) => pruner.decide(runs, own),
+    summarise: (runs, own) => summaries?.take(runs, own) ?? [],
+    holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,
   };
 }
 
@@ -86,17 +90,4 @@ async function piecesOf(
     }
   }
   return pieces;
-}
-
-/** `skipped` keeps a page that many runs share from being counted once a run. */
-function isOutside(file: OpenSst, scan: FileScan, page: number, skipped: Set<number>): boolean {
-  for (const bounds of scan.bounds) {
-    const column = file.columnOf(bounds.columnId);
-    if (column >= 0 && file.pageOutside(column, page, bounds.min, bounds.max)) {
-      if (scan.metrics !== undefined && !skipped.has(page)) scan.metrics.pagesSkipped++;
-      skipped.add(page);
-      return true;
-    }
-  }
-  return false;
 }

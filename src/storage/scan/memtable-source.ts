@@ -31,7 +31,9 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
       return ranges.map(({ start, end }) => ({ vector: values, from: start, to: end }));
     },
     pageEnd: () => sorted.rowCount,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

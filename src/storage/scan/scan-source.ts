@@ -6,6 +6,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ConstantColumn } from "./constant-column.ts";
 import type { StoredAs } from "./former-column.ts";
+import type { ScanBatch } from "../../table/scan.ts";
 import type { RunList } from "./run-list.ts";
 
 /** A field column as the scan wants it. */
@@ -41,6 +42,10 @@ export interface ScanSource {
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
-  /** Whether statistics prove that no row of `[start, end)`, all of one page, meets the bounds. */
-  outsideBounds(start: number, end: number): boolean;
+  /** Finds pages that hold no row of interest; `own` are those runs of the source, as indexes into the list, that stand alone. */
+  prune(runs: RunList, own: Uint32Array): Promise<void>;
+  /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `own` as for `prune`. */
+  summarise(runs: RunList, own: Uint32Array): readonly ScanBatch[];
+  /** Whether the page of `row` holds no row of interest, as `prune` found, or was handed out by `summarise`. */
+  holdsNothing(row: number): boolean;
 }

@@ -19,10 +19,13 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst, SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
-import { type ColumnBounds, fileSource } from "./file-source.ts";
+import type { ColumnCondition } from "./column-condition.ts";
+import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { RunList } from "./run-list.ts";
+import type { ResolvedSummaries } from "./page-summaries.ts";
 import type { ScanSource } from "./scan-source.ts";
+import { wantedTags } from "./wanted-tags.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
 import { splitCluster } from "./split-cluster.ts";
 
@@ -42,7 +45,10 @@ export interface ResolvedScan {
   readonly timeUnit: TimeUnit;
   readonly timeColumnId: number;
   readonly output: readonly OutputColumn[];
-  readonly bounds: readonly ColumnBounds[];
+  /** What rows of interest meet, joined by AND: pages that hold none may be left out. */
+  readonly conditions: readonly ColumnCondition[];
+  /** What `request.summaries` asks for; never beside conditions. */
+  readonly summaries?: ResolvedSummaries | undefined;
   readonly request: ScanRequest;
   readonly metrics: ScanMetrics | undefined;
 }
@@ -75,15 +81,20 @@ interface OpenedFile {
 }
 
 async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
+  const { metrics } = scan;
   const { timeRange } = scan.request;
+  const wanted = wantedTags(scan.request.tagPredicates, scan.registry);
   const opened: OpenedFile[] = [];
   for (const file of scan.files) {
-    if (file.meta.maxTime < timeRange.start || file.meta.minTime >= timeRange.end) {
-      if (scan.metrics !== undefined) scan.metrics.filesSkipped++;
-      continue;
+    const isInRange = file.meta.maxTime >= timeRange.start && file.meta.minTime < timeRange.end;
+    const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache) : undefined;
+    if (sst !== undefined) opened.push({ file, sst });
+    if (metrics === undefined) continue;
+    if (sst !== undefined) metrics.filesRead++;
+    else {
+      metrics.filesSkipped++;
+      if (isInRange) metrics.filesSkippedByTags++;
     }
-    opened.push({ file, sst: await file.open(scan.registry, scan.cache) });
-    if (scan.metrics !== undefined) scan.metrics.filesRead++;
   }
   return opened;
 }
@@ -120,6 +131,8 @@ interface Group {
   readonly assembler: Assembler;
   readonly runs: RunList;
   readonly singles: Uint32Array;
+  /** `singles` by source. */
+  readonly singlesOf: readonly Uint32Array[];
   readonly clusters: readonly (readonly number[])[];
 }
 
@@ -136,7 +149,15 @@ async function openGroup(
   const end = base + BigInt(length);
   const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
   const sources: ScanSource[] = [];
-  const fileScan = { base, minOffset, maxOffset, timeColumnId: scan.timeColumnId, bounds: scan.bounds, metrics: scan.metrics };
+  const fileScan = {
+    base,
+    minOffset,
+    maxOffset,
+    timeColumnId: scan.timeColumnId,
+    conditions: scan.conditions,
+    summaries: scan.summaries,
+    metrics: scan.metrics,
+  };
   for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
   if (scan.chunks.length > 0) {
     const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted, bucketCount: wanted.length };
@@ -149,6 +170,8 @@ async function openGroup(
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
   const { single, clusters } = findOverlaps(runs, wanted.length, mayRepeat || scan.request.order === "series-time");
+  const singlesOf = bySource(runs, single, sources.length);
+  for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   const assembler = {
     sources,
     output: scan.output,
@@ -156,7 +179,20 @@ async function openGroup(
     timeType: { kind: "timestamp", unit: scan.timeUnit } as const,
     mergeMode: scan.mergeMode,
   };
-  return { assembler, runs, singles: single, clusters };
+  return { assembler, runs, singles: single, singlesOf, clusters };
+}
+
+/** Runs that stand alone, source by source: they come in the order of their sources. */
+function bySource(runs: RunList, singles: Uint32Array, sourceCount: number): readonly Uint32Array[] {
+  const parts: Uint32Array[] = [];
+  let from = 0;
+  for (let source = 0; source < sourceCount; source++) {
+    let to = from;
+    while (to < singles.length && runs.sources[singles[to] as number] === source) to++;
+    parts.push(singles.subarray(from, to));
+    from = to;
+  }
+  return parts;
 }
 
 function segmentOf(runs: RunList, i: number): Segment {
@@ -187,10 +223,11 @@ async function* plainBatches(
   for (const base of groups) {
     const group = await openGroup(scan, opened, base, wanted, seen);
     const pending = new PendingBatch(group.assembler);
+    for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
     for (const i of group.singles) {
       const run = segmentOf(group.runs, i);
       for (let at = run.start; at < run.end; ) {
-        at = pending.add(run, at, true);
+        at = pending.add(run, at);
         if (pending.isFull) yield await pending.take();
       }
     }
@@ -235,7 +272,7 @@ async function* orderedBatches(
     }
     const segment = segmentOf(runs, run);
     for (let at = segment.start; at < segment.end; ) {
-      at = pending.add(segment, at, false);
+      at = pending.add(segment, at);
       if (pending.isFull) yield await pending.take();
     }
   }
@@ -287,18 +324,14 @@ class PendingBatch {
     this.assembler = assembler;
   }
 
-  /**
-   * Adds rows of a run from row `from` on, until the batch is full or the run ends. Returns the first row that was not looked at.
-   *
-   * @param mayPrune whether pages that statistics prove to be outside the bounds are left out
-   */
-  add({ source, series, end }: Segment, from: number, mayPrune: boolean): number {
+  /** Adds rows of a run from row `from` on, until the batch is full or the run ends. Returns the first row that was not looked at. */
+  add({ source, series, end }: Segment, from: number): number {
     const rows = this.assembler.sources[source] as ScanSource;
     let at = from;
     while (at < end && !this.isFull) {
       const pageEnd = rows.pageEnd(at);
       const to = Math.min(end, pageEnd, at + BATCH_ROWS - this.rowCount);
-      if (!mayPrune || !rows.outsideBounds(at, to)) {
+      if (!rows.holdsNothing(at)) {
         this.segments.push({ source, series, start: at, end: to });
         this.rowCount += to - at;
         this.isFull = this.rowCount >= BATCH_ROWS || (to === pageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);

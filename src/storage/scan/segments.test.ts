@@ -40,7 +40,9 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
     },
     column: async () => [],
     pageEnd: (row) => row,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

@@ -16,7 +16,9 @@ function sourceOf(times: readonly number[]): ScanSource {
       }),
     column: async () => [],
     pageEnd: () => 0,
-    outsideBounds: () => false,
+    prune: async () => undefined,
+    summarise: () => [],
+    holdsNothing: () => false,
   };
 }
 

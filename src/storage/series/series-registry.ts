@@ -58,9 +58,11 @@ export class SeriesRegistry implements SeriesView {
   private size = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   private readonly table: string;
+  private seriesMax: number;
 
-  constructor(table: string) {
+  constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX) {
     this.table = table;
+    this.seriesMax = seriesMax;
   }
 
   /** Number of series. */
@@ -145,6 +147,27 @@ export class SeriesRegistry implements SeriesView {
     return this.registerCodes(this.scratch);
   }
 
+  /** As `register`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
+  registerKnown(values: readonly (string | undefined)[]): number {
+    const { seriesMax } = this;
+    this.seriesMax = Number.POSITIVE_INFINITY;
+    try {
+      return this.register(values);
+    } finally {
+      this.seriesMax = seriesMax;
+    }
+  }
+
+  /** Whether a new series is refused. */
+  get isFull(): boolean {
+    return this.size >= this.seriesMax;
+  }
+
+  /** From now on takes no new series: those of all threads together are at the limit. */
+  close(): void {
+    this.seriesMax = this.size;
+  }
+
   /** As `register`, from codes by position. `codes` is borrowed. */
   registerCodes(codes: Uint32Array): number {
     const { slots, columns } = this;
@@ -164,7 +187,7 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private add(codes: Uint32Array, slot: number): number {
-    if (this.size >= SERIES_PER_TABLE_MAX) {
+    if (this.size >= this.seriesMax) {
       throw new DbError(
         StatusCode.RateLimited,
         `cannot add a series to table ${this.table}: it has ${this.size} already, which is the limit; use fewer distinct tag values`,

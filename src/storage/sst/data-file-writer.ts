@@ -11,6 +11,9 @@ import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { FileStore, FileWriter } from "../file-store/file-store.ts";
+import { COLUMN_INDEX_BLOB, encodeDirectory } from "../index/directory-codec.ts";
+import { indexSpecsOf } from "../index/index-spec.ts";
+import { IndexWriter } from "../index/index-writer.ts";
 import { takeRows } from "../scan/merge-rows.ts";
 import { tagScalar } from "../series/series-ranks.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
@@ -23,6 +26,7 @@ export class DataFileWriter {
   private readonly name: string;
   private readonly target: FileWriter;
   private readonly writer: ParquetWriter;
+  private readonly indexes: IndexWriter;
 
   private constructor(schema: TableSchema, id: number, name: string, target: FileWriter, bareSeconds: ReadonlySet<number>) {
     this.schema = schema;
@@ -35,10 +39,12 @@ export class DataFileWriter {
         type: column.type,
         nullable: column.semantic === "field",
         role: column.semantic === "timestamp" ? "time" : column.semantic,
+        bloom: column.semantic === "tag" && column.type.kind === "string",
         bareSeconds: bareSeconds.has(column.id),
       }),
     );
     this.writer = new ParquetWriter(columns, target);
+    this.indexes = new IndexWriter(indexSpecsOf(schema), (bytes) => this.writer.addBytes(bytes).offset);
   }
 
   /**
@@ -59,13 +65,21 @@ export class DataFileWriter {
 
   /** Writes rows, one input a column of the schema; `seriesEnds` are the row ends of their series. @throws DbError */
   append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds: Uint32Array): void {
-    this.writer.append(rowCount, inputs, seriesEnds);
+    const pageEnds = this.writer.append(rowCount, inputs, seriesEnds);
+    this.indexes.append(pageEnds, (position) => {
+      const input = inputs[position];
+      const type = this.schema.columns[position]?.type;
+      assert(input !== undefined && input.kind !== "runs" && type !== undefined, "an index is on a field");
+      return { vector: input, type };
+    });
   }
 
   /** Makes the file durable. @throws DbError StorageUnavailable; call `abort` then */
   async finish(index: SeriesIndex, sequence: number): Promise<DataFile> {
     const { schema, id, name } = this;
     this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
+    const entries = this.indexes.finish();
+    if (entries.length > 0) this.writer.addBlob(COLUMN_INDEX_BLOB, encodeDirectory(entries));
     const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
     const written = this.writer.finish({
       "varve.table": String(schema.id),

@@ -8,6 +8,8 @@ import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import { type FileRow, jobOf, tableOf, wantedRows } from "../../../test/support/storage/table.ts";
 import { UNITS_PER_SECOND } from "../../column/data-type.ts";
+import { clockText } from "../../column/clock-time.ts";
+import { decimalText } from "../../column/decimal.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import { flushChunks } from "./flush.ts";
 
@@ -30,7 +32,7 @@ afterAll(async () => {
 function selected(): string {
   const fields = FIELDS.map(({ id, type }) => {
     if (type.kind === "float") return `f_${id}::DOUBLE::VARCHAR AS f_${id}`;
-    if (type.kind === "binary") return `hex(f_${id}) AS f_${id}`;
+    if (type.kind === "binary" || type.kind === "vector") return `hex(f_${id}) AS f_${id}`;
     if (type.kind === "date") return `date_diff('day', DATE '1970-01-01', f_${id})::VARCHAR AS f_${id}`;
     if (type.kind === "timestamp") return `epoch_${type.unit === "microsecond" ? "us" : "ms"}(f_${id})::VARCHAR AS f_${id}`;
     return `f_${id}::VARCHAR AS f_${id}`;
@@ -44,6 +46,8 @@ function asText(row: FileRow): (string | null)[] {
     if (value === undefined) return null;
     if (value instanceof Uint8Array) return Buffer.from(value).toString("hex").toUpperCase();
     const type = FIELDS[index - 3]?.type;
+    if (type?.kind === "decimal") return decimalText(value as number | bigint, type.scale);
+    if (type?.kind === "time") return clockText(Number(value), type.unit).replace(/(\.\d+?)0+$/, "$1"); // It prints no zeros at the end.
     return type?.kind === "float" ? floatText(Number(value)) : String(value);
   });
 }
@@ -114,6 +118,13 @@ describe("DuckDB reads a flush", () => {
       "f_19 BLOB",
       "f_20 TIMESTAMP WITH TIME ZONE",
       "f_21 TIMESTAMP WITH TIME ZONE",
+      "f_22 DECIMAL(8,3)",
+      "f_23 DECIMAL(18,6)",
+      "f_24 DECIMAL(38,10)",
+      "f_25 TIME",
+      "f_26 TIME",
+      "f_27 JSON",
+      "f_28 BLOB",
     ]);
   });
 });

@@ -3,9 +3,10 @@ import { errorOf, failureOf } from "../../../test/support/failure-of.ts";
 import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { jobOf, readFileRows, registryOf, SERIES_TAGS, TIME_ID, tableOf, wantedRows } from "../../../test/support/storage/table.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { ScanMetrics } from "../../table/scan.ts";
+import { newScanMetrics, type ScanMetrics } from "../../table/scan.ts";
 import { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
+import type { LeafCondition } from "../index/index-lookup.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "./data-file.ts";
@@ -56,8 +57,12 @@ async function openFile(cache: PageCache = new PageCache(1 << 20)): Promise<Open
   return new SstFile(meta, memoryFileStore(files)).open(registryOf(), cache);
 }
 
+function between(min: number | undefined, max: number | undefined): LeafCondition {
+  return { kind: "range", column: "v", min, max };
+}
+
 function newMetrics(): ScanMetrics {
-  return { rowsReturned: 0, bytesRead: 0, filesRead: 0, filesSkipped: 0, pagesRead: 0, pagesSkipped: 0 };
+  return newScanMetrics();
 }
 
 describe("an open file", () => {
@@ -123,13 +128,13 @@ describe("an open file", () => {
   test("knows which pages cannot hold a value between bounds", async () => {
     const open = await openFile();
     const column = open.columnOf(VALUE);
-    expect(open.pageOutside(column, 0, undefined, undefined)).toBe(false);
-    expect(open.pageOutside(column, 0, 50, undefined)).toBe(true);
-    expect(open.pageOutside(column, 0, 49, undefined)).toBe(false);
-    expect(open.pageOutside(column, 0, undefined, -1)).toBe(true);
-    expect(open.pageOutside(column, 0, undefined, 0)).toBe(false);
-    expect(open.pageOutside(0, 0, 1, 2)).toBe(false); // Text has no such bounds.
-    expect(open.pageOutside(open.columnOf(FIELDS[2]!.id), 0, 1, 2)).toBe(true); // All NULL.
+    expect(open.pageMayMeet(column, 0, between(undefined, undefined))).toBe(true);
+    expect(open.pageMayMeet(column, 0, between(50, undefined))).toBe(false);
+    expect(open.pageMayMeet(column, 0, between(49, undefined))).toBe(true);
+    expect(open.pageMayMeet(column, 0, between(undefined, -1))).toBe(false);
+    expect(open.pageMayMeet(column, 0, between(undefined, 0))).toBe(true);
+    expect(open.pageMayMeet(0, 0, between(1, 2))).toBe(true); // Text has no such bounds.
+    expect(open.pageMayMeet(open.columnOf(FIELDS[2]!.id), 0, between(1, 2))).toBe(false); // All NULL.
   });
 });
 

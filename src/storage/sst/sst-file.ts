@@ -5,16 +5,24 @@
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
 import { decodeDictionary, decodePage } from "../../format/parquet/reader.ts";
 import type { PageDictionary } from "../../format/parquet/types.ts";
-import type { ScanMetrics } from "../../table/scan.ts";
+import type { ColumnSummary, ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
-import type { FileReader, FileStore } from "../file-store/file-store.ts";
+import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "./data-file.ts";
+import { COLUMN_INDEX_BLOB } from "../index/directory-codec.ts";
+import { FileIndexes } from "../index/file-indexes.ts";
+import type { LeafCondition } from "../index/index-lookup.ts";
+import { columnsById } from "./columns-by-id.ts";
+import { boundsMayMeet } from "./page-bounds.ts";
+import { pageFigures, type WantedFigures } from "./page-figures.ts";
 import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
@@ -33,8 +41,11 @@ export class OpenSst {
   private readonly groupFirstPage: Uint32Array;
   private readonly columnOfId: ReadonlyMap<number, number>;
   private readonly dictionaries: Map<number, PageDictionary> = new Map();
+  private readonly warn: Warn;
+  private columnIndexes: Promise<FileIndexes | undefined> | undefined;
 
-  constructor(reader: FileReader, parquet: ParquetFile, index: SeriesIndex, series: Uint32Array, cache: PageCache) {
+  constructor(reader: FileReader, parquet: ParquetFile, index: SeriesIndex, series: Uint32Array, cache: PageCache, warn: Warn) {
+    this.warn = warn;
     this.reader = reader;
     this.parquet = parquet;
     this.index = index;
@@ -78,16 +89,39 @@ export class OpenSst {
     return low;
   }
 
-  /** Whether statistics prove that no value of the page lies in `[min, max]`. */
-  pageOutside(column: number, page: number, min: number | undefined, max: number | undefined): boolean {
+  /** Whether statistics leave room for a value of the page that meets the condition. */
+  pageMayMeet(column: number, page: number, condition: LeafCondition): boolean {
     const group = this.pageGroup[page] as number;
-    const pages = this.parquet.pageIndex(group, column);
-    const p = page - (this.groupFirstPage[group] as number);
-    const pageMin = pages.mins?.[p];
-    const pageMax = pages.maxs?.[p];
-    if (pageMin === undefined || pageMax === undefined) return false;
-    if (Number.isNaN(pageMin)) return pages.sums !== undefined; // No value at all: a comparison is never true for NULL.
-    return (min !== undefined && pageMax < min) || (max !== undefined && pageMin > max);
+    return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), condition);
+  }
+
+  /** Figures of all rows of a page; undefined when it must be decoded to know them. */
+  pageFigures(column: number, page: number, wanted: WantedFigures): ColumnSummary | undefined {
+    const group = this.pageGroup[page] as number;
+    const type = this.parquet.columns[column]?.type ?? { kind: "null" };
+    return pageFigures(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), type, wanted);
+  }
+
+  /** The indexes of columns, read at the first call; undefined when there are none or they are damaged, which is reported once. */
+  indexes(): Promise<FileIndexes | undefined> {
+    this.columnIndexes ??= this.readIndexes();
+    return this.columnIndexes;
+  }
+
+  private async readIndexes(): Promise<FileIndexes | undefined> {
+    const { parquet, reader } = this;
+    const onDamage = (why: string): void => this.warn(`the column indexes of a data file are not used: ${why}`);
+    try {
+      const range = parquet.blob(COLUMN_INDEX_BLOB);
+      if (range === undefined) return undefined;
+      const directory = parquet.verifyBlob(COLUMN_INDEX_BLOB, await reader.read(range.offset, range.length));
+      const typeOf = (columnId: number): DataType | undefined => parquet.columns[this.columnOf(columnId)]?.type;
+      const read = (offset: number, length: number): Awaitable<Uint8Array> => reader.read(offset, length);
+      return new FileIndexes(directory, parquet.rowCount, { read, typeOf, onDamage }, this.cache);
+    } catch (error) {
+      onDamage(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
   }
 
   /** Values of a page. Times count from the series index's `timeBase`. @throws DbError StorageUnavailable when the page is damaged */
@@ -111,10 +145,6 @@ export class OpenSst {
     return vector;
   }
 
-  close(): void {
-    this.reader.close();
-  }
-
   private async dictionaryOf(rowGroup: number, column: number): Promise<PageDictionary | undefined> {
     const range = this.parquet.rowGroups[rowGroup]?.chunks[column]?.dictionary;
     if (range === undefined) return undefined;
@@ -128,28 +158,31 @@ export class OpenSst {
   }
 }
 
-function columnsById(parquet: ParquetFile): Map<number, number> {
-  const text = parquet.keyValues.get("varve.columns");
-  if (text === undefined) throw new Error("it has no column ids");
-  const ids = JSON.parse(text) as Readonly<Record<string, number>>;
-  const map = new Map<number, number>();
-  for (const [name, id] of Object.entries(ids)) map.set(id, parquet.columnIndexOf(name));
-  return map;
+/** Takes what is wrong with a file that can still be read. */
+export type Warn = (why: string) => void;
+
+/** A file whose footer was read and whose series were not. */
+interface Probe {
+  readonly reader: FileReader;
+  readonly filter: TagFilter;
 }
 
 /** One file of a table. Counted by its users; invariant: open while `users` > 0 and it was read, deleted after `drop` when `users` is 0. */
 export class SstFile {
   readonly meta: DataFile;
   private readonly store: FileStore;
+  private readonly warn: Warn;
+  private probing: Promise<Probe> | undefined;
   private opening: Promise<OpenSst> | undefined;
-  private opened: OpenSst | undefined;
+  private reader: FileReader | undefined;
   private users = 1;
   private dropped = false;
 
   /** The caller is the first user. */
-  constructor(meta: DataFile, store: FileStore) {
+  constructor(meta: DataFile, store: FileStore, warn: Warn = () => undefined) {
     this.meta = meta;
     this.store = store;
+    this.warn = warn;
   }
 
   /** Opens the file at its first call. @throws DbError StorageUnavailable naming the file when it is missing or damaged */
@@ -157,6 +190,20 @@ export class SstFile {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     this.opening ??= this.openOnce(registry, cache);
     return this.opening;
+  }
+
+  /**
+   * As `open`, unless the file certainly holds no series with one of the values of every tag: then undefined, and neither series nor page
+   * indexes are kept.
+   */
+  async openIfHolds(wanted: readonly WantedTag[], registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
+    assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    if (this.opening === undefined && wanted.length > 0) {
+      this.probing ??= this.probeOnce();
+      const { reader, filter } = await this.probing;
+      if (!(await this.named(() => filter.mayHold(wanted, reader)))) return undefined;
+    }
+    return this.open(registry, cache);
   }
 
   retain(): void {
@@ -169,8 +216,8 @@ export class SstFile {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     this.users--;
     if (this.users > 0) return;
-    if (this.opening !== undefined) await Promise.allSettled([this.opening]); // Whoever opened it sees why it failed.
-    this.opened?.close();
+    await Promise.allSettled([this.probing, this.opening]); // Whoever opened it sees why it failed.
+    this.reader?.close();
     if (this.dropped) await this.store.delete(this.meta.name);
   }
 
@@ -180,40 +227,77 @@ export class SstFile {
     await this.release();
   }
 
+  private async probeOnce(): Promise<Probe> {
+    try {
+      return await this.named(async () => {
+        const reader = await this.readerOnce();
+        return { reader, filter: TagFilter.of(await readFooter(this.meta, reader), this.warn) };
+      });
+    } catch (error) {
+      this.probing = undefined;
+      if (this.opening === undefined) this.startOver();
+      throw error;
+    }
+  }
+
   private async openOnce(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
     try {
-      this.opened = await openSst(this.meta, this.store, registry, cache);
-      return this.opened;
+      return await this.named(async () => {
+        const reader = await this.readerOnce();
+        return readSst(this.meta, reader, registry, cache, this.warn);
+      });
     } catch (error) {
-      this.opening = undefined; // The next scan tries again.
+      this.startOver();
       throw error;
+    }
+  }
+
+  /** The next scan tries again from the beginning. */
+  private startOver(): void {
+    this.reader?.close();
+    this.reader = undefined;
+    this.probing = undefined;
+    this.opening = undefined;
+  }
+
+  private async readerOnce(): Promise<FileReader> {
+    if (this.reader !== undefined) return this.reader;
+    const reader = await this.store.open(this.meta.name);
+    if (this.reader === undefined) this.reader = reader;
+    else reader.close(); // Another scan was faster.
+    return this.reader;
+  }
+
+  /** Runs `read` and puts the file's name to its errors; those of the store and of the format carry it already. */
+  private async named<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof DbError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${this.meta.name}: ${why}`, { cause: error });
     }
   }
 }
 
-async function openSst(meta: DataFile, store: FileStore, registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
-  const reader = await store.open(meta.name);
-  try {
-    let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
-    for (;;) {
-      const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
-      const opened = openParquet(meta.name, reader.byteLength, tail);
-      if (opened.kind === "more") {
-        tailBytes = opened.byteLength;
-        continue;
-      }
-      const range = opened.file.blob(SERIES_INDEX_BLOB);
-      if (range === undefined) throw new Error("it has no series index");
-      const blob = opened.file.verifyBlob(SERIES_INDEX_BLOB, await reader.read(range.offset, range.length));
-      const index = decodeSeriesIndex(blob);
-      return new OpenSst(reader, opened.file, index, registerSeries(index, registry), cache);
-    }
-  } catch (error) {
-    reader.close();
-    if (error instanceof DbError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${meta.name}: ${why}`, { cause: error });
+/** The footer and page indexes of a file, from its last bytes. */
+async function readFooter(meta: DataFile, reader: FileReader): Promise<ParquetFile> {
+  let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
+  for (;;) {
+    const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
+    const opened = openParquet(meta.name, reader.byteLength, tail);
+    if (opened.kind === "file") return opened.file;
+    tailBytes = opened.byteLength;
   }
+}
+
+async function readSst(meta: DataFile, reader: FileReader, registry: SeriesRegistry, cache: PageCache, warn: Warn): Promise<OpenSst> {
+  const parquet = await readFooter(meta, reader);
+  const range = parquet.blob(SERIES_INDEX_BLOB);
+  if (range === undefined) throw new Error("it has no series index");
+  const blob = parquet.verifyBlob(SERIES_INDEX_BLOB, await reader.read(range.offset, range.length));
+  const index = decodeSeriesIndex(blob);
+  return new OpenSst(reader, parquet, index, registerSeries(index, registry), cache, warn);
 }
 
 /** Finds or makes the number of each run's series. */

@@ -242,6 +242,36 @@ test("memory shared between threads is written as it is", async () => {
   expect(await sequencesAfter(log)).toEqual([1]);
 });
 
+describe("a start", () => {
+  test("writes once more and syncs what no record says to be durable: a sync may have failed in the process before", async () => {
+    const log = await open();
+    await put(log, 1);
+    await put(log, 2);
+    const next = await openLocalLog(log.directory);
+    logs.push(next);
+    await next.wal.recover(() => undefined);
+    // The second record says that the first was durable; nothing says so of the second.
+    expect(next.disk.calls).toEqual([
+      "list",
+      "read",
+      "open",
+      `${RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
+      "sync",
+      "close",
+      "syncFolder",
+    ]);
+  });
+
+  test("leaves the log as it is when it is never synced", async () => {
+    const log = await open({ sync: "never" });
+    await put(log, 1);
+    const next = await openLocalLog(log.directory, { sync: "never" });
+    logs.push(next);
+    await next.wal.recover(() => undefined);
+    expect(next.disk.calls).toEqual(["list", "read"]);
+  });
+});
+
 test("recovery adds up what it cut and lost, and says what segments hold", async () => {
   const log = await open({ segmentBytes: 40 });
   for (const i of [1, 2, 3]) await put(log, i);

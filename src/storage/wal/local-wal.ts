@@ -7,11 +7,13 @@
  * Measured on the reference machine: 0.2 ms a sync of 4 KiB, 3.7 ms of 1 MiB.
  *
  * Failure: a failed write is cut off the file again and its records rejected; the segment is closed, since later records may rely on
- * the lost ones. A failed sync or a failed cut poisons the log: what reached the disk is unknown, so nothing is acknowledged until a
- * restart has read the log again.
+ * the lost ones. After a failed sync or cut, or two failed writes in a row, the log takes no records. It then sets its disk right
+ * (log-repair.ts) and tries a new segment, 0.1 s to 1 s apart and whatever the load is, and goes on by itself once that works.
  */
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
@@ -19,6 +21,7 @@ import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
+import { LogRepairs } from "./log-repair.ts";
 import {
   completeRecordHeader,
   encodeRecordHeader,
@@ -27,13 +30,22 @@ import {
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
-import { replaySegment } from "./replay.ts";
-import type { Wal, WalRecord, WalRecovery, WalRecoveryReport, WalSegment, WalSync } from "./wal.ts";
+import { replaySegment, type SegmentReplay } from "./replay.ts";
+import type { Wal, WalQueue, WalRecord, WalRecovery, WalRecoveryReport, WalSegment, WalSync } from "./wal.ts";
 
 /** Most bytes written between two syncs, so that one huge group does not delay all others. */
 const GROUP_BYTES_MAX = 16 * 1024 * 1024;
 /** Most buffers of one writev; Linux's IOV_MAX is 1024. */
 const WRITEV_PARTS_MAX = 1000;
+/** Groups that fail one after another before the log stops to take records. Reason: one failure may have been of that segment alone. */
+const FAILURES_MAX = 2;
+/** Between two tries to set the log right: doubles from the first to the second. */
+const HEAL_MILLIS_MIN = 100;
+const HEAL_MILLIS_MAX = 1000;
+/** Bytes that a try has to write before the log takes records again. Reason: a full disk has room for a header all the time. */
+const PROBE_BYTES: number = 256 * 1024;
+/** After how many seconds a refused client should come back. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** How a local log works. */
 export interface LocalWalOptions {
@@ -45,8 +57,12 @@ export interface LocalWalOptions {
   readonly segmentBytes: number;
   readonly recovery: WalRecovery;
   readonly logger: Logger;
+  /** True when another log object has read the records back: `recover` then reads none. */
+  readonly isRecovered?: boolean;
   /** Default: the disk of this machine. */
   readonly disk?: LogDisk;
+  /** Default: the clock of this machine. */
+  readonly clock?: Clock;
 }
 
 interface Pending {
@@ -63,8 +79,14 @@ interface OpenSegment {
   readonly fd: number;
   /** Bytes known to be written. */
   written: number;
-  /** Bytes of them that a sync has covered. */
+  /** Bytes that a sync has covered. */
   durable: number;
+}
+
+/** Why the log takes no records, and since when. */
+interface Trouble {
+  readonly reason: string;
+  readonly sinceMillis: number;
 }
 
 /** Opens (or makes) the log directory. Nothing is read before `recover`. @throws DbError StorageUnavailable when it cannot be made */
@@ -90,8 +112,18 @@ class LocalWal implements Wal {
   private headId = 0;
   private headBytes = 0;
   private queue: Pending[] = [];
+  private queuedBytes = 0;
+  private queuedRecords = 0;
   private pumping: Promise<void> | undefined;
-  private poisoned: string | undefined;
+  private trouble: Trouble | undefined;
+  private readonly repairs: LogRepairs;
+  private readonly clock: Clock;
+  /** Groups that failed since the last one that did not. */
+  private failures = 0;
+  private healing: Promise<void> | undefined;
+  /** The segment that a try to heal made and that has no records. */
+  private tried: OpenSegment | undefined;
+  private healTimer: ReturnType<typeof setTimeout> | undefined;
   /** Whether bytes were written that no sync has covered yet; only in modes "interval" and "never". */
   private dirty = false;
   private backgroundSyncing: Promise<void> = Promise.resolve();
@@ -100,9 +132,14 @@ class LocalWal implements Wal {
   constructor(options: LocalWalOptions) {
     this.options = options;
     this.disk = options.disk ?? systemLogDisk;
+    this.clock = options.clock ?? systemClock;
+    this.repairs = new LogRepairs(this.disk);
   }
 
-  async recover(onRecord: (record: WalRecord) => Promise<void> | void): Promise<WalRecoveryReport> {
+  async recover(
+    onRecord: (record: WalRecord) => Promise<void> | void,
+    onLost?: (payload: Uint8Array | undefined) => void,
+  ): Promise<WalRecoveryReport> {
     assert(this.state === "new", `a log is recovered once; got ${this.state}`);
     const ids = await this.listSegments();
     let records = 0;
@@ -111,24 +148,22 @@ class LocalWal implements Wal {
     let lostBytes = 0;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
-      const found = await replaySegment(
-        this.pathOf(id),
-        id,
-        i === ids.length - 1,
-        this.options.recovery,
-        async (record) => {
-          records++;
-          bytes += record.payload.length;
-          await onRecord(record);
-        },
-        this.disk,
-      );
+      if (this.options.isRecovered === true) {
+        this.complete.push({ id, bytes: await sizeOf(this.pathOf(id)) });
+        continue;
+      }
+      const count = async (record: WalRecord): Promise<void> => {
+        records++;
+        bytes += record.payload.length;
+        await onRecord(record);
+      };
+      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost, this.disk);
       failPoint("recover.segment-read");
       tornTailBytes += found.tornTailBytes;
       lostBytes += found.lostBytes;
       this.complete.push({ id, bytes: found.intactBytes });
+      if (i === ids.length - 1 && this.options.sync !== "never") await this.settleNewest(id, found);
     }
-    if (ids.length > 0 && this.options.sync !== "never") await this.syncNewest(ids.at(-1) as number);
     failPoint("recover.log-synced");
     this.headId = ids.at(-1) ?? 0;
     this.headBytes = Number.POSITIVE_INFINITY; // The next record starts a fresh segment.
@@ -150,8 +185,10 @@ class LocalWal implements Wal {
 
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void> {
     assert(this.headId > 0, "beginRecord comes before append");
-    if (this.poisoned !== undefined) return Promise.reject(this.unavailable(this.poisoned));
-    if (this.state === "closed") return Promise.reject(this.unavailable("it is closed"));
+    if (this.trouble !== undefined || this.state === "closed") {
+      this.headBytes = Number.POSITIVE_INFINITY; // Later records must not rely on what this one would have defined.
+      return Promise.reject(this.unavailable(this.trouble?.reason ?? "it is closed"));
+    }
     let payloadBytes = 0;
     let payloadCrc = 0;
     for (const part of parts) {
@@ -164,8 +201,14 @@ class LocalWal implements Wal {
     this.headBytes += bytes;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.queue.push({ segment: this.headId, parts: [header, ...parts], bytes, resolve, reject });
+    this.queuedBytes += bytes;
+    this.queuedRecords++;
     this.pumping ??= this.pump();
     return promise;
+  }
+
+  queued(): WalQueue {
+    return { records: this.queuedRecords, bytes: this.queuedBytes };
   }
 
   segments(): readonly WalSegment[] {
@@ -189,28 +232,41 @@ class LocalWal implements Wal {
         this.complete.unshift(oldest); // The next trim tries again.
         throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${reasonOf(cause)}`, { cause });
       }
+      await this.repairs.deleted(oldest.id);
       failPoint("log.deleted");
     }
   }
 
   failure(): string | undefined {
-    return this.poisoned;
+    return this.trouble?.reason;
   }
 
   async close(): Promise<void> {
     this.state = "closed";
     clearInterval(this.syncTimer);
+    clearTimeout(this.healTimer);
     while (this.pumping !== undefined) await this.pumping;
-    const current = this.takeCurrent();
+    await this.healing;
     await this.backgroundSyncing;
-    if (current === undefined) return;
     try {
-      if (this.dirty && this.poisoned === undefined) await this.sync(current);
+      if (this.dirty && this.current !== undefined) await this.sync(this.current);
     } catch (error) {
-      throw this.unavailable(this.poisoned ?? reasonOf(error), error);
+      throw this.unavailable(this.trouble?.reason ?? reasonOf(error), error);
     } finally {
-      await this.disk.close(current.fd);
+      const current = this.takeCurrent();
+      if (current !== undefined) await this.disk.close(current.fd);
+      await this.lastRepair();
     }
+  }
+
+  /** One more try, so that the next start finds the log in order; it copes with what is left. */
+  private async lastRepair(): Promise<void> {
+    try {
+      await this.repairs.run();
+    } catch (error) {
+      this.options.logger.error({ error: reasonOf(error) }, "cannot set the log right before it closes");
+    }
+    await this.repairs.close();
   }
 
   private async pump(): Promise<void> {
@@ -218,10 +274,12 @@ class LocalWal implements Wal {
       const group = this.takeGroup();
       try {
         await this.commit(group);
+        this.failures = 0;
         for (const record of group) record.resolve();
       } catch (error) {
         this.rejectFrom(group, error);
       }
+      this.forgetQueued(group);
     }
     this.pumping = undefined;
   }
@@ -240,8 +298,13 @@ class LocalWal implements Wal {
     return this.queue.splice(0, count);
   }
 
+  private forgetQueued(records: readonly Pending[]): void {
+    this.queuedRecords -= records.length;
+    for (const { bytes } of records) this.queuedBytes -= bytes;
+  }
+
   private async commit(group: readonly Pending[]): Promise<void> {
-    this.refusePoisoned();
+    this.refuseInTrouble();
     const segment = await this.openSegment((group[0] as Pending).segment);
     const parts: Uint8Array[] = [];
     let bytes = 0;
@@ -267,7 +330,12 @@ class LocalWal implements Wal {
   private async openSegment(id: number): Promise<OpenSegment> {
     if (this.current?.id === id) return this.current;
     await this.closeCurrent();
-    this.refusePoisoned();
+    this.refuseInTrouble();
+    return this.beginSegment(id);
+  }
+
+  /** Makes a segment file and goes on in it. */
+  private async beginSegment(id: number): Promise<OpenSegment> {
     const path = this.pathOf(id);
     const stamp = crypto.getRandomValues(new Uint32Array(1))[0] as number;
     const fd = await this.disk.create(path);
@@ -275,29 +343,35 @@ class LocalWal implements Wal {
       failPoint("log.segment-made");
       await this.writeAll(fd, [encodeSegmentHeader(id, stamp)], 0);
     } catch (error) {
-      await this.removeStart(path, fd, error);
+      await this.removeStart(id, fd, error);
       throw error;
     }
-    const segment: OpenSegment = { id, stamp, fd, written: SEGMENT_HEADER_BYTES, durable: 0 };
-    this.current = segment;
     failPoint("log.header-written");
-    if (this.options.sync !== "never") await this.syncing(() => this.syncStart(segment));
+    if (this.options.sync !== "never") await this.syncStart(id, fd);
     failPoint("log.folder-synced");
+    const durable = this.options.sync === "never" ? 0 : SEGMENT_HEADER_BYTES;
+    const segment = { id, stamp, fd, written: SEGMENT_HEADER_BYTES, durable };
+    this.current = segment;
     return segment;
   }
 
   /** The header first: what then lies behind a header that cannot be read was never a record of this segment. */
-  private async syncStart(segment: OpenSegment): Promise<void> {
-    await this.disk.sync(segment.fd);
-    segment.durable = SEGMENT_HEADER_BYTES;
-    await this.disk.syncFolder(this.options.directory);
+  private async syncStart(id: number, fd: number): Promise<void> {
+    try {
+      await this.disk.sync(fd);
+      await this.disk.syncFolder(this.options.directory);
+    } catch (error) {
+      this.repairs.add({ kind: "remove", segment: id, fd, path: this.pathOf(id) }); // A power loss may take the file, or not.
+      this.fail(`cannot sync the log: ${reasonOf(error)}`);
+      throw error;
+    }
   }
 
   private async closeCurrent(): Promise<void> {
+    await this.backgroundSyncing;
+    if (this.current !== undefined && this.dirty && this.options.sync === "interval") await this.sync(this.current);
     const current = this.takeCurrent();
     if (current === undefined) return;
-    await this.backgroundSyncing;
-    if (this.dirty && this.options.sync === "interval") await this.sync(current);
     await this.disk.close(current.fd);
     failPoint("log.segment-closed");
   }
@@ -311,8 +385,8 @@ class LocalWal implements Wal {
   }
 
   /** A background sync may have failed while records waited. */
-  private refusePoisoned(): void {
-    if (this.poisoned !== undefined) throw this.unavailable(this.poisoned);
+  private refuseInTrouble(): void {
+    if (this.trouble !== undefined) throw this.unavailable(this.trouble.reason);
   }
 
   /** Writes all parts at `position`, however many calls that takes. No part is empty. @throws the system's error */
@@ -331,46 +405,65 @@ class LocalWal implements Wal {
   }
 
   /** Takes away a segment whose header could not be written: a segment that is not the newest must begin with one. */
-  private async removeStart(path: string, fd: number, why: unknown): Promise<void> {
+  private async removeStart(id: number, fd: number, why: unknown): Promise<void> {
+    const path = this.pathOf(id);
     try {
-      await this.disk.close(fd);
       await this.disk.delete(path);
     } catch (error) {
-      this.poison(`cannot remove a log segment that could not be begun (${reasonOf(why)}): ${reasonOf(error)}`);
+      this.repairs.add({ kind: "remove", segment: id, fd, path });
+      this.fail(`cannot remove a log segment that could not be begun (${reasonOf(why)}): ${reasonOf(error)}`);
+      return;
     }
+    await this.disk.close(fd);
   }
 
+  /** A failed sync leaves unknown bytes on disk: the segment takes no more records, and what it holds beyond the last sync is in doubt. */
   private async sync(segment: OpenSegment): Promise<void> {
-    const { fd, written } = segment;
-    await this.syncing(() => this.disk.sync(fd));
+    const { written } = segment;
+    try {
+      await this.disk.sync(segment.fd);
+    } catch (error) {
+      this.giveUp(segment);
+      this.fail(`cannot sync the log: ${reasonOf(error)}`);
+      throw error;
+    }
     segment.durable = written;
     this.dirty = false;
   }
 
-  /** A failed sync leaves unknown bytes on disk: nothing may be acknowledged after it. */
-  private async syncing(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.poison(`cannot sync the log: ${reasonOf(error)}; restart the server once the disk works again`);
-      throw error;
-    }
+  /** Leaves the segment being written to its repair. */
+  private giveUp(segment: OpenSegment): void {
+    const { id, fd } = segment;
+    const { sync } = this.options;
+    if (this.current === segment) this.takeCurrent();
+    this.dirty = false;
+    if (sync === "interval") this.repairs.add({ kind: "trim", segment: id, fd });
+    else
+      this.repairs.add({
+        kind: "cut",
+        segment: id,
+        fd,
+        length: sync === "always" ? segment.durable : segment.written,
+        isSynced: sync === "always",
+      });
   }
 
   private startBackgroundSync(): void {
-    if (!this.dirty || this.current === undefined || this.poisoned !== undefined) return;
+    if (!this.dirty || this.current === undefined || this.trouble !== undefined) return;
     const segment = this.current;
     this.dirty = false; // What is written from here on waits for the next round.
     this.backgroundSyncing = this.backgroundSyncing.then(() => this.backgroundSync(segment));
   }
 
   private async backgroundSync(segment: OpenSegment): Promise<void> {
-    const { fd, written } = segment;
+    const { written } = segment;
     try {
-      await this.syncing(() => this.disk.sync(fd));
+      await this.disk.sync(segment.fd);
       segment.durable = written;
     } catch (error) {
-      this.options.logger.error({ error: reasonOf(error) }, "the background sync of the log failed");
+      // The engine makes the rows durable in files. Until then a crash of the machine may take what was acknowledged since the last sync.
+      this.giveUp(segment);
+      this.fail(`cannot sync the log: ${reasonOf(error)}`);
     }
   }
 
@@ -384,32 +477,94 @@ class LocalWal implements Wal {
       failPoint("log.cut");
       if (this.options.sync !== "never") await this.disk.sync(segment.fd);
     } catch (error) {
-      this.poison(`cannot cut a failed write (${reasonOf(why)}) off the log: ${reasonOf(error)}`);
+      this.giveUp(segment);
+      this.fail(`cannot cut a failed write (${reasonOf(why)}) off the log: ${reasonOf(error)}`);
     }
   }
 
   /** Rejects a failed group and everything queued for the same segment, which may rely on it; the next record starts a new segment. */
   private rejectFrom(group: readonly Pending[], error: unknown): void {
     const segment = (group[0] as Pending).segment;
-    const failure = this.unavailable(this.poisoned ?? reasonOf(error), error);
-    this.options.logger.error({ segment, error: reasonOf(error) }, "cannot write the log");
-    for (const record of group) record.reject(failure);
-    const rest: Pending[] = [];
-    for (const record of this.queue) {
-      if (this.poisoned !== undefined || record.segment === segment) record.reject(failure);
-      else rest.push(record);
+    if (this.trouble === undefined) {
+      if (++this.failures >= FAILURES_MAX) this.fail(reasonOf(error));
+      else this.options.logger.warn({ segment, error: reasonOf(error) }, "cannot write the log; trying a new segment");
     }
-    this.queue = rest;
-    if (this.headId === segment) this.headBytes = Number.POSITIVE_INFINITY;
+    const failure = this.unavailable(this.trouble?.reason ?? reasonOf(error), error);
+    for (const record of group) record.reject(failure);
+    const isLost = (record: Pending): boolean => this.trouble !== undefined || record.segment === segment;
+    const lost = this.queue.filter(isLost);
+    for (const record of lost) record.reject(failure);
+    this.queue = this.queue.filter((record) => !isLost(record));
+    this.forgetQueued(lost);
+    if (this.trouble !== undefined || this.headId === segment) this.headBytes = Number.POSITIVE_INFINITY;
   }
 
-  private poison(reason: string): void {
-    this.poisoned ??= reason;
-    this.options.logger.error({ reason }, "the log takes no more writes");
+  /** From now on the log takes no records, until it has healed. */
+  private fail(reason: string): void {
+    if (this.trouble !== undefined) return;
+    this.trouble = { reason, sinceMillis: this.clock.monotonicMillis() };
+    this.headBytes = Number.POSITIVE_INFINITY;
+    this.options.logger.error({ reason }, "the log takes no writes; it goes on by itself once its disk works");
+    this.healLater(HEAL_MILLIS_MIN);
+  }
+
+  private healLater(millis: number): void {
+    if (this.state === "closed") return;
+    this.healTimer = setTimeout(() => {
+      this.healing = this.heal(millis);
+    }, millis);
+    this.healTimer.unref();
+  }
+
+  /** Sets the disk right and tries a new segment. Nothing waits in the queue: records are refused meanwhile. */
+  private async heal(millis: number): Promise<void> {
+    while (this.pumping !== undefined) await this.pumping;
+    await this.backgroundSyncing;
+    const { trouble } = this;
+    assert(trouble !== undefined, "only a log in trouble heals");
+    let id = 0;
+    try {
+      if (!(await this.repairs.run())) throw new Error(`log segment ${this.repairs.awaited} waits for its rows to be flushed`);
+      id = await this.tryAgain();
+    } catch (error) {
+      this.options.logger.debug({ error: reasonOf(error) }, "the log does not work yet");
+      this.headBytes = Number.POSITIVE_INFINITY;
+      this.healLater(Math.min(millis * 2, HEAL_MILLIS_MAX));
+      return;
+    }
+    this.trouble = undefined;
+    this.failures = 0;
+    this.headBytes = this.headId === id ? SEGMENT_HEADER_BYTES : Number.POSITIVE_INFINITY;
+    const lasted = Math.round(this.clock.monotonicMillis() - trouble.sinceMillis);
+    this.options.logger.info({ reason: trouble.reason, millis: lasted }, "the log takes writes again");
+  }
+
+  /** Makes a new segment, or takes the one of the last try, and writes to it. Returns its id. @throws the system's error */
+  private async tryAgain(): Promise<number> {
+    if (this.tried === undefined || this.tried !== this.current) {
+      await this.closeCurrent();
+      this.tried = await this.beginSegment(++this.headId);
+    }
+    await this.probe(this.tried);
+    const { id } = this.tried;
+    this.tried = undefined;
+    return id;
+  }
+
+  /** Writes as much as an ordinary group has and takes it away again. */
+  private async probe(segment: OpenSegment): Promise<void> {
+    try {
+      await this.writeAll(segment.fd, [new Uint8Array(PROBE_BYTES)], segment.written);
+      if (this.options.sync !== "never") await this.disk.sync(segment.fd);
+    } finally {
+      await this.cutBack(segment, "a try");
+    }
+    segment.durable = this.options.sync === "never" ? 0 : segment.written;
+    if (this.current !== segment) throw new Error("the try could not be cut off again");
   }
 
   private unavailable(why: string, cause?: unknown): DbError {
-    return new DbError(StatusCode.StorageUnavailable, `cannot write to the log: ${why}`, { cause });
+    return new DbError(StatusCode.StorageUnavailable, `cannot write to the log: ${why}`, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
   /** The next record starts a new segment, since later ones may rely on what this one defines. */
@@ -427,12 +582,14 @@ class LocalWal implements Wal {
 
   /**
    * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
-   * on, and newer segments will follow: beneath those a torn record is damage.
+   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, since after a failed sync
+   * the system takes for written what may have reached no disk, and would not write it again.
    */
-  private async syncNewest(id: number): Promise<void> {
+  private async settleNewest(id: number, { doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
     try {
       const fd = await this.disk.open(this.pathOf(id));
       try {
+        if (doubtful.length > 0) await this.writeAll(fd, [doubtful], doubtfulFrom);
         await this.disk.sync(fd);
       } finally {
         await this.disk.close(fd);
@@ -456,6 +613,14 @@ class LocalWal implements Wal {
       .filter((name) => /^\d{10}\.log$/.test(name))
       .map((name) => Number.parseInt(name, 10))
       .sort((a, b) => a - b);
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${reasonOf(cause)}`, { cause });
   }
 }
 

@@ -8,6 +8,7 @@ function fixtureOf(wal: MemoryWal): WalFixture {
     release: () => wal.release(),
     failNextWrite: (why) => wal.failNextWrite(why),
     failNextSync: (why) => wal.failNextSync(why),
+    heal: async () => wal.heal(),
     crash: async () => fixtureOf(wal.crash()),
     dispose: () => wal.close(),
   };

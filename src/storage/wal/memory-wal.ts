@@ -6,7 +6,7 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { RECORD_HEADER_BYTES, RECORD_PAYLOAD_BYTES_MAX, SEGMENT_HEADER_BYTES } from "./record-header.ts";
-import type { Wal, WalRecord, WalRecoveryReport, WalSegment } from "./wal.ts";
+import type { Wal, WalQueue, WalRecord, WalRecoveryReport, WalSegment } from "./wal.ts";
 
 /** A log whose disk obeys the test. */
 export interface MemoryWal extends Wal {
@@ -15,8 +15,10 @@ export interface MemoryWal extends Wal {
   release(): void;
   /** The next group of records cannot be written. */
   failNextWrite(why: string): void;
-  /** The next sync fails: the log is out of order until it is opened again. */
+  /** The next sync fails: the log takes no records until `heal`. */
   failNextSync(why: string): void;
+  /** The disk works again. */
+  heal(): void;
   /** Loses power: answers the log that the next start opens. It holds what was durable; promises of this one never settle. */
   crash(): MemoryWal;
 }
@@ -45,11 +47,12 @@ class MemoryLog implements MemoryWal {
   private headId = 0;
   private headBytes = 0;
   private queue: Pending[] = [];
+  private writing: readonly Pending[] = [];
   private pumping: Promise<void> | undefined;
   private gate: PromiseWithResolvers<void> | undefined;
   private writeFailure: string | undefined;
   private syncFailure: string | undefined;
-  private poisoned: string | undefined;
+  private trouble: string | undefined;
 
   constructor(segmentBytes: number, durable: Map<number, StoredRecord[]>) {
     this.segmentBytes = segmentBytes;
@@ -84,8 +87,10 @@ class MemoryLog implements MemoryWal {
 
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void> {
     assert(this.headId > 0, "beginRecord comes before append");
-    if (this.poisoned !== undefined) return Promise.reject(unavailable(this.poisoned));
-    if (this.state !== "open") return Promise.reject(unavailable(`it is ${this.state}`));
+    if (this.trouble !== undefined || this.state !== "open") {
+      this.headBytes = Number.POSITIVE_INFINITY;
+      return Promise.reject(unavailable(this.trouble ?? `it is ${this.state}`));
+    }
     const payload = new Uint8Array(Buffer.concat(parts));
     if (payload.length > RECORD_PAYLOAD_BYTES_MAX) {
       this.headBytes = Number.POSITIVE_INFINITY;
@@ -97,6 +102,11 @@ class MemoryLog implements MemoryWal {
     this.queue.push({ segment: this.headId, sequence, payload, resolve, reject });
     this.pumping ??= this.pump();
     return promise;
+  }
+
+  queued(): WalQueue {
+    const records = [...this.writing, ...this.queue];
+    return { records: records.length, bytes: records.reduce((sum, { payload }) => sum + RECORD_HEADER_BYTES + payload.length, 0) };
   }
 
   segments(): readonly WalSegment[] {
@@ -116,7 +126,7 @@ class MemoryLog implements MemoryWal {
   }
 
   failure(): string | undefined {
-    return this.poisoned;
+    return this.trouble;
   }
 
   async close(): Promise<void> {
@@ -141,6 +151,11 @@ class MemoryLog implements MemoryWal {
     this.syncFailure = why;
   }
 
+  heal(): void {
+    this.syncFailure = undefined;
+    this.trouble = undefined;
+  }
+
   crash(): MemoryWal {
     this.state = "crashed";
     return new MemoryLog(this.segmentBytes, new Map([...this.durable].map(([id, records]) => [id, [...records]])));
@@ -150,11 +165,13 @@ class MemoryLog implements MemoryWal {
     while (this.queue.length > 0) {
       await Promise.resolve(); // Records of one turn of the event loop form a group.
       const group = this.takeGroup();
+      this.writing = group;
       while (this.gate !== undefined) await this.gate.promise;
       if (this.state === "crashed") return; // The process is gone: nobody hears of these records again.
       const failure = this.store(group);
       if (failure === undefined) for (const record of group) record.resolve();
       else this.rejectFrom(group, failure);
+      this.writing = [];
     }
     this.pumping = undefined;
   }
@@ -172,8 +189,8 @@ class MemoryLog implements MemoryWal {
       return why;
     }
     if (this.syncFailure !== undefined) {
-      this.poisoned = `cannot sync the log: ${this.syncFailure}`;
-      return this.poisoned;
+      this.trouble = `cannot sync the log: ${this.syncFailure}`;
+      return this.trouble;
     }
     for (const { segment, sequence, payload } of group) {
       const records = this.durable.get(segment);
@@ -185,10 +202,10 @@ class MemoryLog implements MemoryWal {
 
   private rejectFrom(group: readonly Pending[], why: string): void {
     const segment = group[0]?.segment;
-    const isLost = (record: Pending): boolean => this.poisoned !== undefined || record.segment === segment;
+    const isLost = (record: Pending): boolean => this.trouble !== undefined || record.segment === segment;
     for (const record of [...group, ...this.queue.filter(isLost)]) record.reject(unavailable(why));
     this.queue = this.queue.filter((record) => !isLost(record));
-    if (this.headId === segment) this.headBytes = Number.POSITIVE_INFINITY;
+    if (this.trouble !== undefined || this.headId === segment) this.headBytes = Number.POSITIVE_INFINITY;
   }
 }
 

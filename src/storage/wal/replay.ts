@@ -15,6 +15,9 @@ export interface SegmentReplay {
   readonly intactBytes: number;
   readonly tornTailBytes: number;
   readonly lostBytes: number;
+  /** Bytes `[doubtfulFrom, intactBytes)`: no record says that they were durable. */
+  readonly doubtful: Uint8Array;
+  readonly doubtfulFrom: number;
 }
 
 /** What damaged bytes mean. */
@@ -31,7 +34,8 @@ export function judgeDamage(wasDurable: boolean, newestSegment: boolean, recover
 }
 
 /**
- * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one.
+ * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one. `onLost` hears of records that are
+ * skipped, with their damaged payload as far as it can be told apart.
  *
  * @throws DbError StorageUnavailable on damage in the middle in mode "strict", for a segment of another version, or one that cannot be read
  */
@@ -41,6 +45,7 @@ export async function replaySegment(
   newest: boolean,
   recovery: WalRecovery,
   onRecord: (record: WalRecord) => Promise<void> | void,
+  onLost: (payload: Uint8Array | undefined) => void = () => undefined,
   disk: LogDisk = systemLogDisk,
 ): Promise<SegmentReplay> {
   const bytes = await onDisk("read", path, () => disk.read(path));
@@ -48,10 +53,16 @@ export async function replaySegment(
   const found: Segment = { id, bytes, stamp };
   let at = start;
   let lostBytes = 0;
+  let doubtfulFrom = 0;
+  const replayed = (tornTailBytes: number): SegmentReplay => {
+    const from = Math.min(doubtfulFrom, at);
+    return { intactBytes: at, tornTailBytes, lostBytes, doubtful: bytes.subarray(from, at), doubtfulFrom: from };
+  };
   while (at < bytes.length) {
     const record = intactRecordAt(found, at);
     if (record !== undefined) {
       await onRecord(record);
+      doubtfulFrom = record.durableBytes ?? 0;
       at = record.end;
       continue;
     }
@@ -67,13 +78,29 @@ export async function replaySegment(
     if (verdict === "torn-tail") {
       const end = at;
       await onDisk("cut", path, () => cut(disk, path, end));
-      return { intactBytes: at, tornTailBytes: bytes.length - at, lostBytes };
+      return replayed(bytes.length - at);
     }
     const end = next?.start ?? bytes.length;
+    tellLost(found, at, end, onLost);
     lostBytes += end - at;
     at = end;
   }
-  return { intactBytes: at, tornTailBytes: 0, lostBytes };
+  return replayed(0);
+}
+
+/** Tells of each record in bytes `[start, end)` that is lost: its damaged payload where its header is intact, else undefined once. */
+function tellLost({ bytes, stamp }: Segment, start: number, end: number, onLost: (payload: Uint8Array | undefined) => void): void {
+  const lost = bytes.subarray(0, end);
+  for (let at = start; at < end; ) {
+    const header = decodeRecordHeader(lost, at, stamp);
+    const next = at + RECORD_HEADER_BYTES + (header?.payloadBytes ?? 0);
+    if (header === undefined || next > end) {
+      onLost(undefined);
+      return;
+    }
+    onLost(lost.subarray(at + RECORD_HEADER_BYTES, next));
+    at = next;
+  }
 }
 
 /** A segment file as it is read. */

@@ -43,31 +43,48 @@ export interface WalSegment {
   readonly bytes: number;
 }
 
+/** What waits to be written and synced. */
+export interface WalQueue {
+  readonly records: number;
+  /** Bytes of them, headers included; most lie on the memory of memtables. */
+  readonly bytes: number;
+}
+
 /** See the file header. */
 export interface Wal {
   /**
-   * Reads all records, oldest first, then makes the log ready to append. Must be called once, before anything else.
+   * Reads all records, oldest first, then makes the log ready to append. Must be called once, before anything else. `onLost` hears of
+   * records that are skipped: their damaged payload, borrowed until it returns, or undefined where no record can be told apart.
    *
    * @throws DbError StorageUnavailable when bytes in the middle are damaged and the recovery mode is "strict"
    */
-  recover(onRecord: (record: WalRecord) => Promise<void> | void): Promise<WalRecoveryReport>;
+  recover(
+    onRecord: (record: WalRecord) => Promise<void> | void,
+    onLost?: (payload: Uint8Array | undefined) => void,
+  ): Promise<WalRecoveryReport>;
   /** The segment that the next `append` goes to; starts a new one when the current one is full or failed. */
   beginRecord(): number;
   /**
    * Appends one record and resolves once it is as durable as the sync mode promises. Records become durable in the order of
    * `append` calls. `parts` are written one after another and borrowed until the promise settles.
    *
-   * @throws DbError StorageUnavailable: nothing of the record will be replayed unless `failure()` now says that the log is out of
-   *   order, and the current segment takes no more records; InvalidArguments when the record is longer than a log record may be
+   * @throws DbError StorageUnavailable: nothing of the record will be replayed, unless the process ends before `failure()` says that
+   *   the log is in order again, and the current segment takes no more records; InvalidArguments when the record is longer than a log
+   *   record may be
    */
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void>;
+  /** What waits to be written and synced now. */
+  queued(): WalQueue;
   /** Segments on disk, oldest first; the last one is being written. */
   segments(): readonly WalSegment[];
   /** Ends the segment being written, so that it can be trimmed; the next record starts another. No effect while records wait. */
   rotate(): Promise<void>;
   /** Deletes all complete segments with an id below `segment`. @throws DbError StorageUnavailable; the next call tries again */
   trim(segment: number): Promise<void>;
-  /** Why the log takes no more writes until a restart, or undefined. */
+  /**
+   * Why the log takes no writes now, or undefined. It goes on by itself once its disk works; what may hold it is a segment whose
+   * acknowledged rows are in doubt, so whoever flushes rows to files and trims the log helps it.
+   */
   failure(): string | undefined;
   /** Syncs what is queued and closes the files; later appends are refused. @throws DbError StorageUnavailable when the last sync fails */
   close(): Promise<void>;

@@ -50,8 +50,8 @@ export function recipeFor(name: FailPointName, random: Random): Recipe {
 }
 
 /**
- * A file without an entry: a copy of one that has an entry, as a merge leaves its inputs, or with `suffix` an unfinished one. Its id was given
- * out and is not used.
+ * A file without an entry: a copy of one that has an entry, as a merge leaves its inputs, or with `suffix` an unfinished one. Its id was
+ * given out and is not used.
  */
 function plantFile(dataHome: string, suffix: string): void {
   const meta = new Database(join(dataHome, "meta.db"));

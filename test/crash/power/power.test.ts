@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { livePower } from "./power-life.ts";
 
 const SEED = 1;
-const LIVES = 12;
+const LIVES = 8;
 const DEATHS = 12;
 
 let folder = "";
@@ -29,7 +29,7 @@ describe("a power loss between any two calls to the disk", () => {
   );
 
   test("with wal.sync = interval may take the newest writes, each of them whole, and the log starts", async () => {
-    for (let seed = SEED; seed < SEED + 4; seed++) {
+    for (let seed = SEED; seed < SEED + 2; seed++) {
       expect((await livePower(seed, DEATHS, join(folder, `interval-${seed}`), "interval")).deaths).toBe(DEATHS);
     }
   }, 20_000);

@@ -17,6 +17,11 @@ function integers(min: bigint, max: bigint): fc.Arbitrary<Scalar> {
   );
 }
 
+/** Unscaled values of a decimal. */
+function decimals(digits: number): fc.Arbitrary<Scalar> {
+  return integers(1n - 10n ** BigInt(digits), 10n ** BigInt(digits) - 1n);
+}
+
 /** A column of each kind of vector and width, with arbitrary values of it. */
 const FIELD_KINDS: readonly (readonly [DataType, fc.Arbitrary<Scalar>])[] = [
   [int(8, true), integers(-128n, 127n)],
@@ -34,6 +39,13 @@ const FIELD_KINDS: readonly (readonly [DataType, fc.Arbitrary<Scalar>])[] = [
     { kind: "timestamp", unit: "microsecond" },
     fc.oneof(fc.bigInt({ min: -99n, max: 99n }), fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n })),
   ],
+  [{ kind: "decimal", precision: 8, scale: 3 }, decimals(8)],
+  [{ kind: "decimal", precision: 18, scale: 6 }, decimals(18)],
+  [{ kind: "decimal", precision: 38, scale: 10 }, decimals(38)],
+  [{ kind: "time", unit: "second" }, fc.integer({ min: 0, max: 86_399 })],
+  [{ kind: "time", unit: "microsecond" }, fc.integer({ min: 0, max: 86_399_999_999 })],
+  [{ kind: "json" }, fc.constantFrom("{}", '{"a":[1,null]}', "true", '"é"')],
+  [{ kind: "vector", dimension: 2 }, fc.uint8Array({ minLength: 8, maxLength: 8 })],
 ];
 
 /** One field column a kind; ids begin at 10. */

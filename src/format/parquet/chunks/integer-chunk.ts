@@ -1,6 +1,6 @@
 /**
- * Column chunks of integers, dates, timestamps and durations: DELTA_BINARY_PACKED, or PLAIN for a page whose values span 2^52 or more
- * (2^31 in 32-bit columns), where deltas would save nothing and doubles would not be exact.
+ * Column chunks of integers, decimals of up to 18 digits, dates, times and durations: DELTA_BINARY_PACKED, or PLAIN for a page whose
+ * values span 2^52 or more (2^31 in 32-bit columns), where deltas would save nothing and doubles would not be exact.
  *
  * Every page is brought to one of three arrays first: Int32Array of values or of offsets from the page's minimum, Float64Array of offsets,
  * BigInt64Array. Only the last costs a bigint a row, and only true 64-bit data gets there.
@@ -8,7 +8,7 @@
 import { assert } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { NumberVector, TimeVector, WideVector } from "../../../column/vector.ts";
+import type { NumberArray, NumberVector, TimeVector, WideVector } from "../../../column/vector.ts";
 import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
 import { denseDoubles, denseInts, denseWides, doubleScratch, intScratch, wideScratch } from "../dense-rows.ts";
 import { type DeltaWidths, encodeDelta32, encodeDelta64 } from "../encodings/delta-binary-packed.ts";
@@ -82,6 +82,8 @@ function loadPage(chunk: ChunkWriter, input: IntegerInput, start: number, end: n
     }
     case "number": {
       const { values } = input;
+      const scale = storedScale(chunk.column);
+      if (scale !== 1) return scaledNumbers(values, scale, validity, start, end, count);
       if (values instanceof Float64Array || values instanceof Uint32Array || values instanceof Float32Array) {
         const doubles = denseDoubles(values, validity, start, end);
         return doublesPage(doubles, 0n, statisticsOfWholes(doubles, count), count);
@@ -119,6 +121,20 @@ function doublesPage(doubles: Float64Array, base: bigint, statistics: NumberStat
   const wide = wideScratch(count);
   for (let i = 0; i < count; i++) wide[i] = base + BigInt(doubles[i]!);
   return { ...bounds, base: 0n, ints: undefined, doubles: undefined, wide };
+}
+
+/** Times of day in the stored unit. */
+function scaledNumbers(
+  values: NumberArray,
+  scale: number,
+  validity: Uint8Array | undefined,
+  start: number,
+  end: number,
+  count: number,
+): IntegerPage {
+  const doubles = denseDoubles(values, validity, start, end);
+  for (let i = 0; i < count; i++) doubles[i] = doubles[i]! * scale;
+  return doublesPage(doubles, 0n, statisticsOfWholes(doubles, count), count);
 }
 
 function loadTimes(

@@ -44,13 +44,25 @@ const FIELDS: Readonly<Record<string, readonly [DataType, (i: number) => Scalar]
   level: [{ kind: "string" }, (i) => ["info", "warn", "", "error"][i % 4]],
   binary: [{ kind: "binary" }, (i) => Uint8Array.of(i & 255, 0, 255)],
   json: [{ kind: "json" }, (i) => `{"a":${i}}`],
-  decimal: [{ kind: "decimal", precision: 10, scale: 2 }, (i) => `${i}.25`],
+  decimal: [{ kind: "decimal", precision: 10, scale: 2 }, (i) => i * 100 + 25],
   embedding: [{ kind: "vector", dimension: 2 }, (i) => text.encode(`${i}`.padStart(8, "0"))],
   ts_s: [{ kind: "timestamp", unit: "second" }, (i) => 1_700_000_000n + BigInt(i * i)],
   ts_ms: [{ kind: "timestamp", unit: "millisecond" }, (i) => 1_700_000_000_000n - BigInt(i)],
   ts_us: [{ kind: "timestamp", unit: "microsecond" }, (i) => BigInt(i) - 1_700_000_000_000_000n],
   ts_ns: [{ kind: "timestamp", unit: "nanosecond" }, (i) => 1_700_000_000_000_000_000n + BigInt(i) * 1_000_000_007n],
   duration: [{ kind: "duration", unit: "nanosecond" }, (i) => BigInt(i) * 1000n],
+  // From version 2 on.
+  decimal9: [
+    { kind: "decimal", precision: 9, scale: 3 },
+    (i) => (i % 2 === 0 ? 999_999_999 : -999_999_999) + (i % 100) * (i % 2 === 0 ? -1 : 1),
+  ],
+  decimal18: [{ kind: "decimal", precision: 18, scale: 18 }, (i) => (i % 2 === 0 ? 999_999_999_999_999_999n : -(10n ** 17n) - BigInt(i))],
+  decimal38: [{ kind: "decimal", precision: 38, scale: 10 }, (i) => (i % 2 === 0 ? 10n ** 38n - 1n - BigInt(i) : BigInt(i) - 10n ** 38n)],
+  decimal38_small: [{ kind: "decimal", precision: 38, scale: 2 }, (i) => i - 500],
+  time_s: [{ kind: "time", unit: "second" }, (i) => (i * 977) % 86_400],
+  time_ms: [{ kind: "time", unit: "millisecond" }, (i) => (i * 977_001) % 86_400_000],
+  time_us: [{ kind: "time", unit: "microsecond" }, (i) => (i * 977_000_001) % 86_400_000_000],
+  time_ns: [{ kind: "time", unit: "nanosecond" }, (i) => (i * 977_000_000_001) % 86_400_000_000_000],
 };
 
 /** The table with `rowCount` rows. */

@@ -10,19 +10,32 @@ import { spread } from "../spread.ts";
 /** Bits of a narrow result. */
 type NarrowBits = 8 | 16 | 32;
 
-/** The values of an integer or date page. */
+/** The values of a page of integers, decimals of up to 18 digits, dates or times of day. */
 export function decodeIntegers(context: PageContext): Vector {
   const { validity, index, pageNumber, valueCount, rowCount } = context;
   const min = index.mins?.[pageNumber] ?? Number.NaN;
   const max = index.maxs?.[pageNumber] ?? Number.NaN;
   if (valueCount === 0) return { kind: "number", values: new Int8Array(context.allocate(rowCount), 0, rowCount), validity };
   if (Number.isNaN(min) || Number.isNaN(max)) context.page.values.fail("an integer page without bounds");
+  const scale = storedScale(context.column);
+  if (scale !== 1) return { kind: "number", values: decodeScaledInts(context, scale), validity };
   const narrow = narrowestFor(min, max);
   if (narrow !== undefined) return { kind: "number", values: decodeNarrow(context, narrow), validity };
   if (Number.isSafeInteger(min) && Number.isSafeInteger(max)) {
     return { kind: "number", values: decodeDoubles(context, 0n), validity };
   }
   return { kind: "wide", values: decodeWide(context), validity };
+}
+
+/** Times of day stored in a finer unit. */
+function decodeScaledInts(context: PageContext, scale: number): NumberArray {
+  const values = decodeNarrow(context, 32);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]! / scale;
+    if (!Number.isInteger(value)) context.page.values.fail(`a time that is no whole number of ${scale} stored units`);
+    values[i] = value;
+  }
+  return values;
 }
 
 function narrowestFor(min: number, max: number): NarrowBits | undefined {

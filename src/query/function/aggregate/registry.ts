@@ -4,7 +4,7 @@ import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, quantile } from "./choices.ts";
-import { average, countRows, covariance, numberToFloat, sumFloats, sumIntegers, sumType, variance } from "./sums.ts";
+import { average, averageType, countRows, covariance, numberToFloat, sumFloats, sumIntegers, sumType, variance } from "./sums.ts";
 
 type Create = AggregateFunction["create"];
 type Resolve = AggregateFunction["resolve"];
@@ -24,26 +24,28 @@ const anyToCount: Resolve = (args) => (args.length >= 1 ? { args, result: INT64 
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
 const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].includes(args[0].kind) ? undefined : same(args));
 const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
-const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null";
+const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 const integer: Resolve = ([type, ...rest]) => (type?.kind === "int" && rest.length === 0 ? { args: [type], result: type } : undefined);
 const boolean: Resolve = ([type, ...rest]) =>
   type?.kind === "boolean" && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined;
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
-  type !== undefined && loose(type) && rest.length === 0 ? { args: [type], result: type.kind === "null" ? FLOAT64 : type } : undefined;
+  type !== undefined && loose(type) && rest.length === 0 ? middleType(type) : undefined;
+const middleType = (type: DataType): FunctionType =>
+  type.kind === "null" || type.kind === "decimal" ? { args: [FLOAT64], result: FLOAT64 } : { args: [type], result: type };
 const portion: Resolve = ([type, wanted, ...rest]) =>
   type !== undefined && wanted !== undefined && rest.length === 0 && loose(type) && loose(wanted)
     ? { args: [FLOAT64, FLOAT64], result: FLOAT64 }
     : undefined;
 
-const sum: Create = (type) => (type.result.kind === "int" ? sumIntegers(type) : sumFloats());
+const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
 const ALL: readonly AggregateFunction[] = [
   aggregate("count", "* | value, …", anyToCount, countRows, "count"),
   aggregate("sum", "number", sumType, sum, "sum"),
-  aggregate("avg", "number", numberToFloat, average, "avg"),
-  aggregate("mean", "number", numberToFloat, average, "avg"),
+  aggregate("avg", "number", averageType, average, "avg"),
+  aggregate("mean", "number", averageType, average, "avg"),
   aggregate("min", "value", ordered, extreme(-1), "min"),
   aggregate("max", "value", ordered, extreme(1), "max"),
   aggregate("first_value", "value [ORDER BY …]", same, endpoint(false), "first"),

@@ -1,5 +1,6 @@
 /** count, sum, avg and the statistics that follow from sums. */
 import { type DataType, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
+import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../decimal.ts";
 import { fits, overflow } from "../integer.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
@@ -17,14 +18,21 @@ export function countRows(): Accumulator {
   };
 }
 
-/** Type of `sum`: Int64 for signed integers, UInt64 for unsigned ones, Float64 for floats. */
+/** Type of `sum`: Int64 for signed integers, UInt64 for unsigned ones, Float64 for floats, decimals with ten digits more. */
 export function sumType(args: readonly DataType[]): FunctionType | undefined {
   const [type] = args;
   if (args.length !== 1 || type === undefined) return undefined;
   if (type.kind === "int") return { args: [type], result: type.signed ? INT64 : UINT64 };
   if (type.kind === "float") return { args: [type], result: FLOAT64 };
+  if (type.kind === "decimal") return { args: [type], result: decimalSumType(type) };
   if (type.kind === "string") return { args: [FLOAT64], result: FLOAT64 };
   return type.kind === "null" ? { args: [INT64], result: INT64 } : undefined;
+}
+
+/** Type of `avg`: Float64, and decimals with four digits more for decimals. */
+export function averageType(args: readonly DataType[]): FunctionType | undefined {
+  const [type] = args;
+  return args.length === 1 && type?.kind === "decimal" ? { args: [type], result: decimalAverageType(type) } : numberToFloat(args);
 }
 
 /** One number to Float64. */
@@ -33,7 +41,7 @@ export function numberToFloat(args: readonly DataType[]): FunctionType | undefin
   if (args.length !== 1 || type === undefined) return undefined;
   return isNumeric(type)
     ? { args: [type], result: FLOAT64 }
-    : type.kind === "null" || type.kind === "string"
+    : type.kind === "null" || type.kind === "string" || type.kind === "decimal"
       ? { args: [FLOAT64], result: FLOAT64 }
       : undefined;
 }
@@ -63,7 +71,7 @@ class ExactSum {
   }
 }
 
-/** `sum` of integers. @throws DbError EngineExecuteQuery when the result does not fit 64 bits */
+/** `sum` of integers and decimals. @throws DbError EngineExecuteQuery when the result does not fit its type */
 export function sumIntegers({ result }: FunctionType): Accumulator {
   const sum = new ExactSum();
   return {
@@ -74,6 +82,7 @@ export function sumIntegers({ result }: FunctionType): Accumulator {
 
 /** A sum as a value of its type. @throws DbError EngineExecuteQuery on overflow */
 export function checkedSum(total: bigint, type: DataType): Value {
+  if (type.kind === "decimal") return checkedDecimal(total, type);
   const value = exactInteger(total);
   if (type.kind === "int" && !fits(value, type)) throw overflow(`sum = ${total}`, type);
   return value;
@@ -91,8 +100,15 @@ export function sumFloats(): Accumulator {
   };
 }
 
-/** `avg`: of integers the exact sum divided once. */
-export function average({ args: [type] }: FunctionType): Accumulator {
+/** `avg`: of integers and decimals the exact sum divided once. */
+export function average({ args: [type], result }: FunctionType): Accumulator {
+  if (type?.kind === "decimal" && result.kind === "decimal") {
+    const sum = new ExactSum();
+    return {
+      add: ([value]) => sum.add(value as number | bigint),
+      result: () => (sum.count === 0 ? undefined : decimalAverage(sum.total, sum.count, type, result)),
+    };
+  }
   if (type?.kind === "int") {
     const sum = new ExactSum();
     return {

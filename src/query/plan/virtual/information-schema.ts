@@ -4,6 +4,7 @@ import { type DataType, displayName, INT64, sqlName, STRING, TIMESTAMP_SECOND, U
 import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
+import { toText } from "../../function/cast.ts";
 import { type BuiltInTable, batchOf } from "./computed-rows.ts";
 
 /** Name of the database. */
@@ -113,16 +114,19 @@ function textLimits(type: DataType): Row {
 function numericLimits(type: DataType): Row {
   if (type.kind === "int") return { numeric_precision: { 8: 3, 16: 5, 32: 10, 64: type.signed ? 19 : 20 }[type.bits], numeric_scale: 0 };
   if (type.kind === "float") return { numeric_precision: type.bits === 32 ? 12 : 22 };
-  return type.kind === "timestamp" ? { datetime_precision: { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 }[type.unit] } : {};
+  if (type.kind === "decimal") return { numeric_precision: type.precision, numeric_scale: type.scale };
+  return type.kind === "timestamp" || type.kind === "time"
+    ? { datetime_precision: { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 }[type.unit] }
+    : {};
 }
 
 function defaultText(column: ColumnSchema): string | undefined {
   if (column.default === undefined) return undefined;
-  return column.default.kind === "now"
-    ? "current_timestamp()"
-    : column.default.value === undefined
-      ? undefined
-      : String(column.default.value);
+  if (column.default.kind === "now") return "current_timestamp()";
+  const { value } = column.default;
+  if (value === undefined) return undefined;
+  if (value instanceof Uint8Array && column.type.kind !== "vector") return `X'${value.toHex()}'`;
+  return ["decimal", "time", "vector"].includes(column.type.kind) ? toText(value, column.type) : String(value);
 }
 
 const TABLES: ReadonlyMap<string, Definition> = new Map([

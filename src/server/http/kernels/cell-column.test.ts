@@ -13,6 +13,7 @@ import {
   TIMESTAMP_NANOSECOND,
   UINT64,
 } from "../../../column/data-type.ts";
+import { decimalText } from "../../../column/decimal.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { CellColumn, type CellDialect, CSV_DIALECT, CSV_SINGLE_DIALECT, JSON_DIALECT } from "./cell-column.ts";
@@ -33,6 +34,25 @@ function check(type: DataType, values: readonly Scalar[], want: readonly string[
 }
 
 describe("numbers", () => {
+  test("decimals are text in JSON, and bare in CSV", () => {
+    const short = { kind: "decimal", precision: 6, scale: 2 } as const;
+    const long = { kind: "decimal", precision: 38, scale: 37 } as const;
+    check(short, [150, -5, undefined, 0], ['"1.50"', '"-0.05"', "null", '"0.00"']);
+    check(short, [150, -5, undefined, 0], ["1.50", "-0.05", "", "0.00"], CSV_DIALECT);
+    fc.assert(
+      fc.property(fc.array(fc.maxSafeInteger(), { minLength: 1 }), fc.integer({ min: 0, max: 18 }), (values, scale) =>
+        check(
+          { kind: "decimal", precision: 18, scale },
+          values,
+          values.map((value) => `"${decimalText(value, scale)}"`),
+        ),
+      ),
+      SEED,
+    );
+    check({ kind: "decimal", precision: 18, scale: 0 }, [10n ** 18n - 1n, undefined], ['"999999999999999999"', "null"]);
+    check(long, [1n - 10n ** 38n, undefined], [`"-9.${"9".repeat(37)}"`, "null"]);
+  });
+
   test("integers are exact in the whole 64-bit range", () => {
     check(
       INT64,

@@ -11,8 +11,10 @@
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
 import type { DataType } from "../../../column/data-type.ts";
+import { decimalText } from "../../../column/decimal.ts";
+import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
-import { NUMBER_BYTES_MAX, writeAscii, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
+import { NUMBER_BYTES_MAX, writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
 
 /** How values become text. */
 export interface CellDialect {
@@ -34,6 +36,8 @@ export const CSV_SINGLE_DIALECT: CellDialect = { nullText: '""', text: "csv", em
 const QUOTE = 0x22; // '"'
 const BACKSLASH = 0x5c; // '\'
 const HEX: Uint8Array = new TextEncoder().encode("0123456789abcdef");
+/** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
+const DECIMAL_BYTES_MAX = 64;
 const BILLION = 1_000_000_000;
 
 /** What follows the backslash for each control character that has a short escape; 0 where there is none. */
@@ -80,6 +84,10 @@ export class CellColumn {
     }
     this.dictionary = undefined;
     this.used = writeAscii(this.bytes, 0, this.dialect.nullText);
+    if (this.type.kind === "decimal") {
+      this.encodeDecimals(vector, rowCount, this.type.scale);
+      return;
+    }
     switch (vector.kind) {
       case "number":
         this.encodeNumber(vector, rowCount);
@@ -132,6 +140,24 @@ export class CellColumn {
       starts[row] = this.used;
       this.used = writeAscii(bytes, this.used, String(values[row]!));
       ends[row] = this.used;
+    }
+  }
+
+  /** Decimals are text in JSON, so that no reader makes floats of them. Twice the time of a float within ±2^53, seven times beyond. */
+  private encodeDecimals(vector: Exclude<Vector, DictionaryVector>, rowCount: number, scale: number): void {
+    this.reserve(rowCount * DECIMAL_BYTES_MAX);
+    const { bytes, starts, ends, type } = this;
+    const quoted = this.dialect.text === "json";
+    if (vector.kind === "number") {
+      this.used = printDecimals(vector, rowCount, bytes, this.used, starts, ends, this.dialect.nullText.length, scale, quoted);
+      return;
+    }
+    const mark = quoted ? '"' : "";
+    for (let row = 0; row < rowCount; row++) {
+      const value = scalarAt(vector, type, row);
+      starts[row] = value === undefined ? 0 : this.used;
+      if (value !== undefined) this.used = writeAscii(bytes, this.used, `${mark}${decimalText(value as number | bigint, scale)}${mark}`);
+      ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
     }
   }
 
@@ -227,6 +253,34 @@ function printIntegers(
       previous = value;
     }
     starts[row] = start;
+    ends[row] = at;
+  }
+  return at;
+}
+
+function printDecimals(
+  vector: NumberVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+  scale: number,
+  quoted: boolean,
+): number {
+  const { values, validity } = vector;
+  let at = used;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity !== undefined && validity[row] === 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    starts[row] = at;
+    if (quoted) bytes[at++] = QUOTE;
+    at = writeDecimal(bytes, at, values[row]!, scale);
+    if (quoted) bytes[at++] = QUOTE;
     ends[row] = at;
   }
   return at;

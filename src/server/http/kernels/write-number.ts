@@ -26,6 +26,26 @@ export function writeInteger(bytes: Uint8Array, at: number, value: number): numb
   return writeNine(bytes, next, rest - high * BILLION);
 }
 
+/**
+ * Writes the decimal of an unscaled whole number within ±2^53, `scale` digits after the point, and returns the position after it. Takes
+ * at most 22 bytes more than `scale`.
+ */
+export function writeDecimal(bytes: Uint8Array, at: number, value: number, scale: number): number {
+  let start = at;
+  if (value < 0) bytes[start++] = MINUS;
+  let end = writeInteger(bytes, start, Math.abs(value));
+  const missing = scale + 1 - (end - start);
+  if (missing > 0) {
+    bytes.copyWithin(start + missing, start, end);
+    bytes.fill(ZERO, start, start + missing);
+    end += missing;
+  }
+  if (scale === 0) return end;
+  for (let i = end; i > end - scale; i--) bytes[i] = bytes[i - 1]!;
+  bytes[end - scale] = POINT;
+  return end + 1;
+}
+
 /** Writes `high * 10^9 + low` with 0 <= low < 10^9 and |high| < 2^53, e.g. a time in nanoseconds; returns the position after it. */
 export function writeSplit(bytes: Uint8Array, at: number, high: number, low: number): number {
   let next = at;

@@ -1,0 +1,168 @@
+/**
+ * The memory of the whole server, counted in one place, and who gives way when it is short:
+ *
+ *   1. cached pages go          2. decoders that are idle forget what they learnt     (asked here)
+ *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429
+ *      (3 to 5: engine/flush-scheduler.ts)
+ *
+ * Queries may hold a part of it (`MemoryPool`) and are refused beyond, so that they cannot stop the writers. The count is of what is known
+ * to be large: arrays and buffers. The runtime takes 100 to 200 MiB on top.
+ */
+
+/** Who holds memory. `log_queue` is not among them: what waits for the log lies on memtables. */
+export const MEMORY_PARTS = ["request_bodies", "decoders", "memtables", "page_cache", "queries", "workers"] as const;
+
+/** One of `MEMORY_PARTS`. */
+export type MemoryPart = (typeof MEMORY_PARTS)[number];
+
+/** Somebody who holds memory and knows how much. */
+export interface MemoryHolder {
+  /** Bytes held now; asked once a write, so it adds up few numbers. */
+  bytes(): number;
+  /** Asks to give back this many bytes, or as many as it can. */
+  giveBack?(bytes: number): void;
+  /** Lets go of what nobody used for long. Called once a second. */
+  tidy?(): void;
+  /** Says that there is room: what was given back may be taken again, little by little. Called once a second. */
+  mayGrow?(): void;
+}
+
+/** Parts that give way, first one first. */
+const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders"];
+/** Part of the limit below which holders may grow again. */
+const ROOM_RATIO = 0.9;
+
+/** See the file header. */
+export class ServerMemory {
+  readonly bytesMax: number;
+  private readonly holders: Map<MemoryPart, MemoryHolder[]> = new Map();
+
+  /** @param bytesMax Infinity: no limit */
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  register(part: MemoryPart, holder: MemoryHolder): void {
+    const known = this.holders.get(part);
+    if (known === undefined) this.holders.set(part, [holder]);
+    else known.push(holder);
+  }
+
+  /** Bytes that a part holds. */
+  bytesOf(part: MemoryPart): number {
+    let bytes = 0;
+    for (const holder of this.holders.get(part) ?? []) bytes += holder.bytes();
+    return bytes;
+  }
+
+  /** Bytes that all hold. */
+  get used(): number {
+    let bytes = 0;
+    for (const holders of this.holders.values()) for (const holder of holders) bytes += holder.bytes();
+    return bytes;
+  }
+
+  /** Whether more than the limit is held, or would be with `more` bytes, once those that can do without have given way. */
+  isOver(more = 0): boolean {
+    let over = this.used + more - this.bytesMax;
+    if (over <= 0) return false;
+    for (const part of GIVE_WAY) {
+      for (const holder of this.holders.get(part) ?? []) {
+        if (over <= 0) return false;
+        const before = holder.bytes();
+        holder.giveBack?.(over);
+        over -= before - holder.bytes();
+      }
+    }
+    return over > 0;
+  }
+
+  /** To be called once a second. */
+  tick(): void {
+    for (const holders of this.holders.values()) for (const holder of holders) holder.tidy?.();
+    if (this.used > this.bytesMax * ROOM_RATIO) {
+      this.isOver(this.bytesMax * (1 - ROOM_RATIO)); // So that the next write need not wait for it.
+      return;
+    }
+    for (const holders of this.holders.values()) for (const holder of holders) holder.mayGrow?.();
+  }
+}
+
+/** Memory that is counted by whoever takes it. */
+export class MemoryCounter implements MemoryHolder {
+  private held = 0;
+
+  bytes(): number {
+    return this.held;
+  }
+
+  take(bytes: number): void {
+    this.held += bytes;
+  }
+
+  give(bytes: number): void {
+    this.held -= bytes;
+  }
+}
+
+/** A part's memory with a limit of its own within that of the server. */
+export class MemoryPool {
+  readonly bytesMax: number;
+  private readonly memory: ServerMemory;
+  private readonly counter: MemoryCounter = new MemoryCounter();
+
+  constructor(memory: ServerMemory, part: MemoryPart, bytesMax: number) {
+    this.memory = memory;
+    this.bytesMax = bytesMax;
+    memory.register(part, this.counter);
+  }
+
+  /** Bytes held now. */
+  get used(): number {
+    return this.counter.bytes();
+  }
+
+  /** An account within the pool. */
+  account(): MemoryAccount {
+    return new MemoryAccount(this);
+  }
+
+  /** Takes `bytes` and returns true, or takes nothing and returns false when that would be too many. */
+  take(bytes: number): boolean {
+    if (this.used + bytes > this.bytesMax || this.memory.isOver(bytes)) return false;
+    this.counter.take(bytes);
+    return true;
+  }
+
+  /** Gives back what `take` took. */
+  give(bytes: number): void {
+    this.counter.give(bytes);
+  }
+}
+
+/** What one user of a pool holds, so that all of it can be given back at once. */
+export class MemoryAccount {
+  private readonly pool: MemoryPool;
+  private held = 0;
+
+  constructor(pool: MemoryPool) {
+    this.pool = pool;
+  }
+
+  /** Takes `bytes`, or nothing and returns false when the pool has no more. */
+  take(bytes: number): boolean {
+    if (!this.pool.take(bytes)) return false;
+    this.held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.held -= bytes;
+    this.pool.give(bytes);
+  }
+
+  /** Gives back everything that is still held. */
+  close(): void {
+    this.give(this.held);
+  }
+}

@@ -1,0 +1,50 @@
+import { Counter, Gauge } from "prom-client";
+import type { MetricRegistry } from "../../base/metrics.ts";
+import { TROUBLE_PARTS, type Trouble, type TroublePart } from "../../base/troubles.ts";
+import type { WalQueue } from "../../storage/wal/wal.ts";
+
+/** What of an engine the families show. */
+export interface EngineHealth {
+  troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Record<TroublePart, number>> };
+  readonly storageState: { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number };
+}
+
+/** Shows what does not work, room on the disk, and what waits for the log, at `/metrics`. Call once a registry. */
+export function registerHealthMetrics(metrics: MetricRegistry, engine: EngineHealth): void {
+  const registers = [metrics.registry];
+  new Gauge({
+    name: "varve_degraded",
+    help: "1 while a part does not work; it is tried again until it does",
+    labelNames: ["part"],
+    registers,
+    collect() {
+      const now = new Set(engine.troubles().now.map(({ part }) => part));
+      for (const part of TROUBLE_PARTS) this.set({ part }, now.has(part) ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: "varve_storage_failures_total",
+    help: "failures of each part since the start",
+    labelNames: ["part"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [part, count] of Object.entries(engine.troubles().failures)) this.inc({ part }, count);
+    },
+  });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
+  };
+  gauge(
+    "varve_disk_free_bytes",
+    "bytes free on the fullest disk of log and data; +Inf when none is watched",
+    () => engine.storageState.freeBytes,
+  );
+  gauge("varve_log_queue_records", "writes that wait for the log's disk", () => engine.storageState.queued.records);
+  gauge(
+    "varve_log_queue_bytes",
+    "bytes of the writes that wait for the log's disk; most are memtables' memory",
+    () => engine.storageState.queued.bytes,
+  );
+  gauge("varve_log_bytes", "bytes of the log on disk", () => engine.storageState.logBytes);
+}

@@ -1,0 +1,49 @@
+/** The meta store with its failures noted: a full or failing disk shows, and clients are told when to come back. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { Troubles } from "../../base/troubles.ts";
+import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+
+/** After how many seconds a refused client should come back. */
+const RETRY_AFTER_SECONDS = 5;
+/** Entry that `probe` writes and takes away. */
+const PROBE_KEY = "probe";
+
+/** Wraps a store: what it throws is what the store throws, with the time to come back. */
+export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore {
+  const noted = (error: unknown): unknown => {
+    if (!(error instanceof DbError) || error.code !== StatusCode.StorageUnavailable) return error;
+    troubles.failed("metadata", error.message);
+    return new DbError(error.code, error.message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS });
+  };
+  return {
+    get: (key) => meta.get(key),
+    list: (prefix) => meta.list(prefix),
+    commit(changes) {
+      try {
+        meta.commit(changes);
+      } catch (error) {
+        throw noted(error);
+      }
+      troubles.works("metadata");
+    },
+    async settled() {
+      try {
+        await meta.settled();
+      } catch (error) {
+        throw noted(error);
+      }
+    },
+    close: () => meta.close(),
+  };
+}
+
+/** Writes to a store that failed, so that its trouble ends although nobody else commits. Never throws. */
+export function probeMetaStore(watched: MetaStore): void {
+  try {
+    watched.commit([{ key: PROBE_KEY, value: true }]);
+    watched.commit([{ key: PROBE_KEY, value: undefined }]);
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error; // Its trouble goes on, and was noted.
+  }
+}

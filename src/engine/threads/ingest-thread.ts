@@ -1,0 +1,215 @@
+/**
+ * What an ingest thread does with batches: the write path over a mirror of the tables, a log of its own, and word of every record to the
+ * owner of the tables.
+ *
+ *   decode ─► mirror ─► chunk on shared memory ─► own log ─► durable ─► told to the owner ─► acknowledged
+ *
+ * An acknowledged row is in the owner's queue, which it empties before it looks at a table; so whoever hears of the acknowledgement sees
+ * the row, on whatever connection.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { DbError, toDbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { SlabPool } from "../../storage/memtable/arena.ts";
+import type { Wal } from "../../storage/wal/wal.ts";
+import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../../table/write-batch.ts";
+import { type LoggedBatch, WritePath } from "../write-path.ts";
+import { type CatalogNews, errorOfTold, type FromThread, type Task, type ToldError, toldError, type ToThread } from "./messages.ts";
+import type { SharedState } from "./shared-state.ts";
+import type { ThreadLink } from "./thread-link.ts";
+import { ThreadArenas } from "./thread-memory.ts";
+import { ThreadTables } from "./thread-tables.ts";
+
+/** What a message takes besides the head of its record, about. */
+const MESSAGE_BYTES = 1024;
+
+/** What an ingest thread is made of. */
+export interface IngestThreadParts {
+  /** From 1. */
+  readonly id: number;
+  readonly shared: SharedState;
+  readonly link: ThreadLink;
+  /** Recovered already; the thread closes it. */
+  readonly wal: Wal;
+  readonly clock: Clock;
+  /** The catalogue as it is. */
+  readonly news: CatalogNews;
+  /** Bytes of memtables over which writers wait. */
+  readonly writeBufferBytes: number;
+  /** Most bytes of memory that is kept for later chunks. */
+  readonly pooledBytes: number;
+}
+
+/** See the file header. */
+export class IngestThread implements Writer, SchemaLookup {
+  private readonly parts: IngestThreadParts;
+  private readonly arenas: ThreadArenas;
+  private readonly tables: ThreadTables;
+  private readonly path: WritePath;
+  /** Writes whose record is not told of yet. Each resolves when it is. */
+  private readonly pending: Set<Promise<unknown>> = new Set();
+  /** Records told of. */
+  private told = 0;
+  private readonly asked: Map<number, (error: ToldError | undefined) => void> = new Map();
+  private lastAsk = 0;
+  private toldFailure: string | undefined;
+
+  constructor(parts: IngestThreadParts) {
+    this.parts = parts;
+    const { shared, link, wal, clock } = parts;
+    this.arenas = new ThreadArenas(new SlabPool(parts.pooledBytes), shared, (message) => link.post(message));
+    this.tables = new ThreadTables(shared, link, this.arenas, parts.news);
+    this.path = new WritePath({ wal, clock, tables: this.tables, sequences: shared.sequences, noteLogged: () => undefined });
+    link.listen((message) => this.take(message));
+    this.noteLogBytes();
+  }
+
+  /** Names of all databases, as of the last `admit`. */
+  get databases(): ReadonlySet<string> {
+    return this.tables.databases;
+  }
+
+  /** Follows changes of the catalogue: what was acknowledged before the call is seen after it. */
+  refresh(): void {
+    this.tables.refresh();
+  }
+
+  columnOf(database: string, table: string, column: string): KnownColumn | undefined {
+    return this.tables.find(database, table)?.plan.columnOf.get(column);
+  }
+
+  /**
+   * Resolves when there is memory for another write, with the catalogue as it is then; call it right before decoding.
+   *
+   * @throws DbError RateLimited; StorageUnavailable while the owner refuses writes
+   */
+  async admit(): Promise<void> {
+    const { shared, writeBufferBytes } = this.parts;
+    if (shared.memoryBytes > writeBufferBytes || shared.isRefusing) await this.ask("admit");
+    this.tables.refresh();
+  }
+
+  /** Why writes fail, or undefined. */
+  failure(): string | undefined {
+    return this.parts.wal.failure();
+  }
+
+  /** Tells the owner whether the log takes writes, if that changed. Called after each record, and now and then. */
+  tellHealth(): void {
+    const failure = this.failure();
+    if (failure === this.toldFailure) return;
+    this.toldFailure = failure;
+    this.parts.link.post({ kind: "health", failure });
+  }
+
+  async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
+    if (!this.tables.databases.has(database)) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
+    }
+    const failure = this.failure();
+    if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    const logged = this.log(database, batch, options);
+    const version = this.tables.catalogVersion;
+    const written = this.finish(logged);
+    const done = Promise.allSettled([written]); // The caller sees the error.
+    this.pending.add(done);
+    await written.finally(() => this.pending.delete(done));
+    // A restart must find the tables that the record names.
+    if (this.parts.shared.durableVersion < version) await this.ask("durable");
+    return { rowCount: logged.rowCount };
+  }
+
+  private log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
+    try {
+      return this.path.log(database, batch, options);
+    } catch (error) {
+      // Nothing was logged, but chunks may have been built before it went wrong.
+      const chunks = this.arenas.takePlaces();
+      if (chunks.length > 0) this.tell({ kind: "failed", sequence: this.parts.shared.sequences.newest, chunks });
+      throw error;
+    }
+  }
+
+  /** Waits for the log and tells the owner how it went. */
+  private async finish({ durable, prepared, record }: LoggedBatch): Promise<void> {
+    if (durable === undefined || record === undefined) return;
+    try {
+      await durable;
+    } catch (error) {
+      for (const chunk of prepared) chunk.abandon();
+      this.tell({ kind: "failed", sequence: record.sequence, chunks: this.arenas.takePlaces() });
+      throw error;
+    } finally {
+      this.noteLogBytes();
+      this.tellHealth();
+    }
+    for (const chunk of prepared) chunk.publish();
+    const queuedBytes = record.head.length + MESSAGE_BYTES;
+    this.parts.shared.addUntoldBytes(queuedBytes); // So that an owner that is held up is not buried under small requests.
+    this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces(), queuedBytes });
+  }
+
+  private tell(message: Extract<FromThread, { kind: "logged" | "failed" }>): void {
+    this.told++;
+    this.parts.link.post(message);
+  }
+
+  private noteLogBytes(): void {
+    const bytes = this.parts.wal.segments().reduce((sum, segment) => sum + segment.bytes, 0);
+    this.parts.shared.setLogBytes(this.parts.id, bytes);
+  }
+
+  private async ask(what: "admit" | "durable"): Promise<void> {
+    const id = ++this.lastAsk;
+    const { promise, resolve } = Promise.withResolvers<ToldError | undefined>();
+    this.asked.set(id, resolve);
+    this.parts.link.post({ kind: "ask", id, what });
+    const error = await promise;
+    if (error !== undefined) throw errorOfTold(error);
+  }
+
+  private take(message: ToThread): void {
+    switch (message.kind) {
+      case "task":
+        void this.run(message.id, message.task); // Answers whatever happens.
+        return;
+      case "release":
+        this.arenas.release(message.arena);
+        return;
+      case "told":
+        this.asked.get(message.id)?.(message.error);
+        this.asked.delete(message.id);
+    }
+  }
+
+  private async run(id: number, task: Task): Promise<void> {
+    let error: ToldError | undefined;
+    try {
+      await this.perform(task);
+    } catch (thrown) {
+      error = toldError(toDbError(thrown));
+    }
+    this.parts.link.post({ kind: "answer", id, error });
+  }
+
+  private async perform(task: Task): Promise<void> {
+    const { wal } = this.parts;
+    switch (task.kind) {
+      case "barrier":
+        this.tables.rotate(task.tableId);
+        await Promise.all(this.pending);
+        return;
+      case "trim": {
+        const isAllSeen = this.pending.size === 0 && this.told === task.seen;
+        if (isAllSeen && task.needed > task.head) await wal.rotate();
+        await wal.trim(isAllSeen ? task.needed : Math.min(task.needed, task.head));
+        this.noteLogBytes();
+        return;
+      }
+      case "close":
+        await Promise.all(this.pending);
+        await wal.close();
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * One ingest thread as the owner of the tables sees it: takes what it tells, in order, answers what it asks, and stands for its log stream.
+ *
+ * Records become visible here. Their series get the numbers of the region, as in replay; their chunks stay on the thread's memory, leased
+ * until no memtable reads them.
+ */
+import { AssertionError, assert } from "../../base/assert.ts";
+import { DbError, toDbError } from "../../base/error.ts";
+import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
+import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-record.ts";
+import type { Region } from "../../storage/region/region.ts";
+import type { LogLedger } from "../log-ledger.ts";
+import type { LogStream } from "../log-stream.ts";
+import type { SchemaStep } from "../schema-store.ts";
+import { renumber, SeriesTranslator } from "../series-translator.ts";
+import type { CatalogFeed } from "./catalog-feed.ts";
+import { type Call, type ChunkPlace, errorOfTold, type FromThread, type Reply, type Task, type ToldError, toldError } from "./messages.ts";
+import type { SharedState } from "./shared-state.ts";
+import type { OwnerLink } from "./thread-link.ts";
+
+/** What a thread's messages change. */
+export interface ThreadOwner {
+  readonly shared: SharedState;
+  readonly feed: CatalogFeed;
+  /** The table of an id, dropped ones apart. */
+  regionOf(tableId: number): Region | undefined;
+  /** Makes what a write needs, in one commit. @throws DbError */
+  evolve(steps: readonly SchemaStep[]): void;
+  /** Called when rows became visible, with their bytes. */
+  written(bytes: number): void;
+  /** Resolves when there is memory for another write. @throws DbError RateLimited */
+  admit(): Promise<void>;
+  /** Resolves when the catalogue is durable. @throws DbError */
+  durable(): Promise<void>;
+}
+
+type Logged = Extract<FromThread, { kind: "logged" }>;
+
+/** See the file header. */
+export class ThreadHost implements LogStream {
+  readonly id: number;
+  readonly ledger: LogLedger;
+  private readonly owner: ThreadOwner;
+  private readonly link: OwnerLink;
+  private readonly translator: SeriesTranslator = new SeriesTranslator();
+  private readonly leases: Map<number, ArenaLease> = new Map();
+  private readonly tasks: Map<number, PromiseWithResolvers<void>> = new Map();
+  private lastTask = 0;
+  private newestSegment: number;
+  /** Messages taken, as an int32 that wraps. */
+  private taken = 0;
+  /** Records told of. */
+  private seen = 0;
+  /** `needed` of the last trim that went through, and what was seen then. */
+  private trimmed: { readonly needed: number; readonly seen: number } | undefined;
+  private logFailure: string | undefined;
+  private isClosed = false;
+
+  /**
+   * @param before what is known of the stream from its replay
+   */
+  constructor(id: number, owner: ThreadOwner, link: OwnerLink, before: { readonly ledger: LogLedger; readonly head: number }) {
+    this.id = id;
+    this.owner = owner;
+    this.link = link;
+    this.ledger = before.ledger;
+    this.newestSegment = before.head;
+    link.onWaiting(() => this.drain());
+  }
+
+  /** Takes the messages that wait, and no later ones. What was acknowledged before the call is visible after it. */
+  drain(): void {
+    const posted = this.link.posted();
+    while (this.taken !== posted) {
+      const message = this.link.receive();
+      if (message === undefined) return; // Taken by a drain within this one.
+      this.taken = (this.taken + 1) | 0;
+      this.take(message);
+    }
+  }
+
+  /**
+   * Resolves when every record that the thread had begun is told of, or failed; chunks of the table lie on other memory from then on.
+   */
+  async barrier(tableId: number): Promise<void> {
+    if (!this.isClosed) await this.request({ kind: "barrier", tableId });
+  }
+
+  bytes(): number {
+    return this.owner.shared.logBytes(this.id);
+  }
+
+  head(): number {
+    return this.newestSegment;
+  }
+
+  async trim(needed: number): Promise<void> {
+    const { seen } = this;
+    if (this.isClosed || (this.trimmed?.needed === needed && this.trimmed.seen === seen)) return;
+    await this.request({ kind: "trim", needed, head: this.newestSegment, seen });
+    this.trimmed = { needed, seen };
+  }
+
+  failure(): string | undefined {
+    return this.logFailure;
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    try {
+      await this.request({ kind: "close" });
+    } finally {
+      this.isClosed = true;
+      this.link.close();
+    }
+  }
+
+  private request(task: Task): Promise<void> {
+    const id = ++this.lastTask;
+    const waiting = Promise.withResolvers<void>();
+    this.tasks.set(id, waiting);
+    this.link.post({ kind: "task", id, task });
+    return waiting.promise;
+  }
+
+  private take(message: FromThread): void {
+    switch (message.kind) {
+      case "logged":
+        this.seen++;
+        this.owner.shared.addUntoldBytes(-message.queuedBytes);
+        return this.publish(message);
+      case "failed":
+        this.seen++;
+        for (const place of message.chunks) this.owner.regionOf(place.tableId)?.adopt(message.sequence, undefined, ...this.claim(place));
+        return;
+      case "retired":
+        return this.leaseOf(message.arena).retire();
+      case "answer":
+        return this.answered(message.id, message.error);
+      case "ask":
+        void this.answer(message.id, message.what); // Answers whatever happens.
+        return;
+      case "call":
+        this.link.reply(this.replyTo(message.call));
+        return;
+      case "health":
+        this.logFailure = message.failure;
+    }
+  }
+
+  private publish({ sequence, segment, head, chunks }: Logged): void {
+    this.newestSegment = Math.max(this.newestSegment, segment);
+    this.translator.enterSegment(segment);
+    const entries = decodeRecordHead(sequence, head);
+    assert(entries.length === chunks.length, `a place a chunk; got ${chunks.length} for ${entries.length}`);
+    let bytes = 0;
+    for (const [i, entry] of entries.entries()) {
+      const place = chunks[i] as ChunkPlace;
+      const [lease, taken] = this.claim(place);
+      const region = this.owner.regionOf(entry.tableId);
+      if (region === undefined) continue; // Dropped: its rows go with it.
+      this.adopt(sequence, segment, entry, place, region, lease, taken);
+      bytes += entry.header.payloadBytes;
+    }
+    this.owner.written(bytes);
+  }
+
+  private adopt(
+    sequence: number,
+    segment: number,
+    entry: HeadEntry,
+    place: ChunkPlace,
+    region: Region,
+    lease: MemoryLease,
+    takenBytes: number,
+  ): void {
+    const wasFull = region.registry.isFull;
+    const map = this.translator.define(entry, region.registry);
+    if (!wasFull && region.registry.isFull) this.owner.feed.push({ kind: "full", tableId: entry.tableId });
+    this.ledger.note(segment, entry.tableId, sequence);
+    const chunk = renumber(entry.header.place(place.buffer, place.offset), map);
+    assert(
+      chunk !== undefined,
+      `a record or one before it in its segment defines each series; got record ${sequence} of thread ${this.id}`,
+    );
+    region.adopt(sequence, chunk, lease, takenBytes);
+  }
+
+  /** The lease on a chunk's memory, and the bytes that are known from now on. */
+  private claim(place: ChunkPlace): [lease: MemoryLease, bytes: number] {
+    this.owner.shared.addUntoldBytes(-place.takenBytes);
+    return [this.leaseOf(place.arena), place.takenBytes];
+  }
+
+  private leaseOf(arena: number): ArenaLease {
+    let lease = this.leases.get(arena);
+    if (lease === undefined) {
+      lease = new ArenaLease(() => {
+        this.leases.delete(arena);
+        if (!this.isClosed) this.link.post({ kind: "release", arena });
+      });
+      this.leases.set(arena, lease);
+    }
+    return lease;
+  }
+
+  private answered(id: number, error: ToldError | undefined): void {
+    const waiting = this.tasks.get(id);
+    this.tasks.delete(id);
+    if (error === undefined) waiting?.resolve();
+    else waiting?.reject(errorOfTold(error));
+  }
+
+  private async answer(id: number, what: "admit" | "durable"): Promise<void> {
+    let error: ToldError | undefined;
+    try {
+      await (what === "admit" ? this.owner.admit() : this.owner.durable());
+    } catch (thrown) {
+      if (thrown instanceof AssertionError) throw thrown;
+      error = toldError(toDbError(thrown));
+    }
+    if (!this.isClosed) this.link.post({ kind: "told", id, error });
+  }
+
+  private replyTo(call: Call): Reply {
+    const { feed, shared } = this.owner;
+    const isBehind = call.since !== shared.version;
+    try {
+      if (call.kind === "evolve" && !isBehind) this.owner.evolve(call.steps);
+    } catch (thrown) {
+      if (!(thrown instanceof DbError)) throw thrown;
+      return { kind: "refused", error: toldError(thrown) };
+    }
+    return { kind: "news", news: feed.since(call.since), isApplied: !isBehind };
+  }
+}
+
+/** A thread's arena. It goes back when the thread has retired it and no memtable reads it. */
+class ArenaLease implements MemoryLease {
+  private readonly end: () => void;
+  private users = 0;
+  private isRetired = false;
+
+  constructor(end: () => void) {
+    this.end = end;
+  }
+
+  retain(): void {
+    this.users++;
+  }
+
+  release(): void {
+    this.users--;
+    assert(this.users >= 0, `users of an arena; got ${this.users}`);
+    this.endIfUnused();
+  }
+
+  retire(): void {
+    this.isRetired = true;
+    this.endIfUnused();
+  }
+
+  private endIfUnused(): void {
+    if (this.isRetired && this.users === 0) this.end();
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The program of an ingest thread: a listener on the server's address, decoders, a log. Wired here as `standalone.ts` wires the main
+ * thread.
+ */
+import { systemClock } from "./base/clock.ts";
+import { toDbError } from "./base/error.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
+import { RootLog } from "./base/log.ts";
+import { MetricRegistry } from "./base/metrics.ts";
+import { ServerMemory } from "./base/server-memory.ts";
+import { memoryLimitOf } from "./config/memory-limit.ts";
+import { createUserProvider } from "./db/auth/user-provider.ts";
+import { ThreadDb } from "./db/thread-db.ts";
+import { IngestThread } from "./engine/threads/ingest-thread.ts";
+import { toldError } from "./engine/threads/messages.ts";
+import { SharedState } from "./engine/threads/shared-state.ts";
+import { threadLink } from "./engine/threads/worker-link.ts";
+import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
+import { startIngestServer } from "./server/http/ingest-server.ts";
+import type { HttpListener } from "./server/http/listener.ts";
+import { listening, openThreadLog } from "./thread-parts.ts";
+
+declare const self: Worker;
+
+armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
+
+/** How often the thread looks whether its log still takes writes when nothing is written. */
+const HEALTH_MILLIS = 1000;
+
+/** How often decoders that are idle are asked to forget what they learnt. */
+const MEMORY_MILLIS = 1000;
+
+/** A thread that listens. */
+interface Running {
+  readonly log: RootLog;
+  readonly metrics: MetricRegistry;
+  readonly http: HttpListener;
+}
+
+/** A broken invariant: the main thread ends the process. */
+function bug(error: unknown): void {
+  tell({ kind: "bug", text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+function tell(message: FromWorker): void {
+  self.postMessage(message);
+}
+
+async function start(options: WorkerStart): Promise<Running> {
+  const { id, threads, settings, logFilter, port, socket } = options;
+  const log = new RootLog(logFilter);
+  const shared = new SharedState(threads, options.sharedMemory);
+  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), true);
+  await wal.recover(() => undefined);
+  const thread = new IngestThread({
+    id,
+    shared,
+    link: threadLink(options.ports, shared, id),
+    wal,
+    clock: systemClock,
+    news: options.news,
+    writeBufferBytes: settings.storage.writeBufferBytesMax,
+    pooledBytes: Math.ceil(settings.storage.memtableBytes / (threads + 1)),
+  });
+  setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
+  const provider = settings.general.userProvider;
+  const metrics = new MetricRegistry();
+  const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));
+  setInterval(() => memory.tick(), MEMORY_MILLIS);
+  const http = startIngestServer(
+    {
+      ...listening(settings, true, threads + 1),
+      port,
+      db: new ThreadDb(thread),
+      userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
+      logger: log.logger("http"),
+      metrics,
+      memory,
+      onBug: bug,
+    },
+    socket,
+    threads,
+  );
+  return { log, metrics, http };
+}
+
+let running: Running | undefined;
+
+async function take(message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case "start":
+      try {
+        running = await start(message);
+        return tell({ kind: "listening" });
+      } catch (error) {
+        return tell({ kind: "refused", error: toldError(toDbError(error)) });
+      }
+    case "filter":
+      running?.log.setFilter(message.filter);
+      return;
+    case "metrics":
+      return tell({ kind: "metrics", families: (await running?.metrics.countedHere()) ?? [] });
+    case "stop":
+      await running?.http.stop(message.graceMs);
+      return tell({ kind: "stopped" });
+  }
+}
+
+process.on("uncaughtException", bug);
+process.on("unhandledRejection", bug);
+self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
+  void take(data); // What it rejects with is a bug, and is heard above.
+};

@@ -1,0 +1,25 @@
+/**
+ * The HTTP listener of an ingest thread: serves writes by itself, and passes every other request on to the thread that owns the tables. It
+ * shares its address with the other threads' listeners; the system spreads connections over them.
+ */
+import { influxRoutes } from "./influx.ts";
+import { forwardTo } from "./forward.ts";
+import { type HttpListener, openListener } from "./listener.ts";
+import { FORWARDED_MAX } from "./limits.ts";
+import type { IngestServerOptions } from "./options.ts";
+import { HttpService } from "./service.ts";
+
+/**
+ * Starts the listener.
+ *
+ * @param owner path of the socket of the thread that owns the tables (`HttpServer.listenForForwarded`)
+ * @param threads how many threads pass requests on
+ * @throws DbError StorageUnavailable when the address cannot be listened on
+ */
+export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
+  const service = new HttpService(options, {
+    routes: (metrics) => influxRoutes(options, metrics),
+    forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
+  });
+  return openListener(options, service);
+}

@@ -1,0 +1,74 @@
+/**
+ * What every thread that takes writes has, made from the settings in one place: its log, and how it listens.
+ */
+import { systemClock } from "./base/clock.ts";
+import type { Logger } from "./base/log.ts";
+import { bodiesLimitOf } from "./config/memory-limit.ts";
+import type { Settings, WalSettings } from "./config/settings.ts";
+import type { ThreadLog } from "./engine/log-stream.ts";
+import { InfluxDecoder } from "./ingest/influx/decode.ts";
+import type { IngestServerOptions } from "./server/http/options.ts";
+import { openLocalWal } from "./storage/wal/local-wal.ts";
+import { listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
+import type { Wal } from "./storage/wal/wal.ts";
+
+/** Name of the time index of tables that writes make. */
+const TIME_COLUMN = "greptime_timestamp";
+
+/**
+ * Opens the log of a thread; 0 is the main thread.
+ *
+ * @param isRecovered whether the main thread has read it back: then `recover` reads nothing
+ * @throws DbError StorageUnavailable
+ */
+export function openThreadLog(wal: WalSettings, thread: number, logger: Logger, isRecovered: boolean): Promise<Wal> {
+  const { dir, sync, syncIntervalMs, segmentBytes, recovery } = wal;
+  const directory = thread === 0 ? dir : threadLogFolder(dir, thread);
+  return openLocalWal({ directory, sync, syncIntervalMs, segmentBytes, recovery, logger, isRecovered });
+}
+
+/** The logs that ingest threads of earlier processes left, whether or not there are such threads now. @throws DbError StorageUnavailable */
+export async function openThreadLogs(wal: WalSettings, logger: Logger): Promise<ThreadLog[]> {
+  const logs: ThreadLog[] = [];
+  for (const id of listThreadLogs(wal.dir)) {
+    const remove = async (): Promise<void> => {
+      try {
+        await removeThreadLog(wal.dir, id);
+      } catch (error) {
+        // Nothing of ours is in it any more; the next start finds it empty and tries again.
+        logger.warn({ thread: id, error: error instanceof Error ? error.message : String(error) }, "a log folder stays");
+      }
+    };
+    logs.push({ id, wal: await openThreadLog(wal, id, logger, false), remove });
+  }
+  return logs;
+}
+
+/** How a thread listens, but for what it has of its own. `sharesPort`: whether other threads listen on the same address. */
+export function listening(
+  settings: Settings,
+  sharesPort: boolean,
+  threads: number,
+): Omit<IngestServerOptions, "db" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
+  const { http, influxdb, general } = settings;
+  return {
+    hostname: http.addr.host,
+    port: http.addr.port,
+    sharesPort,
+    surface: "all",
+    clock: systemClock,
+    bodyBytesMax: http.bodyBytesMax,
+    inFlightBytesMax: bodiesLimitOf(settings, threads),
+    inFlightWaitMs: general.inFlightPolicy,
+    timeoutMs: http.timeoutMs,
+    publicAdmin: http.publicAdmin,
+    cors: { enabled: http.enableCors, origins: http.corsAllowedOrigins },
+    autoCreateTable: general.autoCreateTable,
+    influx: {
+      enabled: influxdb.enable,
+      defaultMergeMode: influxdb.defaultMergeMode,
+      timeColumn: TIME_COLUMN,
+      createDecoder: () => new InfluxDecoder(),
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** Runs SQL text against an engine on a machine in memory. */
+import { fixedClock } from "../../src/base/clock.ts";
+import type { QueryContext } from "../../src/query/query-context.ts";
+import { Machine, type MachineOptions } from "../engine/machine.ts";
+import { type Answer, FIXTURE_NOW, runSql, runTwins } from "./query-fixture.ts";
+
+/** A machine with a session. */
+export class EngineFixture {
+  readonly machine: Machine;
+
+  private constructor(machine: Machine) {
+    this.machine = machine;
+  }
+
+  static async start(options: MachineOptions = {}): Promise<EngineFixture> {
+    return new EngineFixture(await Machine.start(options));
+  }
+
+  private get context(): QueryContext {
+    const { engine } = this.machine;
+    return {
+      catalog: engine,
+      writer: engine,
+      admin: {
+        flushTable: (database, table) => engine.flushTable(database, table),
+        compactTable: (database, table) => engine.compactTable(database, table),
+      },
+      clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
+      variables: { database: "public", timeZone: "UTC" },
+      signal: new AbortController().signal,
+    };
+  }
+
+  /** Runs all statements of a text and gives the last answer. */
+  sql(text: string): Promise<Answer> {
+    return runSql(text, this.context);
+  }
+
+  /** Runs a query with and without what the planner asks of storage, and insists that the rows agree; gives them. */
+  both(text: string): Promise<Answer> {
+    return runTwins(text, this.context);
+  }
+
+  /** Figures of the scan in EXPLAIN ANALYZE, in the order of their names; 0 for one that is not there. Pages in the cache are not read. */
+  async figures(text: string, ...names: readonly string[]): Promise<readonly number[]> {
+    const answer = await this.sql(`EXPLAIN ANALYZE ${text}`);
+    return names.map((name) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(String(answer.rows[0]?.[2]))?.[1] ?? 0));
+  }
+
+  /** One of the figures. */
+  async figure(text: string, name: string): Promise<number> {
+    return (await this.figures(text, name))[0] ?? 0;
+  }
+}
