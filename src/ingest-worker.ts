@@ -4,6 +4,7 @@
  */
 import { systemClock } from "./base/clock.ts";
 import { toDbError } from "./base/error.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { ServerMemory } from "./base/server-memory.ts";
@@ -20,6 +21,8 @@ import type { HttpListener } from "./server/http/listener.ts";
 import { listening, openThreadLog } from "./thread-parts.ts";
 
 declare const self: Worker;
+
+armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
 
 /** How often the thread looks whether its log still takes writes when nothing is written. */
 const HEALTH_MILLIS = 1000;

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { AssertionError } from "./base/assert.ts";
 import { DbError } from "./base/error.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
 import { type Logger, RootLog } from "./base/log.ts";
 import { printLogFilter } from "./base/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
@@ -61,6 +62,8 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   };
   process.on("uncaughtException", bug);
   process.on("unhandledRejection", bug);
+  const armed = armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
+  if (armed.length > 0) logger.warn({ armed }, "fail points are armed: this server is made to die or fail, for a test");
   // Only now, so that whoever reads them may send a signal.
   for (const warning of warnings) logger.warn({}, warning);
   const server = await startStandalone(settings, log, bug);

@@ -27,7 +27,7 @@ import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
-import { lockDataDirectory } from "./storage/data-directory.ts";
+import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
@@ -76,6 +76,7 @@ export async function startStandalone(
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = lockDataDirectory(settings.storage.dataHome);
+  const unlockLog = lockLogFolder(settings.wal.dir);
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
   const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
@@ -120,6 +121,7 @@ export async function startStandalone(
       await engine.close();
       threads.end();
       userProvider?.close();
+      unlockLog();
       directory.unlock();
       logger.info({}, "stopped");
     },

@@ -11,6 +11,8 @@ export interface ServerCommand {
   /** Both outputs of the server are appended here. */
   readonly logPath: string;
   readonly cwd?: string;
+  /** Besides what this process has in its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly readySecondsMax?: number;
 }
 
@@ -43,6 +45,8 @@ export interface LaunchedServer {
   ready(): Promise<ServerProcess>;
   /** SIGKILL, then waits for the end. */
   kill(): Promise<void>;
+  /** Waits for the end, whoever causes it: the exit status, or the signal. */
+  ended(): Promise<number | string>;
 }
 
 /** Starts a process and does not wait. */
@@ -54,6 +58,7 @@ function launchServer(options: ServerCommand): LaunchedServer {
     stdout: log,
     stderr: log,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.env === undefined ? {} : { env: { ...process.env, ...options.env } }),
   });
   closeSync(log);
   running.add(child);
@@ -78,7 +83,11 @@ function launchServer(options: ServerCommand): LaunchedServer {
     }
     return serverProcess(options, child, performance.now() - started);
   };
-  return { pid: child.pid, ready, kill };
+  const ended = async (): Promise<number | string> => {
+    await child.exited;
+    return child.signalCode ?? child.exitCode ?? 0;
+  };
+  return { pid: child.pid, ready, kill, ended };
 }
 
 /** Starts a server and waits until it is ready. @throws Error with the end of its log when it dies or does not answer in time */
@@ -120,6 +129,8 @@ export interface VarveOptions {
   readonly port: number;
   /** Settings by section and key, as they stand in the configuration file; values are TOML text, e.g. `"64MiB"` with its quotes. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Besides what this process has in its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly readySecondsMax?: number;
 }
 
@@ -146,6 +157,7 @@ export async function launchVarve(options: VarveOptions): Promise<LaunchedServer
     command: [process.execPath, main, ...flags],
     readyUrl: `http://${address}/ready`,
     logPath: join(options.directory, "server.log"),
+    ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.readySecondsMax === undefined ? {} : { readySecondsMax: options.readySecondsMax }),
   });
 }

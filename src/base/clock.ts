@@ -10,10 +10,37 @@ export interface Clock {
   monotonicMillis(): number;
 }
 
+/** Furthest that `finerClock` runs ahead of the wall clock before it takes that for a step backwards. */
+const AHEAD_MILLIS_MAX = 2;
+
+/**
+ * A wall clock in nanoseconds out of one that counts whole milliseconds: between its ticks it follows the monotonic clock. It never goes
+ * back unless the wall clock is set back, and is at most `AHEAD_MILLIS_MAX` off; a step of the wall clock is followed at once.
+ */
+export function finerClock(wallMillis: () => number, monotonicMillis: () => number): () => EpochNanos {
+  let anchorWall = Number.NEGATIVE_INFINITY;
+  let anchorMonotonic = 0;
+  return () => {
+    const before = monotonicMillis();
+    const wall = wallMillis();
+    const monotonic = monotonicMillis();
+    const guess = anchorWall + (monotonic - anchorMonotonic);
+    // A thread that stood still between the readings sees a wall clock that is too old by that much.
+    if (!(guess >= wall && guess <= wall + AHEAD_MILLIS_MAX + (monotonic - before))) {
+      anchorWall = wall;
+      anchorMonotonic = monotonic;
+    }
+    return epochNanos(BigInt(anchorWall) * 1_000_000n + BigInt(Math.floor((monotonic - anchorMonotonic) * 1e6)));
+  };
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   nowMillis: () => epochMillis(Date.now()),
-  nowNanos: () => epochNanos(BigInt(Date.now()) * 1_000_000n + BigInt(Math.floor((performance.now() % 1) * 1e6))),
+  nowNanos: finerClock(
+    () => Date.now(),
+    () => performance.now(),
+  ),
   monotonicMillis: () => performance.now(),
 };
 

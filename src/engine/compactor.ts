@@ -10,6 +10,7 @@
  */
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { failPoint } from "../base/fail-point.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
@@ -295,9 +296,11 @@ export class Compactor {
     workerMemory.take(WORKER_BYTES);
     try {
       const job = jobOf(region, inputs, minTime, this.host.takeFileId(), clock);
+      failPoint("compact.before-merge");
       const made = await merger.merge(isStrict ? { ...job, minTime } : job);
       if (!this.host.isLive(region) || !region.hasFiles(inputs)) {
         // Dropped or emptied meanwhile: the rows are not wanted any more.
+        failPoint("compact.before-discard");
         if (made !== undefined) await files.delete(made.name);
         return;
       }
@@ -339,6 +342,7 @@ export class Compactor {
     const entry = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: encodeFile(file) });
     const changes = [...old.map(removal), ...made.map(entry)];
     try {
+      failPoint("compact.before-commit");
       meta.commit(changes);
     } catch (error) {
       // Whether it took effect is not known: `settle` undoes it, a restart finds one or the other.
@@ -348,15 +352,19 @@ export class Compactor {
       this.unsettled.set(region, { changes: [...made.map(removal), ...old.map(entry)], cleanUp });
       throw error;
     }
+    failPoint("compact.after-commit");
     // No wait before this: a truncation or another merge must see the list that the meta store has.
     const removeOld = region.replaceFiles(old, made);
+    failPoint("compact.after-swap");
     try {
       await meta.settled();
     } catch (error) {
       this.unsettled.set(region, { changes, cleanUp: removeOld }); // In force here, perhaps not on disk.
       throw error;
     }
+    failPoint("compact.after-settled");
     await removeOld();
+    failPoint("compact.old-deleted");
   }
 
   private count(region: Region, inputs: PickedFiles, made: DataFile | undefined, millis: number): void {

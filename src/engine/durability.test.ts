@@ -71,11 +71,14 @@ test("series that only flushed records define are known to later records of thei
 test("files that no table names are deleted at the start, others stay", async () => {
   const machine = await twoRows();
   await machine.engine.flushTable("public", "cpu");
-  const [known] = fileNames(machine);
-  machine.files.set("tables/0000000001/0000009999.parquet", new Uint8Array(3));
-  machine.files.set("tables/0000000777/0000000001.parquet", new Uint8Array(3));
+  const [known = ""] = fileNames(machine);
+  await put(machine.engine, "gone,host=a v=1i 1");
+  await machine.engine.dropTable("public", "gone", false);
+  machine.files.set("tables/0000000001/0000000999.parquet", machine.files.get(known)!);
+  machine.files.set("tables/0000000002/0000000998.parquet", new Uint8Array(3));
   await machine.crash();
-  expect(fileNames(machine)).toEqual([known ?? ""]);
+  expect(fileNames(machine)).toEqual([known]);
+  await check(machine, ROWS);
 });
 
 test("a failed flush keeps the rows in memory, and the next flush writes them", async () => {

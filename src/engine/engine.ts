@@ -10,6 +10,7 @@
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
 import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
 import { type Trouble, Troubles } from "../base/troubles.ts";
@@ -36,6 +37,7 @@ import { type CheckedTable, DamagedFiles } from "./health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./health/disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
 import { Expiry } from "./expiry.ts";
+import { FileCheck } from "./file-check.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { truncationOf } from "./file-expiry.ts";
@@ -208,11 +210,15 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
     for (const schema of schemas) if (physicalTableOf(schema) !== undefined) engine.applySchema(schema);
-    const present = new Set(await parts.files.list("tables"));
-    for (const name of present) if (!known.has(name)) await engine.parts.files.delete(name);
-    await engine.damaged.find(engine.checkedTables(), present);
+    failPoint("recover.schemas-read");
+    const flushed = new Map([...engine.live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
+    const { nextFileId, nextTableId } = engine.schemas;
+    const check = new FileCheck(engine.parts.files, { names: known, flushed, nextFileId, nextTableId }, parts.logger);
+    await engine.damaged.find(engine.checkedTables(), await check.begin());
+    failPoint("recover.files-checked");
     await engine.disk.look();
-    const recovery = await engine.replay();
+    const recovery = await engine.replay(check);
+    failPoint("recover.done");
     engine.scheduler.start();
     engine.upkeep.start();
     engine.compactor.start();
@@ -231,7 +237,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
     if (ifNotExists && this.schemas.database(name) !== undefined) return false;
+    failPoint("create.before-commit");
     this.schemas.createDatabase(name, options);
+    failPoint("create.after-commit");
     this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
     return true;
@@ -239,6 +247,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.database(name) === undefined) return false;
+    failPoint("drop.before-commit");
     const dropped = this.schemas.dropDatabase(name);
     this.feed.push(this.everyDatabase());
     await this.removeTables(dropped);
@@ -256,7 +265,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
     const existing = this.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
+    failPoint("create.before-commit");
     const id = this.applySteps([{ kind: "create", definition }]);
+    failPoint("create.after-commit");
     await this.parts.meta.settled();
     return this.tableOfId(id);
   }
@@ -266,12 +277,15 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if ((this.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
       throw new DbError(StatusCode.InvalidArguments, "Physical region is busy, there are still some logical regions using it");
     }
+    failPoint("drop.before-commit");
     await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
   }
 
   async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
+    failPoint("alter.before-commit");
     this.schemas.alterDatabase(name, options);
+    failPoint("alter.after-commit");
     this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
   }
@@ -294,7 +308,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
     const { newest } = this.sequences;
     if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
+    failPoint("truncate.before-commit");
     meta.commit(changes);
+    failPoint("truncate.after-commit");
     this.compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
     const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
     await this.parts.meta.settled();
@@ -302,6 +318,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
     if (ranges === undefined) await this.flusher.forget(region);
     await taken.end();
+    failPoint("truncate.files-deleted");
     await this.trimmer.trim();
   }
 
@@ -323,7 +340,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.schemas.schema(database, name);
     if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
+    failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     const id = this.applySteps([{ kind: "alter", database, table: name, change }]);
+    failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
     await this.parts.meta.settled();
     return this.tableOfId(id);
   }
@@ -356,7 +375,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
+    failPoint("write.durable");
     for (const chunk of prepared) chunk.publish();
+    failPoint("write.published");
     await this.parts.meta.settled();
     return { rowCount };
   }
@@ -473,6 +494,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
+    failPoint("close.begun");
     await this.upkeep.close();
     await this.scheduler.close();
     await this.compactor.close();
@@ -481,9 +503,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     } finally {
       await this.flusher.idle();
       await this.parts.flusher.close();
+      failPoint("close.before-log");
       for (const stream of this.streams.all()) await stream.close();
+      failPoint("close.log-closed");
       for (const { table } of this.live.entries()) await table.region.close(false);
       this.parts.meta.close();
+      failPoint("close.done");
     }
   }
 
@@ -494,6 +519,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const regions = [...this.live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
     for (let i = 0; i < regions.length; i++) {
       await this.flusher.flush(regions[i] as Region);
+      failPoint("close.flushed");
       if (clock.monotonicMillis() < deadline) continue;
       logger.info({ tables: regions.length - i - 1 }, "tables left in the log, to be replayed at the next start");
       return;
@@ -676,6 +702,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
+    failPoint("drop.after-commit");
     const unclean = new Set(schemas.flatMap((schema) => this.live.removeLogical(schema) ?? []));
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
     for (const { id } of schemas) this.feed.push({ kind: "dropped", tableId: id });
@@ -688,13 +715,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       await this.flusher.forget(table.region);
       await table.region.close(true);
     }
+    failPoint("drop.files-deleted");
     await this.trimmer.trim();
   }
 
-  private async replay(): Promise<EngineRecovery> {
+  private async replay(check: FileCheck): Promise<EngineRecovery> {
     const reports: EngineRecovery[] = [];
+    const { logger } = this.parts;
+    const { nextTableId } = this.schemas;
+    const regionOf = (tableId: number): Region | undefined => this.live.byTableId(tableId)?.table.region;
+    const sawEntry = (tableId: number, sequence: number): void => check.sawRecord(tableId, sequence);
     for (const { wal, ledger } of this.streams.local()) {
-      const replay = new Replay((tableId) => this.live.byTableId(tableId)?.table.region, ledger, this.parts.logger);
+      const replay = new Replay({ regionOf, nextTableId, ledger, logger, sawEntry });
       const report = await wal.recover(
         (record) => {
           this.sequences.sawUsed(record.sequence);
@@ -705,6 +737,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       reports.push({ ...report, lostRows: replay.lostRows, lostUnknown: replay.lostUnknown });
     }
     for (const region of this.live.regions()) region.endRestore();
+    await check.end();
+    failPoint("recover.before-trim");
     await this.trimmer.trim();
     return summed(reports);
   }

@@ -101,7 +101,7 @@ export class FlushScheduler<T extends Flushable> {
     this.timer.unref();
   }
 
-  /** Called after each write with the bytes it added: starts a flush when one is due. */
+  /** Called at each write with the bytes it added, durable or not: starts a flush when one is due. */
   written(bytes: number): void {
     this.sinceCount += bytes;
     this.memory += bytes;

@@ -8,6 +8,7 @@
  * the rows are removed meanwhile, the commit that removes them takes the entries away.
  */
 import type { Clock } from "../base/clock.ts";
+import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
@@ -91,11 +92,14 @@ export class Flusher {
 
   private async flushNow(region: Region): Promise<void> {
     const { tables, sequences, trimmer, threads } = this.parts;
+    failPoint("flush.before-freeze");
     const sealed = sequences.newest;
     region.freeze(sealed, threads.isShared);
+    failPoint("flush.after-freeze");
     await threads.barrier(region.schemaNow.id); // From here on rows up to `sealed` are in the memtable, or failed.
     for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
       await memtable.whenSettled();
+      failPoint("flush.rows-durable");
       if (!tables.isLive(region)) return; // It was dropped while it waited.
       if (region.oldestFrozen() !== memtable) continue; // Its rows were removed while it waited.
       if (memtable.chunks.length === 0) region.finishFlush(memtable, [], 0);
@@ -103,6 +107,7 @@ export class Flusher {
     }
     // Everything up to `sealed` is in a file or failed. Without this, a failed write would keep its log segment for ever.
     region.markFlushed(sealed);
+    failPoint("flush.before-trim");
     await trimmer.trim();
   }
 
@@ -116,16 +121,20 @@ export class Flusher {
     this.uncommitted.delete(memtable);
     if (!isWanted()) return this.discard(made);
     const tableId = region.schemaNow.id;
+    failPoint("flush.before-commit");
     this.uncommitted.set(memtable, { region, made });
     meta.commit([
       ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
       { key: flushedKey(tableId), value: sequence },
     ]);
+    failPoint("flush.after-commit");
     await meta.settled();
+    failPoint("flush.after-settled");
     this.uncommitted.delete(memtable);
     if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
     const rows = memtable.rowCount;
     region.finishFlush(memtable, made, sequence);
+    failPoint("flush.after-swap");
     this.parts.onFlushed(region);
     const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
     const millis = Math.round(clock.monotonicMillis() - started);
@@ -151,6 +160,7 @@ export class Flusher {
 
   /** Deletes files that a flush made of rows that are no longer wanted. */
   private async discard(made: readonly DataFile[]): Promise<false> {
+    failPoint("flush.before-discard");
     for (const file of made) await this.parts.files.delete(file.name);
     return false;
   }

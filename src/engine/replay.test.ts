@@ -70,7 +70,7 @@ test("a chunk whose series get numbers beyond two bytes is given wider ones", as
   const parts = { pool: new SlabPool(0), store: memoryFileStore(), clock: systemClock };
   const region = new Region(table.schema, [], 0, parts);
   for (let i = 0; i < 66_000; i++) region.registry.register([`h${i}`]);
-  const replay = new Replay(() => region, new LogLedger(), silentLogger);
+  const replay = new Replay({ regionOf: () => region, nextTableId: 2, ledger: new LogLedger(), logger: silentLogger });
   await machine.wal.crash().recover((record) => replay.apply(record));
   const [chunk] = region.chunks;
   expect(chunk?.series).toEqual(Uint32Array.of(66_000, 66_001));

@@ -72,14 +72,18 @@ export function changedOptions(
   return changed;
 }
 
+/** Refuses too many columns. @throws DbError InvalidArguments */
+export function checkColumnCount(table: string, count: number): void {
+  if (count <= TABLE_COLUMNS_MAX) return;
+  throw new DbError(
+    StatusCode.InvalidArguments,
+    `cannot give table ${table} ${count} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
+  );
+}
+
 /** Refuses names that are bad or used twice, and too many columns. @throws DbError InvalidArguments */
 export function checkColumns(table: string, columns: readonly ColumnDefinition[]): void {
-  if (columns.length > TABLE_COLUMNS_MAX) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `cannot give table ${table} ${columns.length} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
-    );
-  }
+  checkColumnCount(table, columns.length);
   const names = new Set<string>();
   for (const { name } of columns) {
     checkColumnName(name);

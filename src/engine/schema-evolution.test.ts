@@ -101,6 +101,13 @@ test("a new table refuses a name for two columns", () => {
   );
 });
 
+test("more names than a table may have columns are refused before they are looked at", () => {
+  const names = Array.from({ length: 300_000 }, (_, i) => `t${i}`);
+  expect(() => missingColumns({ name: "wide", columns: [] }, names, [])).toThrow(
+    "cannot give table wide 300000 columns: the limit is 4096; use fewer distinct tag and field names",
+  );
+});
+
 test("only a write that may create extends tables", () => {
   const missing = [column("w", INT64, "field")];
   expect(messageOf(() => checkMayExtend(TABLE, missing, AUTO))).toBe("no error");

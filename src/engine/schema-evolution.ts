@@ -7,6 +7,7 @@ import { type DataType, sameType, sqlName, STRING } from "../column/data-type.ts
 import type { ColumnDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.ts";
+import { checkColumnCount } from "./schema-change.ts";
 
 /** Name of the time index of a table made by a write. */
 export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
@@ -62,19 +63,25 @@ export function missingColumns(
   fields: readonly FieldWrite[],
   shape: readonly ColumnDefinition[] = [],
 ): ColumnDefinition[] {
+  // All of them would be columns. Said before a million names of a request are looked at one by one.
+  checkColumnCount(schema.name, tagNames.length + fields.length);
   const missing: ColumnDefinition[] = [];
-  const made = (column: ColumnDefinition): ColumnDefinition =>
-    shape.find(({ name, semantic, type }) => name === column.name && semantic === column.semantic && sameType(type, column.type)) ?? column;
-  const named = (name: string): ColumnDefinition | undefined =>
-    schema.columns.find((column) => column.name === name) ?? missing.find((column) => column.name === name);
+  const known = new Map(schema.columns.map((column) => [column.name, column]));
+  const add = (column: ColumnDefinition): void => {
+    const made = shape.find(
+      ({ name, semantic, type }) => name === column.name && semantic === column.semantic && sameType(type, column.type),
+    );
+    missing.push(made ?? column);
+    known.set(column.name, column);
+  };
   for (const name of tagNames) {
-    const column = named(name);
-    if (column === undefined) missing.push(made(tagColumn(name)));
+    const column = known.get(name);
+    if (column === undefined) add(tagColumn(name));
     else if (column.semantic !== "tag") throw conflict(schema, name, `a ${column.semantic} column`, "a tag");
   }
   for (const field of fields) {
-    const column = named(field.name);
-    if (column === undefined) missing.push(made(fieldColumn(field)));
+    const column = known.get(field.name);
+    if (column === undefined) add(fieldColumn(field));
     else if (column.semantic !== "field") throw conflict(schema, field.name, `a ${column.semantic} column`, "a field");
     else if (!sameType(column.type, field.type)) throw conflict(schema, field.name, sqlName(column.type), sqlName(field.type));
   }

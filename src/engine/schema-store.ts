@@ -69,6 +69,16 @@ export class SchemaStore {
     this.fileIdsEnd = this.nextFile;
   }
 
+  /** Ids of tables from this one on were never given out. */
+  get nextTableId(): number {
+    return this.nextTable;
+  }
+
+  /** Ids of files from this one on were never given out by an earlier process. */
+  get nextFileId(): number {
+    return this.fileIdsEnd;
+  }
+
   databases(): DatabaseInfo[] {
     return [...this.entries.values()].map(({ info }) => info).sort((a, b) => (a.name < b.name ? -1 : 1));
   }

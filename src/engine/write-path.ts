@@ -7,6 +7,7 @@
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { failPoint } from "../base/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { sameType } from "../column/data-type.ts";
 import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
@@ -110,7 +111,9 @@ export class WritePath {
     for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
     const record = encodeWriteRecord(entries);
     const head = record[0] as Uint8Array; // A record begins with its head.
-    return { durable: this.parts.wal.append(sequence, record), prepared, record: { sequence, segment, head }, rowCount };
+    const durable = this.parts.wal.append(sequence, record);
+    failPoint("write.appended");
+    return { durable, prepared, record: { sequence, segment, head }, rowCount };
   }
 
   private targetOf(database: string, write: TableWrite): WriteTarget {
@@ -163,11 +166,18 @@ export class WritePath {
       const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
       const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary) };
       const { writes, pending, steps } = this.planned(given, batch, round > 0);
-      if (steps.length > 0 && tables.evolve(steps) === "refreshed") continue;
+      if (steps.length > 0 && this.commit(steps) === "refreshed") continue;
       this.resolve(pending, batch);
       return { writes, seriesOfKey };
     }
     throw changedMeanwhile(database);
+  }
+
+  private commit(steps: readonly SchemaStep[]): ReturnType<WriteTables["evolve"]> {
+    failPoint("evolve.before-commit");
+    const outcome = this.parts.tables.evolve(steps);
+    failPoint("evolve.after-commit");
+    return outcome;
   }
 
   /** What to write where, and what lacks. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */

@@ -4,7 +4,7 @@
  *   <home>/LOCK        SQLite database held in an exclusive transaction while the server lives; the system frees it when the process dies
  *   <home>/LOCK.pid    pid of the holder, for the message
  *   <home>/meta.db     meta store
- *   <home>/wal/        log segments; those of ingest threads in folders
+ *   <home>/wal/        log segments, unless wal.dir says otherwise, those of ingest threads in folders; a LOCK and LOCK.pid of its own
  *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
  *   <home>/data/       data files
  */
@@ -30,42 +30,44 @@ export interface DataDirectory {
  * @throws DbError StorageUnavailable when it cannot be made or another server holds it; the message names that server's pid
  */
 export function lockDataDirectory(home: string): DataDirectory {
+  const unlock = lockFolder(home, "data directory", "storage.data_home");
+  return { home, metaFile: join(home, "meta.db"), dataFolder: join(home, "data"), unlock };
+}
+
+/**
+ * Makes the log's folder if it is missing and locks it too: it may lie outside the data directory, where a server on another data directory
+ * may have been sent by mistake. Returns what ends the lock.
+ *
+ * @throws DbError StorageUnavailable as `lockDataDirectory`
+ */
+export function lockLogFolder(folder: string): () => void {
+  return lockFolder(folder, "log directory", "wal.dir");
+}
+
+function lockFolder(folder: string, noun: string, setting: string): () => void {
   try {
-    makeFolder(home);
+    makeFolder(folder);
   } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot make data directory ${home}: ${reasonOf(cause)}`, { cause });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${reasonOf(cause)}`, { cause });
   }
-  const pidFile = join(home, "LOCK.pid");
+  const pidFile = join(folder, "LOCK.pid");
   let lock: Database | undefined;
   try {
-    lock = new Database(join(home, "LOCK"), { create: true });
+    lock = new Database(join(folder, "LOCK"), { create: true });
     lock.run("PRAGMA locking_mode = EXCLUSIVE");
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (cause) {
     lock?.close();
-    throw lockFailure(home, pidFile, cause);
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    const why = code.startsWith("SQLITE_BUSY")
+      ? `cannot use ${noun} ${folder}: the server with pid ${readPid(pidFile)} uses it; stop that one or set another ${setting}`
+      : `cannot lock ${noun} ${folder}: ${reasonOf(cause)}`;
+    throw new DbError(StatusCode.StorageUnavailable, why, { cause });
   }
   const held = lock;
-  return {
-    home,
-    metaFile: join(home, "meta.db"),
-    dataFolder: join(home, "data"),
-    unlock: () => held.close(),
-  };
-}
-
-function lockFailure(home: string, pidFile: string, cause: unknown): DbError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  if (!code.startsWith("SQLITE_BUSY")) {
-    return new DbError(StatusCode.StorageUnavailable, `cannot lock data directory ${home}: ${reasonOf(cause)}`, { cause });
-  }
-  return new DbError(
-    StatusCode.StorageUnavailable,
-    `cannot use data directory ${home}: the server with pid ${readPid(pidFile)} uses it; stop that one or set another storage.data_home`,
-    { cause },
-  );
+  return () => held.close();
 }
 
 function readPid(pidFile: string): string {

@@ -176,7 +176,7 @@ function segmentsGo(it: It, open: Open, reopen: Reopen): void {
     for (let i = 1; i <= 6; i++) segments.push(await put(wal, i, "y".repeat(60)));
     expect(segments).toEqual([1, 1, 2, 2, 3, 3]);
     expect(wal.segments().map(({ id }) => id)).toEqual([1, 2, 3]);
-    expect(wal.segments().every(({ bytes }) => bytes === 16 + 2 * (32 + 60))).toBe(true);
+    expect(wal.segments().every(({ bytes }) => bytes === 24 + 2 * (32 + 60))).toBe(true);
   });
 
   it("puts a record longer than a segment into one", async () => {

@@ -4,10 +4,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killAllServers } from "../../bench/macro/server-process.ts";
+import type { FailPointName } from "../../src/base/fail-point-names.ts";
 import { runCampaign } from "./campaign.ts";
+import { runPointCampaign } from "./points/campaign.ts";
 
 const TEST_MS_MAX = 60_000;
 const SEED = 20_240_229;
+
+/** One of each kind: in a worker, in a start that finds a torn log, at the end, and with a table dropped beside its flush. */
+const NAMES: readonly FailPointName[] = ["flush.job-done", "recover.tail-cut", "flush.before-discard", "close.flushed"];
 
 const folder = await mkdtemp(join(tmpdir(), "varve-crash-test-"));
 
@@ -20,7 +25,7 @@ test(
   "keeps every acknowledged row, once, over five kills in a row",
   async () => {
     const report = await runCampaign({
-      directory: folder,
+      directory: join(folder, "kills"),
       seed: SEED,
       kills: 5,
       writers: 3,
@@ -34,6 +39,18 @@ test(
     expect(report.kills).toBe(5);
     expect(report.acknowledgedBatches).toBeGreaterThan(0);
     expect(report.rowsCompared).toBeGreaterThan(0);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "keeps every acknowledged row, and no file that nobody knows, when it dies at a named place",
+  async () => {
+    const directory = join(folder, "points");
+    const report = await runPointCampaign({ directory, seed: SEED, writers: 2, names: NAMES, progress: () => undefined });
+    expect(report.violations).toEqual([]);
+    expect(report.deaths).toBe(NAMES.length);
+    expect(report.acknowledgedBatches).toBeGreaterThan(0);
   },
   TEST_MS_MAX,
 );

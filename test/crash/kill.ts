@@ -1,4 +1,4 @@
-/** `bun run test:crash`: a crash campaign from the command line. See `--help`. */
+/** `bun run test:crash`: crash campaigns from the command line. See `--help`. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,6 +6,8 @@ import { parseArgs } from "node:util";
 import { killAllServers } from "../../bench/macro/server-process.ts";
 import { median, percentile } from "../../bench/macro/statistics.ts";
 import { type CampaignOptions, runCampaign } from "./campaign.ts";
+import { runPointCampaign } from "./points/campaign.ts";
+import { runPowerCampaign } from "./power/campaign.ts";
 
 const HELP = `Kills a Varve again and again while it is written to, and checks after each restart that it kept its promises.
 
@@ -14,9 +16,13 @@ Examples:
   bun run test:crash --times 1000 --seed 7    longer, with the choices of seed 7
   bun run test:crash --threads 4              always four ingest threads
   bun run test:crash --memtables small        every kill near a flush
+  bun run test:crash --points                 one kill at every named fail point
+  bun run test:crash --power --times 5000     so many random lives on a disk that loses power
 
 Options:
-  --times N         kills (100)
+  --points          a server is killed at each fail point; a point that is never hit fails
+  --power           engines in this process on a disk in memory that forgets what was not synced, between any two calls
+  --times N         kills, or lives with --power (100)
   --seed N          seed of all choices (random); moments depend on the machine, so that a seed repeats choices, not timing
   --writers N       connections that write (4)
   --round-ms N      longest time between a restart and a kill (400)
@@ -35,6 +41,8 @@ async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      points: { type: "boolean", default: false },
+      power: { type: "boolean", default: false },
       times: { type: "string", default: "100" },
       seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]) },
       writers: { type: "string", default: "4" },
@@ -69,7 +77,8 @@ async function main(args: readonly string[]): Promise<number> {
       process.exit(1);
     });
   }
-  const isGood = await campaign(options).finally(killAllServers);
+  const run = values.points ? pointCampaign : values.power ? powerCampaign : campaign;
+  const isGood = await run(options).finally(killAllServers);
   if (isGood && values.directory === undefined) await rm(directory, { recursive: true });
   return isGood ? 0 : 1;
 }
@@ -86,10 +95,31 @@ async function campaign(options: CampaignOptions): Promise<boolean> {
       `${report.unansweredApplied} unanswered ones found whole, ${report.unansweredAbsent} absent; ${report.rows} rows, ` +
       `${report.rowsCompared} comparisons; ${ready}\n`,
   );
-  for (const violation of report.violations) process.stdout.write(`BROKEN: ${violation}\n`);
-  const { length } = report.violations;
-  process.stdout.write(length === 0 ? "every promise was kept\n" : where);
-  return length === 0;
+  return verdict(report.violations, where);
+}
+
+async function pointCampaign({ directory, seed, writers, progress }: CampaignOptions): Promise<boolean> {
+  const report = await runPointCampaign({ directory, seed, writers, progress });
+  process.stdout.write(
+    `died at ${report.deaths} fail points; ${report.acknowledgedBatches} batches acknowledged, ${report.rowsCompared} comparisons\n`,
+  );
+  return verdict(report.violations, `seed ${seed}; data and server.log stay in ${directory}\n`);
+}
+
+async function powerCampaign({ directory, seed, kills, progress }: CampaignOptions): Promise<boolean> {
+  const report = await runPowerCampaign({ directory, seed, lives: kills, progress });
+  process.stdout.write(
+    `${report.deaths} deaths, ${report.powerLosses} of them power losses, ${report.deathsInStart} within a start; ` +
+      `${report.acknowledged} requests acknowledged; of those that were not ${report.unansweredFound} were found whole, ` +
+      `${report.unansweredGone} gone\n`,
+  );
+  return verdict(report.violations, `what is left stays in ${directory}\n`);
+}
+
+function verdict(violations: readonly string[], where: string): boolean {
+  for (const violation of violations) process.stdout.write(`BROKEN: ${violation}\n`);
+  process.stdout.write(violations.length === 0 ? "every promise was kept\n" : where);
+  return violations.length === 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));

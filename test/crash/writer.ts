@@ -16,8 +16,17 @@ export interface WriterEnd {
   readonly refusal: string | undefined;
 }
 
-/** Sends batches until a request fails. `retry` is sent first, as a client would send an unanswered batch again. */
-export async function writeUntilKilled(url: string, model: WriterModel, random: Random, retry: Batch | undefined): Promise<WriterEnd> {
+/**
+ * Sends batches until a request fails or `batchesMax` were acknowledged. `retry` is sent first, as a client would send an unanswered batch
+ * again.
+ */
+export async function writeUntilKilled(
+  url: string,
+  model: WriterModel,
+  random: Random,
+  retry: Batch | undefined,
+  batchesMax: number = Number.POSITIVE_INFINITY,
+): Promise<WriterEnd> {
   let acknowledged = 0;
   let batch = retry ?? nextBatch(model, random);
   for (;;) {
@@ -27,6 +36,7 @@ export async function writeUntilKilled(url: string, model: WriterModel, random: 
     if (answer.status !== GOOD_STATUS) return { acknowledged, refusal: `batch ${batch.number}: ${answer.status} ${answer.text}` };
     model.apply();
     acknowledged++;
+    if (acknowledged >= batchesMax) return { acknowledged, refusal: undefined };
     if (random.next() < 0.5) await Bun.sleep(random.next() * PAUSE_MS_MAX);
     batch = nextBatch(model, random);
   }

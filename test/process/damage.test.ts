@@ -45,7 +45,7 @@ describe("the log", () => {
     for (let n = 0; n < BATCHES; n++) await writeBatch("logged", n);
     await server.kill();
     const folder = join(server.dataHome, "wal");
-    const [segment = ""] = readdirSync(folder);
+    const [segment = ""] = readdirSync(folder).filter((name) => name.endsWith(".log"));
     path = join(folder, segment);
     whole = readFileSync(path);
   });

@@ -1,5 +1,5 @@
 /** The log's disk with a memory for what was synced, so that tests can hold it, let a call fail, and take the power away. */
-import { closeSync, rmSync, truncateSync } from "node:fs";
+import { closeSync, rmSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import { type LogDisk, systemLogDisk } from "../../src/storage/wal/log-disk.ts";
 
@@ -72,6 +72,25 @@ export class FaultyLogDisk implements LogDisk {
       else if (file.written > file.synced) truncateSync(file.path, file.synced);
     }
     this.files.clear();
+  }
+
+  async list(path: string): Promise<readonly string[]> {
+    await this.pass("list");
+    return systemLogDisk.list(path);
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    await this.pass("read");
+    return systemLogDisk.read(path);
+  }
+
+  /** What is there when a file is opened is durable. */
+  async open(path: string): Promise<number> {
+    await this.pass("open");
+    const fd = await systemLogDisk.open(path);
+    const { size } = statSync(path);
+    this.files.set(fd, { path, written: size, synced: size, isNamed: true });
+    return fd;
   }
 
   async create(path: string): Promise<number> {

@@ -7,6 +7,7 @@
  * Memory: decoded pages of the inputs (`PAGE_CACHE_BYTES`), one row group as columns and once more while it is joined, and the series.
  */
 import { assert } from "../../base/assert.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 import { ALL_TIME } from "../../table/scan.ts";
@@ -61,9 +62,12 @@ const ROWS_PER_COLLECTION = 262_144;
  * @throws DbError StorageUnavailable
  */
 export async function mergeFiles(job: MergeJob, store: FileStore): Promise<DataFile | undefined> {
+  failPoint("compact.job-begun");
   const files = job.inputs.map((file) => new SstFile(file, store));
   try {
-    return await mergeOpened(job, files, store);
+    const made = await mergeOpened(job, files, store);
+    failPoint("compact.job-done");
+    return made;
   } finally {
     for (const file of files) await file.release();
   }

@@ -32,8 +32,11 @@ export interface FileStore {
   sizeOf(name: string): Awaitable<number | undefined>;
   /** Deletes a file; one that does not exist is no error. */
   delete(name: string): Promise<void>;
-  /** Names of all files under a folder, at any depth; unfinished ones are deleted on the way and not listed. */
-  list(folder: string): Promise<readonly string[]>;
+  /**
+   * Names of all files under a folder, at any depth; unfinished ones are deleted on the way and not listed, and so are folders without
+   * files that are `unwanted`.
+   */
+  list(folder: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]>;
   /** Deletes a folder with all its files. */
   deleteFolder(folder: string): Promise<void>;
 }

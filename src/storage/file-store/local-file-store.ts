@@ -2,37 +2,42 @@
  * Files on a local disk. A file is written as `<name>.tmp`, synced, renamed, and its folder synced, so that a crash leaves either the whole
  * file or a `.tmp` that the next start deletes.
  */
-import { closeSync, fdatasync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
-import { readdir, rename, rm } from "node:fs/promises";
+import { fstatSync, readSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { promisify } from "node:util";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { OPEN_FILES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DescriptorPool } from "./descriptor-pool.ts";
+import { type FileDisk, systemFileDisk } from "./file-disk.ts";
 import type { FileReader, FileStore, FileWriter } from "./file-store.ts";
-import { makeFolder, syncFolder } from "./make-folder.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const TEMPORARY = ".tmp";
 /** Writes are gathered up to this many bytes. */
 const BUFFER_BYTES = 1024 * 1024;
-const fdatasyncAsync = promisify(fdatasync);
 
 /**
  * A store under `folder`, which is made when missing.
  *
  * @param openMax most files that are open for reading at a time; others are opened again when they are read
+ * @param disk what changes files; tests give one that loses power
  */
-export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX): FileStore {
+export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX, disk: FileDisk = systemFileDisk): FileStore {
   const root = resolve(folder);
   const descriptors = new DescriptorPool(openMax);
+  /** Folders whose entries are durable. */
+  const known = new Set<string>();
   return {
     async create(name) {
       const path = join(root, name);
       return guarded(`create file ${name}`, async () => {
-        makeFolder(dirname(path));
-        return new LocalFileWriter(path, name, openSync(path + TEMPORARY, "w"));
+        makeFolder(dirname(path), { top: root, known, disk });
+        const fd = disk.create(path + TEMPORARY);
+        failPoint("file.made");
+        return new LocalFileWriter(path, name, fd, disk);
       });
     },
     async open(name) {
@@ -46,28 +51,45 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX)
       }
     },
     async delete(name) {
-      await guarded(`delete file ${name}`, () => rm(join(root, name), { force: true }));
+      failPoint("file.before-delete");
+      await guarded(`delete file ${name}`, () => disk.delete(join(root, name)));
+      failPoint("file.deleted");
     },
-    async list(folder) {
-      return guarded(`list folder ${folder}`, () => listFiles(root, folder));
+    async list(folder, unwanted = () => false) {
+      known.clear();
+      return guarded(`list folder ${folder}`, () => listFiles(root, folder, disk, unwanted));
     },
     async deleteFolder(folder) {
-      await guarded(`delete folder ${folder}`, () => rm(join(root, folder), { force: true, recursive: true }));
+      known.clear();
+      await guarded(`delete folder ${folder}`, () => disk.deleteFolder(join(root, folder)));
+      failPoint("file.folder-deleted");
     },
   };
 }
 
-async function listFiles(root: string, folder: string): Promise<string[]> {
+async function listFiles(root: string, folder: string, disk: FileDisk, unwanted: (folder: string) => boolean): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true, recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
   const names: string[] = [];
+  const folders: string[] = [];
+  const used = new Set<string>();
   for (const entry of entries) {
-    if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    if (entry.name.endsWith(TEMPORARY)) await rm(path, { force: true });
-    else names.push(relative(root, path));
+    if (entry.isDirectory()) {
+      folders.push(path);
+    } else if (entry.isFile() && entry.name.endsWith(TEMPORARY)) {
+      await disk.delete(path);
+      failPoint("file.unfinished-deleted");
+    } else {
+      if (entry.isFile()) names.push(relative(root, path));
+      for (let parent = entry.parentPath; parent !== root && !used.has(parent); parent = dirname(parent)) used.add(parent);
+    }
+  }
+  // Deepest first: what a drop left when it was cut short.
+  for (const path of folders.sort((a, b) => b.length - a.length)) {
+    if (!used.has(path) && unwanted(relative(root, path))) await disk.deleteEmptyFolder(path);
   }
   return names;
 }
@@ -76,15 +98,17 @@ class LocalFileWriter implements FileWriter {
   private readonly path: string;
   private readonly name: string;
   private readonly fd: number;
+  private readonly disk: FileDisk;
   private readonly buffer: Uint8Array<ArrayBuffer> = new Uint8Array(BUFFER_BYTES);
   private buffered = 0;
   private written = 0;
   private isOpen = true;
 
-  constructor(path: string, name: string, fd: number) {
+  constructor(path: string, name: string, fd: number, disk: FileDisk) {
     this.path = path;
     this.name = name;
     this.fd = fd;
+    this.disk = disk;
   }
 
   write(bytes: Uint8Array): void {
@@ -102,28 +126,32 @@ class LocalFileWriter implements FileWriter {
     assert(this.isOpen, `file ${this.name} is being written`);
     try {
       this.flush();
-      await guarded(`sync file ${this.name}`, () => fdatasyncAsync(this.fd));
+      failPoint("file.written");
+      await guarded(`sync file ${this.name}`, () => this.disk.sync(this.fd));
       this.close();
+      failPoint("file.synced");
       await guarded(`name file ${this.name}`, () => this.rename());
     } catch (error) {
       await this.abort();
       throw error;
     }
+    failPoint("file.durable");
     return this.written;
   }
 
   async abort(): Promise<void> {
     this.close();
-    await guarded(`delete file ${this.name}${TEMPORARY}`, () => rm(this.path + TEMPORARY, { force: true }));
+    await guarded(`delete file ${this.name}${TEMPORARY}`, () => this.disk.delete(this.path + TEMPORARY));
   }
 
   /** Gives the file its name. A name that may not last is taken away again. */
   private async rename(): Promise<void> {
-    await rename(this.path + TEMPORARY, this.path);
+    await this.disk.rename(this.path + TEMPORARY, this.path);
     try {
-      syncFolder(dirname(this.path));
+      failPoint("file.renamed");
+      this.disk.syncFolder(dirname(this.path));
     } catch (error) {
-      await rm(this.path, { force: true });
+      await this.disk.delete(this.path);
       throw error;
     }
   }
@@ -132,7 +160,7 @@ class LocalFileWriter implements FileWriter {
   private close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    closeSync(this.fd);
+    this.disk.close(this.fd);
   }
 
   private flush(): void {
@@ -143,7 +171,7 @@ class LocalFileWriter implements FileWriter {
   private writeAll(bytes: Uint8Array): void {
     try {
       for (let at = 0; at < bytes.length; ) {
-        const count = writeSync(this.fd, bytes, at, bytes.length - at);
+        const count = this.disk.write(this.fd, bytes, at);
         at += count;
         this.written += count;
       }

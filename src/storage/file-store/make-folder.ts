@@ -1,28 +1,43 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { failPoint } from "../../base/fail-point.ts";
+import { type FileDisk, systemFileDisk } from "./file-disk.ts";
+
+/** Where folders are made. */
+export interface FolderPlace {
+  /** Folders above this one are nobody's business unless they have to be made. Default: the folder itself. */
+  readonly top?: string;
+  /** Folders known to be durable; the ones that are made here join them. Default: none is known. */
+  readonly known?: Set<string>;
+  readonly disk?: FileDisk;
+}
 
 /**
- * Makes a folder and its missing parents so that all their entries survive a power loss.
+ * Makes a folder and its missing parents so that all their entries survive a power loss. A folder that is there already may have been made
+ * by a process that was killed before it synced the entry, so it is synced unless it is `known`.
  *
  * @throws the system's error
  */
-export function makeFolder(path: string): void {
+export function makeFolder(path: string, { top = path, known = new Set(), disk = systemFileDisk }: FolderPlace = {}): void {
   const folder = resolve(path);
-  const first = mkdirSync(folder, { recursive: true });
-  if (first === undefined) return;
-  const last = dirname(resolve(first));
-  for (let changed = folder; ; changed = dirname(changed)) {
-    syncFolder(changed);
-    if (changed === last || changed === dirname(changed)) return;
+  if (known.has(folder)) return;
+  const isTop = folder === resolve(top);
+  if (!isTop) makeFolder(dirname(folder), { top, known, disk });
+  const first = disk.makeFolder(folder);
+  if (first !== undefined) failPoint("file.folder-made");
+  const last = dirname(resolve(first ?? folder));
+  for (let changed = dirname(folder); ; changed = dirname(changed)) {
+    syncEntries(disk, changed, first !== undefined);
+    if (changed === last || changed === dirname(changed)) break;
   }
+  known.add(folder);
 }
 
-/** Makes the entries of a folder durable: names that were added, replaced or removed. @throws the system's error */
-export function syncFolder(path: string): void {
-  const fd = openSync(path, "r");
+/** A parent that this process may not even read is one in which it never made a folder. */
+function syncEntries(disk: FileDisk, parent: string, hasMade: boolean): void {
   try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+    disk.syncFolder(parent);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (hasMade || code !== "EACCES") throw error;
   }
 }

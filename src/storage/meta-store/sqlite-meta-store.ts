@@ -4,6 +4,7 @@
  */
 import { Database } from "bun:sqlite";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
 
@@ -74,8 +75,10 @@ class SqliteMetaStore implements MetaStore {
           if (change.value === undefined) remove.run(change.key);
           else put.run(change.key, JSON.stringify(change.value));
         }
+        failPoint("meta.in-commit");
       })();
     });
+    failPoint("meta.after-commit");
   }
 
   settled(): Promise<void> {

@@ -7,6 +7,7 @@
  * The memory on top of the chunks is one file's rows as columns plus 12 B a row.
  */
 import { assert } from "../../base/assert.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
@@ -46,12 +47,14 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
   const unit = unitOf(job.schema);
   const files: DataFile[] = [];
   try {
+    failPoint("flush.job-begun");
     const order = orderByTags(job.tags);
     for (const start of groupStarts(job.chunks, unit)) {
       const sorted = sortGroup(job, order, start, unit);
       if (sorted.rowCount === 0 && sorted.tombstones === undefined) continue;
       await writeWindows(job, order, start, sorted, unit, store, files);
     }
+    failPoint("flush.job-done");
     return files;
   } catch (error) {
     // The first failure counts; a file that cannot be deleted either is one that nobody knows, and the next start deletes it.
@@ -124,6 +127,7 @@ async function writeWindows(
     const rows = windowStart + length > max && windowStart <= min ? sorted : cutWindow(sorted, windowStart, windowStart + length);
     if (rows.rowCount === 0 && rows.tombstones === undefined) continue;
     files.push(await writeFile(job, order, groupStart, rows, job.firstFileId + files.length, store));
+    failPoint("flush.file-made");
   }
 }
 

@@ -48,10 +48,11 @@ describe("group commit", () => {
     expect(log.disk.calls).toEqual([
       "create",
       `${SEGMENT_HEADER_BYTES} B at 0`,
-      "syncFolder",
-      `${RECORD} B at 16`,
       "sync",
-      `${4 * RECORD} B at ${16 + RECORD}`,
+      "syncFolder",
+      `${RECORD} B at ${SEGMENT_HEADER_BYTES}`,
+      "sync",
+      `${4 * RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
       "sync",
     ]);
   });
@@ -61,24 +62,26 @@ describe("group commit", () => {
     const text = "y".repeat(9 * 1024 * 1024);
     await Promise.all([put(log, 1), put(log, 2, text), put(log, 3, text), put(log, 4)]);
     // The first goes alone; two of 9 MiB are more than 16 MiB, so the second does as well.
-    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(3);
+    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(1 + 3); // The header is synced too.
   });
 
-  test("the folder is synced before the first record of a new segment is acknowledged", async () => {
+  test("the header and the folder are synced before the first record of a new segment is acknowledged", async () => {
     const log = await open({ segmentBytes: 40 });
     await put(log, 1);
     await put(log, 2);
     expect(log.disk.calls).toEqual([
       "create",
-      "16 B at 0",
+      "24 B at 0",
+      "sync",
       "syncFolder",
-      `${RECORD} B at 16`,
+      `${RECORD} B at 24`,
       "sync",
       "close",
       "create",
-      "16 B at 0",
+      "24 B at 0",
+      "sync",
       "syncFolder",
-      `${RECORD} B at 16`,
+      `${RECORD} B at 24`,
       "sync",
     ]);
   });
@@ -88,7 +91,7 @@ describe("the sync modes", () => {
   test("interval answers before it syncs", async () => {
     const log = await open({ sync: "interval", syncIntervalMs: 1_000_000 });
     await put(log, 1);
-    expect(log.disk.calls).not.toContain("sync");
+    expect(log.disk.calls.at(-1)).toBe(`${RECORD} B at ${SEGMENT_HEADER_BYTES}`);
     await log.wal.close();
     expect(log.disk.unsyncedBytes).toBe(0);
     expect(await sequencesAfter(log)).toEqual([1]);
@@ -110,7 +113,7 @@ describe("the sync modes", () => {
 
   test("interval stops acknowledging after a failed background sync", async () => {
     const log = await open({ sync: "interval", syncIntervalMs: 2 });
-    log.disk.fail("sync", "input/output error");
+    log.disk.fail("sync", "input/output error", 0, 1); // That of the header passes.
     await put(log, 1);
     for (let i = 0; i < 500 && log.wal.failure() === undefined; i++) await Bun.sleep(1);
     expect(log.wal.failure()).toContain("input/output error");
@@ -239,6 +242,36 @@ test("memory shared between threads is written as it is", async () => {
   expect(await sequencesAfter(log)).toEqual([1]);
 });
 
+describe("a start", () => {
+  test("writes once more and syncs what no record says to be durable: a sync may have failed in the process before", async () => {
+    const log = await open();
+    await put(log, 1);
+    await put(log, 2);
+    const next = await openLocalLog(log.directory);
+    logs.push(next);
+    await next.wal.recover(() => undefined);
+    // The second record says that the first was durable; nothing says so of the second.
+    expect(next.disk.calls).toEqual([
+      "list",
+      "read",
+      "open",
+      `${RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
+      "sync",
+      "close",
+      "syncFolder",
+    ]);
+  });
+
+  test("leaves the log as it is when it is never synced", async () => {
+    const log = await open({ sync: "never" });
+    await put(log, 1);
+    const next = await openLocalLog(log.directory, { sync: "never" });
+    logs.push(next);
+    await next.wal.recover(() => undefined);
+    expect(next.disk.calls).toEqual(["list", "read"]);
+  });
+});
+
 test("recovery adds up what it cut and lost, and says what segments hold", async () => {
   const log = await open({ segmentBytes: 40 });
   for (const i of [1, 2, 3]) await put(log, i);
@@ -247,14 +280,14 @@ test("recovery adds up what it cut and lost, and says what segments hold", async
   appendFileSync(join(log.directory, "0000000003.log"), new Uint8Array(11));
   writeFileSync(join(log.directory, "notes.txt"), "not a segment");
   const strict = await openLocalLog(log.directory);
-  expect((await errorOf(strict.wal.recover(() => undefined))).message).toContain("0000000001.log: damaged bytes at offset 49");
+  expect((await errorOf(strict.wal.recover(() => undefined))).message).toContain("0000000001.log: damaged bytes at offset 57");
   const next = await openLocalLog(log.directory, { recovery: "skip_corrupt" });
   const report = await next.wal.recover(() => undefined);
   expect(report).toEqual({ segments: 3, records: 3, bytes: 3, tornTailBytes: 11, lostBytes: 9 });
   expect(next.wal.segments()).toEqual([
-    { id: 1, bytes: 58 },
-    { id: 2, bytes: 49 },
-    { id: 3, bytes: 49 },
+    { id: 1, bytes: 66 },
+    { id: 2, bytes: 57 },
+    { id: 3, bytes: 57 },
   ]);
 });
 

@@ -10,11 +10,12 @@
  * the lost ones. After a failed sync or cut, or two failed writes in a row, the log takes no records. It then sets its disk right
  * (log-repair.ts) and tries a new segment, 0.1 s to 1 s apart and whatever the load is, and goes on by itself once that works.
  */
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -22,13 +23,14 @@ import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import { LogRepairs } from "./log-repair.ts";
 import {
+  completeRecordHeader,
   encodeRecordHeader,
   encodeSegmentHeader,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
-import { replaySegment } from "./replay.ts";
+import { replaySegment, type SegmentReplay } from "./replay.ts";
 import type { Wal, WalQueue, WalRecord, WalRecovery, WalRecoveryReport, WalSegment, WalSync } from "./wal.ts";
 
 /** Most bytes written between two syncs, so that one huge group does not delay all others. */
@@ -73,6 +75,7 @@ interface Pending {
 
 interface OpenSegment {
   readonly id: number;
+  readonly stamp: number;
   readonly fd: number;
   /** Bytes known to be written. */
   written: number;
@@ -154,11 +157,14 @@ class LocalWal implements Wal {
         bytes += record.payload.length;
         await onRecord(record);
       };
-      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost);
+      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost, this.disk);
+      failPoint("recover.segment-read");
       tornTailBytes += found.tornTailBytes;
       lostBytes += found.lostBytes;
       this.complete.push({ id, bytes: found.intactBytes });
+      if (i === ids.length - 1 && this.options.sync !== "never") await this.settleNewest(id, found);
     }
+    failPoint("recover.log-synced");
     this.headId = ids.at(-1) ?? 0;
     this.headBytes = Number.POSITIVE_INFINITY; // The next record starts a fresh segment.
     if (this.options.sync === "interval") {
@@ -190,7 +196,7 @@ class LocalWal implements Wal {
       payloadCrc = crc32(part, payloadCrc);
     }
     if (payloadBytes > RECORD_PAYLOAD_BYTES_MAX) return Promise.reject(this.tooLong(payloadBytes));
-    const header = encodeRecordHeader({ segment: this.headId, payloadBytes, payloadCrc, sequence });
+    const header = encodeRecordHeader({ payloadBytes, payloadCrc, sequence });
     const bytes = RECORD_HEADER_BYTES + payloadBytes;
     this.headBytes += bytes;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -220,12 +226,14 @@ class LocalWal implements Wal {
     while (this.complete.length > 0 && (this.complete[0] as WalSegment).id < segment) {
       const oldest = this.complete.shift() as WalSegment;
       try {
+        failPoint("log.before-delete");
         await this.disk.delete(this.pathOf(oldest.id));
       } catch (cause) {
         this.complete.unshift(oldest); // The next trim tries again.
         throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${reasonOf(cause)}`, { cause });
       }
       await this.repairs.deleted(oldest.id);
+      failPoint("log.deleted");
     }
   }
 
@@ -301,18 +309,22 @@ class LocalWal implements Wal {
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for (const record of group) {
+      completeRecordHeader(record.parts[0] as Uint8Array, segment.stamp, segment.durable);
       for (const part of record.parts) if (part.length > 0) parts.push(part);
       bytes += record.bytes;
     }
     try {
+      failPoint("log.before-write");
       await this.writeAll(segment.fd, parts, segment.written);
     } catch (error) {
       await this.cutBack(segment, error);
       throw error;
     }
     segment.written += bytes;
+    failPoint("log.written");
     if (this.options.sync === "always") await this.sync(segment);
     else this.dirty = true;
+    failPoint("log.synced");
   }
 
   private async openSegment(id: number): Promise<OpenSegment> {
@@ -325,21 +337,28 @@ class LocalWal implements Wal {
   /** Makes a segment file and goes on in it. */
   private async beginSegment(id: number): Promise<OpenSegment> {
     const path = this.pathOf(id);
+    const stamp = crypto.getRandomValues(new Uint32Array(1))[0] as number;
     const fd = await this.disk.create(path);
     try {
-      await this.writeAll(fd, [encodeSegmentHeader(id)], 0);
+      failPoint("log.segment-made");
+      await this.writeAll(fd, [encodeSegmentHeader(id, stamp)], 0);
     } catch (error) {
       await this.removeStart(id, fd, error);
       throw error;
     }
-    if (this.options.sync !== "never") await this.syncFolderOf(id, fd);
-    const segment = { id, fd, written: SEGMENT_HEADER_BYTES, durable: 0 };
+    failPoint("log.header-written");
+    if (this.options.sync !== "never") await this.syncStart(id, fd);
+    failPoint("log.folder-synced");
+    const durable = this.options.sync === "never" ? 0 : SEGMENT_HEADER_BYTES;
+    const segment = { id, stamp, fd, written: SEGMENT_HEADER_BYTES, durable };
     this.current = segment;
     return segment;
   }
 
-  private async syncFolderOf(id: number, fd: number): Promise<void> {
+  /** The header first: what then lies behind a header that cannot be read was never a record of this segment. */
+  private async syncStart(id: number, fd: number): Promise<void> {
     try {
+      await this.disk.sync(fd);
       await this.disk.syncFolder(this.options.directory);
     } catch (error) {
       this.repairs.add({ kind: "remove", segment: id, fd, path: this.pathOf(id) }); // A power loss may take the file, or not.
@@ -352,7 +371,9 @@ class LocalWal implements Wal {
     await this.backgroundSyncing;
     if (this.current !== undefined && this.dirty && this.options.sync === "interval") await this.sync(this.current);
     const current = this.takeCurrent();
-    if (current !== undefined) await this.disk.close(current.fd);
+    if (current === undefined) return;
+    await this.disk.close(current.fd);
+    failPoint("log.segment-closed");
   }
 
   /** The segment being written, now complete; from here on no background sync starts on it. */
@@ -435,8 +456,10 @@ class LocalWal implements Wal {
   }
 
   private async backgroundSync(segment: OpenSegment): Promise<void> {
+    const { written } = segment;
     try {
       await this.disk.sync(segment.fd);
+      segment.durable = written;
     } catch (error) {
       // The engine makes the rows durable in files. Until then a crash of the machine may take what was acknowledged since the last sync.
       this.giveUp(segment);
@@ -451,6 +474,7 @@ class LocalWal implements Wal {
   private async cutBack(segment: OpenSegment, why: unknown): Promise<void> {
     try {
       await this.disk.truncate(segment.fd, segment.written);
+      failPoint("log.cut");
       if (this.options.sync !== "never") await this.disk.sync(segment.fd);
     } catch (error) {
       this.giveUp(segment);
@@ -556,10 +580,30 @@ class LocalWal implements Wal {
     return join(this.options.directory, `${String(id).padStart(10, "0")}.log`);
   }
 
+  /**
+   * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
+   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, since after a failed sync
+   * the system takes for written what may have reached no disk, and would not write it again.
+   */
+  private async settleNewest(id: number, { doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
+    try {
+      const fd = await this.disk.open(this.pathOf(id));
+      try {
+        if (doubtful.length > 0) await this.writeAll(fd, [doubtful], doubtfulFrom);
+        await this.disk.sync(fd);
+      } finally {
+        await this.disk.close(fd);
+      }
+      await this.disk.syncFolder(this.options.directory);
+    } catch (cause) {
+      throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${reasonOf(cause)}`, { cause });
+    }
+  }
+
   private async listSegments(): Promise<number[]> {
     let names: string[];
     try {
-      names = await readdir(this.options.directory);
+      names = [...(await this.disk.list(this.options.directory))];
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.options.directory}: ${reasonOf(cause)}`, {
         cause,

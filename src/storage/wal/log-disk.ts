@@ -1,12 +1,18 @@
 /**
- * The few calls by which the log changes its disk, so that tests can let one of them fail.
+ * The few calls by which the log uses its disk, so that tests can let one of them fail, and take the power away between any two.
  */
 import { close, fdatasync, fsync, ftruncate, open, writev } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 
 /** What the log does to its directory. Each call rejects with the system's error. */
 export interface LogDisk {
+  /** Names in a folder. */
+  list(path: string): Promise<readonly string[]>;
+  /** All bytes of a file. */
+  read(path: string): Promise<Uint8Array>;
+  /** Opens a file that exists for writing. */
+  open(path: string): Promise<number>;
   /** Makes a file that must not exist yet and opens it for writing. */
   create(path: string): Promise<number>;
   /** Writes the parts at `position` and returns how many bytes the system took: at least one, perhaps not all. */
@@ -27,6 +33,9 @@ const fsyncAsync = promisify(fsync);
 
 /** The disk of this machine. */
 export const systemLogDisk: LogDisk = {
+  list: (path) => readdir(path),
+  read: (path) => readFile(path),
+  open: (path) => openAsync(path, "r+"),
   create: (path) => openAsync(path, "wx"),
   write: (fd, parts, position) =>
     new Promise((resolve, reject) => {

@@ -6,6 +6,7 @@ import { failureOf } from "../../../test/support/failure-of.ts";
 import { type LocalLog, makeLocalLog } from "../../../test/support/local-log.ts";
 import type { Logger } from "../../base/log.ts";
 import type { LocalWalOptions } from "./local-wal.ts";
+import { SEGMENT_HEADER_BYTES } from "./record-header.ts";
 
 const FULL = "ENOSPC: no space left on device";
 const logs: LocalLog[] = [];
@@ -88,14 +89,14 @@ test("a disk with room for a header and not for a group is still full, and one f
   log.disk.failUntilHealed(FULL, "write");
   for (let i = 2; i <= 3; i++) await failureOf(put(log, i));
   log.disk.heal();
-  log.disk.largestWrite = 16;
+  log.disk.largestWrite = SEGMENT_HEADER_BYTES;
   await Bun.sleep(800);
   expect(log.wal.failure()).toBe(FULL);
   expect(readdirSync(log.directory).length).toBe(2);
   log.disk.largestWrite = Number.POSITIVE_INFINITY;
   await log.heal();
   await put(log, 4);
-  expect(statSync(join(log.directory, readdirSync(log.directory).sort()[1] ?? "")).size).toBe(16 + 32 + 1);
+  expect(statSync(join(log.directory, readdirSync(log.directory).sort()[1] ?? "")).size).toBe(SEGMENT_HEADER_BYTES + 32 + 1);
   expect(await sequencesAfterPowerLoss(log)).toEqual([1, 4]);
 });
 
@@ -109,7 +110,7 @@ test("a failed sync: the same bytes are never synced again, but cut off before a
   expect(log.disk.calls.slice(before, before + 4)).toEqual(["truncate", "sync", "close", "create"]);
   await put(log, 3);
   expect(log.wal.segments().map(({ id }) => id)).toEqual([1, 2]);
-  expect(statSync(join(log.directory, "0000000001.log")).size).toBe(16 + 33);
+  expect(statSync(join(log.directory, "0000000001.log")).size).toBe(SEGMENT_HEADER_BYTES + 33);
   expect(await sequencesAfterPowerLoss(log)).toEqual([1, 3]);
 });
 

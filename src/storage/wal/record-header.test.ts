@@ -3,37 +3,56 @@ import fc from "fast-check";
 import { crc32 } from "../../base/hash.ts";
 import {
   checkSegmentHeader,
+  completeRecordHeader,
   decodeRecordHeader,
   encodeRecordHeader,
   encodeSegmentHeader,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
-  type RecordHeader,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
 
-const header: RecordHeader = { segment: 7, payloadBytes: 1234, payloadCrc: 0xdead_beef, sequence: 2 ** 40 + 5 };
+const STAMP = 7;
+const header = { payloadBytes: 1234, payloadCrc: 0xdead_beef, sequence: 2 ** 40 + 5 };
+
+/** A whole header. */
+function encoded(record: Parameters<typeof encodeRecordHeader>[0], stamp = STAMP, durableBytes = 16): Uint8Array {
+  const bytes = encodeRecordHeader(record);
+  completeRecordHeader(bytes, stamp, durableBytes);
+  return bytes;
+}
 
 describe("a record header", () => {
   test("comes back as it was written", () => {
     const whole = fc.record({
-      segment: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
       payloadBytes: fc.integer({ min: 0, max: RECORD_PAYLOAD_BYTES_MAX }),
       payloadCrc: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       sequence: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     });
     fc.assert(
-      fc.property(whole, fc.integer({ min: 0, max: 40 }), (record, offset) => {
+      fc.property(whole, fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 2), fc.nat(40), (record, stamp, durableBytes, offset) => {
         const bytes = new Uint8Array(offset + RECORD_HEADER_BYTES);
-        bytes.set(encodeRecordHeader(record), offset);
-        expect(decodeRecordHeader(bytes, offset, record.segment)).toEqual(record);
+        bytes.set(encoded(record, stamp, durableBytes), offset);
+        expect(decodeRecordHeader(bytes, offset, stamp)).toEqual({ ...record, stamp, durableBytes });
+        expect(decodeRecordHeader(bytes, offset, undefined)).toEqual({ ...record, stamp, durableBytes });
       }),
       { seed: 1, numRuns: 200 },
     );
   });
 
+  test("claims less than is durable beyond four gibibytes", () => {
+    expect(decodeRecordHeader(encoded(header, STAMP, 2 ** 33), 0, STAMP)?.durableBytes).toBe(2 ** 32 - 2);
+  });
+
+  test("of version 1 says nothing of what is durable", () => {
+    const bytes = encoded(header);
+    new DataView(bytes.buffer).setUint32(24, 0, true);
+    new DataView(bytes.buffer).setUint32(28, crc32(bytes.subarray(0, 28)), true);
+    expect(decodeRecordHeader(bytes, 0, STAMP)).toEqual({ ...header, stamp: STAMP, durableBytes: undefined });
+  });
+
   test("is refused with any bit flipped", () => {
-    const bytes = encodeRecordHeader(header);
+    const bytes = encoded(header);
     for (let bit = 0; bit < RECORD_HEADER_BYTES * 8; bit++) {
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       expect(decodeRecordHeader(bytes, 0, 7)).toBeUndefined();
@@ -42,7 +61,7 @@ describe("a record header", () => {
   });
 
   test("is refused when it is cut, or of another segment", () => {
-    const bytes = encodeRecordHeader(header);
+    const bytes = encoded(header);
     for (let length = 0; length < RECORD_HEADER_BYTES; length++)
       expect(decodeRecordHeader(bytes.subarray(0, length), 0, 7)).toBeUndefined();
     expect(decodeRecordHeader(bytes, 0, 8)).toBeUndefined();
@@ -50,34 +69,46 @@ describe("a record header", () => {
   });
 
   test("is refused with a length or sequence beyond the limits, though its checksum is right", () => {
-    expect(decodeRecordHeader(encodeRecordHeader({ ...header, payloadBytes: RECORD_PAYLOAD_BYTES_MAX + 1 }), 0, 7)).toBeUndefined();
-    expect(decodeRecordHeader(encodeRecordHeader({ ...header, sequence: 2 ** 53 }), 0, 7)).toBeUndefined();
+    expect(decodeRecordHeader(encoded({ ...header, payloadBytes: RECORD_PAYLOAD_BYTES_MAX + 1 }), 0, 7)).toBeUndefined();
+    expect(decodeRecordHeader(encoded({ ...header, sequence: 2 ** 53 }), 0, 7)).toBeUndefined();
   });
 });
 
 describe("a segment header", () => {
-  test("is ok for its own segment alone", () => {
-    const bytes = encodeSegmentHeader(12);
-    expect(checkSegmentHeader(bytes, 12)).toBe("ok");
-    expect(checkSegmentHeader(bytes, 13)).toBe("bad");
-    for (let length = 0; length < SEGMENT_HEADER_BYTES; length++) expect(checkSegmentHeader(bytes.subarray(0, length), 12)).toBe("short");
+  const bytes = encodeSegmentHeader(12, 99);
+  const check = (head: Uint8Array, segment: number, want: ReturnType<typeof checkSegmentHeader>): void => {
+    expect(checkSegmentHeader(head, segment)).toEqual(want);
+  };
+
+  test("is ok for its own segment alone, and gives its stamp", () => {
+    check(bytes, 12, { kind: "ok", headerBytes: SEGMENT_HEADER_BYTES, stamp: 99 });
+    check(bytes, 13, { kind: "bad" });
+    for (let length = 0; length < SEGMENT_HEADER_BYTES; length++) check(bytes.subarray(0, length), 12, { kind: "short" });
+  });
+
+  test("of version 1 is ok: its stamp is its id", () => {
+    const old = bytes.slice(0, 16);
+    new DataView(old.buffer).setUint32(4, 1, true);
+    new DataView(old.buffer).setUint32(12, crc32(old.subarray(0, 12)), true);
+    check(old, 12, { kind: "ok", headerBytes: 16, stamp: 12 });
+    check(old, 13, { kind: "bad" });
+    check(old.subarray(0, 15), 12, { kind: "short" });
   });
 
   test("is bad with any bit flipped", () => {
-    const bytes = encodeSegmentHeader(12);
+    const copy = bytes.slice();
     for (let bit = 0; bit < SEGMENT_HEADER_BYTES * 8; bit++) {
-      bytes[bit >> 3]! ^= 1 << (bit & 7);
-      expect(checkSegmentHeader(bytes, 12)).toBe("bad");
-      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      copy[bit >> 3]! ^= 1 << (bit & 7);
+      check(copy, 12, { kind: "bad" });
+      copy[bit >> 3]! ^= 1 << (bit & 7);
     }
   });
 
   test("names another version", () => {
-    const bytes = encodeSegmentHeader(12);
-    const view = new DataView(bytes.buffer);
-    view.setUint32(4, 2, true);
-    view.setUint32(12, crc32(bytes.subarray(0, 12)), true);
-    expect(checkSegmentHeader(bytes, 12)).toEqual({ version: 2 });
+    const newer = bytes.slice();
+    new DataView(newer.buffer).setUint32(4, 3, true);
+    new DataView(newer.buffer).setUint32(12, crc32(newer.subarray(0, 12)), true);
+    check(newer, 12, { kind: "unknown", version: 3 });
   });
 });
 

@@ -5,18 +5,27 @@ import { join } from "node:path";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { DbError } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
-import { encodeRecordHeader, encodeSegmentHeader, RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./record-header.ts";
+import {
+  completeRecordHeader,
+  encodeRecordHeader,
+  encodeSegmentHeader,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+} from "./record-header.ts";
 import { type DamageVerdict, judgeDamage, replaySegment } from "./replay.ts";
 import type { WalRecovery } from "./wal.ts";
 
 const ID = 3;
+const STAMP = 0xcafe_f00d;
 const folder = mkdtempSync(join(tmpdir(), "varve-replay-"));
 const path = join(folder, "0000000003.log");
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function recordOf(sequence: number, text: string, segment = ID): Uint8Array {
+/** A record that says that so many bytes of its segment were durable when it was written. */
+function recordOf(sequence: number, text: string, stamp = STAMP, durableBytes = 2 ** 20): Uint8Array {
   const payload = new TextEncoder().encode(text);
-  const header = encodeRecordHeader({ segment, sequence, payloadBytes: payload.length, payloadCrc: crc32(payload) });
+  const header = encodeRecordHeader({ sequence, payloadBytes: payload.length, payloadCrc: crc32(payload) });
+  completeRecordHeader(header, stamp, durableBytes);
   return concat(header, payload);
 }
 
@@ -24,7 +33,7 @@ function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-const head = encodeSegmentHeader(ID);
+const head = encodeSegmentHeader(ID, STAMP);
 const a = recordOf(1, "first");
 const b = recordOf(2, "VLR1 second, which holds the mark");
 const c = recordOf(3, "third");
@@ -69,7 +78,7 @@ function flipped(bytes: Uint8Array, offset: number): Uint8Array {
 }
 
 test("the decision table in full", () => {
-  const table: readonly (readonly [laterRecord: boolean, newest: boolean, recovery: WalRecovery, want: DamageVerdict])[] = [
+  const table: readonly (readonly [wasDurable: boolean, newest: boolean, recovery: WalRecovery, want: DamageVerdict])[] = [
     [false, true, "strict", "torn-tail"],
     [false, true, "skip_corrupt", "torn-tail"],
     [true, true, "strict", "refuse"],
@@ -79,7 +88,7 @@ test("the decision table in full", () => {
     [true, false, "strict", "refuse"],
     [true, false, "skip_corrupt", "skip"],
   ];
-  for (const [laterRecord, newest, recovery, want] of table) expect(judgeDamage(laterRecord, newest, recovery)).toBe(want);
+  for (const [wasDurable, newest, recovery, want] of table) expect(judgeDamage(wasDurable, newest, recovery)).toBe(want);
 });
 
 describe("a segment without damage", () => {
@@ -125,11 +134,81 @@ describe("the end of the newest segment", () => {
   test("is the whole file when the header is short, at every byte", async () => {
     for (let length = 1; length < SEGMENT_HEADER_BYTES; length++) await check(head.subarray(0, length), { sequences: [], torn: length });
   });
-  test("is the whole file when the header is wrong and no record follows", () => check(flipped(head, 5), { sequences: [], torn: 16 }));
+  test("is the whole file when the header is wrong and no record follows", () =>
+    check(flipped(head, 5), { sequences: [], torn: SEGMENT_HEADER_BYTES }));
 
   test("is cut once: the next start finds nothing to cut", async () => {
     await check(concat(head, a, b.subarray(0, 20)), { sequences: [1], torn: 20 });
     await check(readFileSync(path), { sequences: [1] });
+  });
+});
+
+describe("a group of records that a power loss tore", () => {
+  const first = SEGMENT_HEADER_BYTES;
+  /** Records of one group: they say that what came before the group was durable. */
+  const group = (start: number): readonly [Uint8Array, Uint8Array, Uint8Array] => [
+    recordOf(2, "one", STAMP, start),
+    recordOf(3, "two", STAMP, start),
+    recordOf(4, "three", STAMP, start),
+  ];
+
+  test("is cut off from its first damaged record on, though later ones are intact", async () => {
+    const [one, two, three] = group(first);
+    for (const recovery of ["strict", "skip_corrupt"] as const) {
+      const bytes = concat(head, one, flipped(two, 33), three);
+      expect(await replay(bytes, true, recovery)).toEqual({ sequences: [2], torn: two.length + three.length, lost: 0 });
+      const all = concat(head, flipped(one, 0), two, three);
+      expect(await replay(all, true, recovery)).toEqual({ sequences: [], torn: all.length - first, lost: 0 });
+    }
+  });
+
+  test("is cut off where groups follow that were written before it was durable", () => {
+    const [one, two, three] = group(first + a.length);
+    const bytes = concat(head, recordOf(1, "first", STAMP, first), one, new Uint8Array(two.length), three);
+    return check(bytes, { sequences: [1, 2], torn: two.length + three.length });
+  });
+
+  test("is damage in the middle when a later record says that it was durable", async () => {
+    const [one, two, three] = group(first);
+    const end = first + one.length + two.length + three.length;
+    const later = recordOf(5, "later", STAMP, end);
+    const lost = { sequences: [2, 4, 5], lost: two.length };
+    await checkDamage(concat(head, one, flipped(two, 33), three, later), true, first + one.length, lost);
+  });
+
+  test("is damage in the middle beneath a newer segment", async () => {
+    const [one, two, three] = group(first);
+    await checkDamage(concat(head, one, flipped(two, 33), three), false, first + one.length, { sequences: [2, 4], lost: two.length });
+  });
+});
+
+describe("a segment of version 1", () => {
+  const old = head.slice(0, 16);
+  new DataView(old.buffer).setUint32(4, 1, true);
+  new DataView(old.buffer).setUint32(12, crc32(old.subarray(0, 12)), true);
+  const oldRecord = (sequence: number, text: string): Uint8Array => {
+    const record = recordOf(sequence, text, ID);
+    new DataView(record.buffer).setUint32(24, 0, true);
+    new DataView(record.buffer).setUint32(28, crc32(record.subarray(0, 28)), true);
+    return record;
+  };
+
+  test("gives its records, and loses a torn tail", async () => {
+    const records = [oldRecord(1, "a"), oldRecord(2, "b")];
+    await check(concat(old, ...records), { sequences: [1, 2] });
+    await check(concat(old, ...records, new Uint8Array(9)), { sequences: [1, 2], torn: 9 });
+  });
+
+  test("takes every damaged record before an intact one for damage in the middle", async () => {
+    const damaged = flipped(oldRecord(1, "a"), 32);
+    await checkDamage(concat(old, damaged, oldRecord(2, "b")), true, 16, { sequences: [2], lost: damaged.length });
+  });
+});
+
+describe("a block of an old file", () => {
+  test("with records of a segment of the same id is a torn tail", () => {
+    const stale = [recordOf(7, "stale", STAMP + 1), recordOf(8, "stale too", STAMP + 1)];
+    return check(concat(head, a, ...stale), { sequences: [1], torn: stale[0]!.length + stale[1]!.length });
   });
 });
 
@@ -149,12 +228,18 @@ describe("damage in the middle", () => {
   });
 
   test("of two records in a row is reported as one loss", () => {
-    return checkDamage(concat(head, flipped(a, 0), flipped(b, 0), c), true, 16, { sequences: [3], lost: a.length + b.length });
+    return checkDamage(concat(head, flipped(a, 0), flipped(b, 0), c), true, SEGMENT_HEADER_BYTES, {
+      sequences: [3],
+      lost: a.length + b.length,
+    });
   });
 
   test("of two records apart is added up", () => {
     const d = recordOf(4, "fourth");
-    return checkDamage(concat(head, flipped(a, 0), b, flipped(c, 0), d), true, 16, { sequences: [2, 4], lost: a.length + c.length });
+    return checkDamage(concat(head, flipped(a, 0), b, flipped(c, 0), d), true, SEGMENT_HEADER_BYTES, {
+      sequences: [2, 4],
+      lost: a.length + c.length,
+    });
   });
 
   test("that removed bytes is skipped", () => {
@@ -163,7 +248,7 @@ describe("damage in the middle", () => {
 
   test("before a torn tail is skipped, and the tail cut", async () => {
     const bytes = concat(head, flipped(a, 0), b, c.subarray(0, 10));
-    expect((await errorOf(replay(bytes, true, "strict"))).message).toContain("damaged bytes at offset 16");
+    expect((await errorOf(replay(bytes, true, "strict"))).message).toContain("damaged bytes at offset 24");
     expect(await replay(bytes, true, "skip_corrupt")).toEqual({ sequences: [2], lost: a.length, torn: 10 });
   });
 
@@ -174,18 +259,18 @@ describe("damage in the middle", () => {
   });
 
   test("of the segment header is refused or skipped while records follow", () => {
-    return checkDamage(concat(flipped(head, 9), a, b), true, 0, { sequences: [1, 2], lost: 16 });
+    return checkDamage(concat(flipped(head, 9), a, b), true, 0, { sequences: [1, 2], lost: SEGMENT_HEADER_BYTES });
   });
 });
 
 test("a segment of another version is refused by name and left alone", async () => {
   const other = head.slice();
-  new DataView(other.buffer).setUint32(4, 2, true);
+  new DataView(other.buffer).setUint32(4, 3, true);
   new DataView(other.buffer).setUint32(12, crc32(other.subarray(0, 12)), true);
   for (const recovery of ["strict", "skip_corrupt"] as const) {
     const refused = replay(concat(other, a), true, recovery);
     expect(await errorOf(refused)).toBeInstanceOf(DbError);
-    expect((await errorOf(refused)).message).toContain(`cannot read log segment ${path}: it has format version 2`);
+    expect((await errorOf(refused)).message).toContain(`cannot read log segment ${path}: it has format version 3`);
     expect(readFileSync(path).length).toBe(head.length + a.length);
   }
 });

@@ -1,0 +1,201 @@
+/**
+ * A campaign over all fail points: a real server is killed at each of them while it works, and the next one checked.
+ *
+ *   for each name: start armed ─► work until it dies there ─► start ─► every acknowledged row? ─► stop ─► any file that nobody knows?
+ *
+ * A server that does not die at its point is a violation: the point was never hit.
+ */
+import { mkdir } from "node:fs/promises";
+import { freePort } from "../../../bench/macro/free-port.ts";
+import { type Random, seededRandom } from "../../../bench/macro/random.ts";
+import { type LaunchedServer, launchVarve, type ServerProcess, varveDataHome } from "../../../bench/macro/server-process.ts";
+import { SqlError, sqlTable, TABLE_NOT_FOUND } from "../../../bench/macro/sql-client.ts";
+import { FAIL_POINTS_VARIABLE } from "../../../src/base/fail-point.ts";
+import { FAIL_POINTS, type FailPointName } from "../../../src/base/fail-point-names.ts";
+import type { Batch } from "../batch.ts";
+import { TABLE_COUNT, tableName } from "../batch.ts";
+import { checkStore } from "../check.ts";
+import { WriterModel } from "../model.ts";
+import { writeUntilKilled } from "../writer.ts";
+import { strayFiles } from "./home.ts";
+import { dropBeside, isGone, type Recipe, recipeFor, workStatements } from "./recipes.ts";
+
+/** How to run a campaign. */
+export interface PointCampaignOptions {
+  readonly directory: string;
+  readonly seed: number;
+  readonly writers: number;
+  /** Points to die at; default all. */
+  readonly names?: readonly FailPointName[];
+  readonly progress: (text: string) => void;
+}
+
+/** What a campaign did. */
+export interface PointCampaignReport {
+  readonly deaths: number;
+  readonly acknowledgedBatches: number;
+  readonly rowsCompared: number;
+  /** One sentence a broken promise or point that was not hit; empty is good. */
+  readonly violations: readonly string[];
+}
+
+/** Longest way to a point. Those that are hit at all are hit within a second or two. */
+const DEATH_MS_MAX = 20_000;
+const BATCHES_BEFORE_END = 5;
+/** Few, so that statements get their turn and the store stays small. */
+const BATCHES_A_ROUND = 8;
+const WRITER_SEED_STEP = 7919;
+
+const WORK_SETTINGS = { storage: { memtable_size: '"1MiB"' }, wal: { segment_size: '"64KiB"' } };
+/** Nothing is flushed or merged that nobody asked for. */
+const QUIET_SETTINGS = { storage: { compaction: "false" }, wal: { segment_size: '"64KiB"' } };
+
+interface Campaign {
+  readonly options: PointCampaignOptions;
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly random: Random;
+  readonly models: readonly WriterModel[];
+  readonly writerRandoms: readonly Random[];
+  readonly retries: (Batch | undefined)[];
+  readonly violations: string[];
+  round: number;
+  deaths: number;
+  acknowledgedBatches: number;
+  rowsCompared: number;
+}
+
+/** Runs a campaign. @throws Error when a server does not start again or refuses a request */
+export async function runPointCampaign(options: PointCampaignOptions): Promise<PointCampaignReport> {
+  await mkdir(options.directory, { recursive: true });
+  const port = freePort();
+  const writers = Array.from({ length: options.writers }, (_, writer) => writer);
+  const campaign: Campaign = {
+    options,
+    port,
+    baseUrl: `http://127.0.0.1:${port}`,
+    random: seededRandom(options.seed),
+    models: writers.map((writer) => new WriterModel(writer)),
+    writerRandoms: writers.map((writer) => seededRandom(options.seed + WRITER_SEED_STEP * (writer + 1))),
+    retries: writers.map(() => undefined),
+    violations: [],
+    round: 0,
+    deaths: 0,
+    acknowledgedBatches: 0,
+    rowsCompared: 0,
+  };
+  const names = options.names ?? (Object.keys(FAIL_POINTS) as FailPointName[]);
+  for (const [index, name] of names.entries()) {
+    await dieAt(campaign, name);
+    await checkAfter(campaign, name, index === names.length - 1);
+    if (campaign.violations.length > 0) break;
+  }
+  const { deaths, acknowledgedBatches, rowsCompared, violations } = campaign;
+  return { deaths, acknowledgedBatches, rowsCompared, violations };
+}
+
+/** Brings a server to the point and waits for its death. */
+async function dieAt(campaign: Campaign, name: FailPointName): Promise<void> {
+  const { options, random, violations } = campaign;
+  const recipe = recipeFor(name, random);
+  const dataHome = varveDataHome(options.directory);
+  if (recipe.pastime === "start") {
+    const first = await (await launch(campaign, undefined)).ready();
+    await writeSome(campaign);
+    await first.kill();
+  }
+  recipe.before?.(dataHome);
+  const started = performance.now();
+  const server = await launch(campaign, recipe);
+  const late = setTimeout(() => void server.kill(), DEATH_MS_MAX);
+  await spend(campaign, recipe, server);
+  const end = await server.ended();
+  clearTimeout(late);
+  const millis = performance.now() - started;
+  if (end !== "SIGKILL" || millis >= DEATH_MS_MAX)
+    violations.push(`${name} was never hit: the server ended with ${end} after ${millis} ms`);
+  campaign.deaths++;
+  options.progress(`${name} (${recipe.arm}): died after ${millis.toFixed(0)} ms`);
+}
+
+async function spend(campaign: Campaign, { pastime }: Recipe, launched: LaunchedServer): Promise<void> {
+  if (pastime === "start") return;
+  let server: ServerProcess;
+  try {
+    server = await launched.ready();
+  } catch (error) {
+    if ((await launched.ended()) !== "SIGKILL") throw error;
+    return; // Its point lies within the start.
+  }
+  if (pastime === "stop") {
+    await writeSome(campaign);
+    process.kill(server.pid, "SIGTERM");
+    return;
+  }
+  // A writer whose batch was not answered must not send another: the server is about to be gone.
+  while (server.isRunning() && campaign.models.every(({ unanswered }) => unanswered === undefined)) {
+    if (pastime === "work") await Promise.all([write(campaign, BATCHES_A_ROUND, true), workOnce(campaign, server)]);
+    else await dropBeside(campaign.baseUrl, pastime === "drop beside a flush" ? "flush" : "merge");
+  }
+}
+
+/** One round of statements; those of tables that nobody wrote yet are refused, and others may hit what the point left undone. */
+async function workOnce(campaign: Campaign, server: ServerProcess): Promise<void> {
+  const tables = Array.from({ length: TABLE_COUNT }, (_, table) => tableName(table));
+  const { round } = campaign;
+  campaign.round++;
+  // A write that makes its table, and one that makes a column.
+  for (const fields of ["v=1i", "v=2i,w=2i"]) {
+    await fetch(`${campaign.baseUrl}/v1/influxdb/write`, { method: "POST", body: `fresh_${round},host=a ${fields} 1` }).catch(isGone);
+  }
+  for (const statement of workStatements(tables, round)) {
+    if (!server.isRunning()) return;
+    await sqlTable(campaign.baseUrl, statement).catch((error: unknown) => {
+      if (error instanceof SqlError && (error.message.includes(TABLE_NOT_FOUND) || error.message.includes("fail point"))) return undefined;
+      return isGone(error);
+    });
+  }
+}
+
+async function writeSome(campaign: Campaign): Promise<void> {
+  await write(campaign, BATCHES_BEFORE_END, false);
+}
+
+async function write(campaign: Campaign, batchesMax: number, mayFail: boolean): Promise<void> {
+  const { models, writerRandoms, retries, baseUrl } = campaign;
+  const url = `${baseUrl}/v1/influxdb/write?db=public`;
+  const ends = await Promise.all(
+    models.map(async (model, i) => {
+      const retry = retries[i];
+      retries[i] = undefined;
+      return await writeUntilKilled(url, model, writerRandoms[i]!, retry, batchesMax);
+    }),
+  );
+  for (const { acknowledged, refusal } of ends) {
+    campaign.acknowledgedBatches += acknowledged;
+    if (refusal !== undefined && !(mayFail && refusal.includes("fail point"))) throw new Error(`the server refused a write: ${refusal}`);
+  }
+}
+
+/** Starts a server that is not armed, compares, and stops it. */
+async function checkAfter(campaign: Campaign, name: FailPointName, isFull: boolean): Promise<void> {
+  const { baseUrl, models, violations, options, random, retries } = campaign;
+  const server = await (await launch(campaign, undefined)).ready();
+  const unanswered = models.map((model) => model.unanswered);
+  const check = await checkStore(baseUrl, models, isFull);
+  for (const violation of check.violations) violations.push(`after ${name}: ${violation}`);
+  campaign.rowsCompared += check.rowsCompared;
+  for (const [writer, batch] of unanswered.entries()) retries[writer] = random.next() < 0.5 ? batch : undefined;
+  await server.stop();
+  for (const stray of strayFiles(varveDataHome(options.directory))) violations.push(`after ${name}: ${stray} does not match its entry`);
+}
+
+async function launch({ options, port }: Campaign, recipe: Recipe | undefined): Promise<LaunchedServer> {
+  const isQuiet = recipe === undefined || recipe.pastime.startsWith("drop beside"); // A merge that a stop gives up leaves a file.
+  return await launchVarve({
+    directory: options.directory,
+    port,
+    settings: isQuiet ? QUIET_SETTINGS : WORK_SETTINGS,
+    env: { [FAIL_POINTS_VARIABLE]: recipe?.arm ?? "" },
+  });
+}

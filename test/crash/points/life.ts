@@ -1,0 +1,131 @@
+/**
+ * One life of an engine, step by step, that passes every fail point of a running server. Each step takes effect whole or not at all.
+ */
+import type { Engine } from "../../../src/engine/engine.ts";
+import type { TableDefinition } from "../../../src/table/schema.ts";
+import { put, refusal } from "../../engine/lines.ts";
+import type { Home } from "./home.ts";
+import { rows, type StateChange } from "./state.ts";
+
+/** One step: what is done, and what the tables hold once it is acknowledged. */
+export interface Step {
+  readonly name: string;
+  run(home: Home): Promise<unknown>;
+  /** None: the step changes no row. */
+  readonly change?: StateChange;
+  /** What else may be found when the step is cut short: e.g. a table that the write made before its rows were logged. */
+  readonly halves?: readonly StateChange[];
+}
+
+/** A time a hundred days after the others, in nanoseconds: rows of both are in files of their own. */
+const FAR = 100 * 86_400 * 1e9;
+
+function tableOf(name: string, database = "public"): TableDefinition {
+  return {
+    database,
+    name,
+    columns: [
+      { name: "host", type: { kind: "string" }, semantic: "tag", nullable: true },
+      { name: "v", type: { kind: "int", bits: 64, signed: true }, semantic: "field", nullable: true },
+      { name: "greptime_timestamp", type: { kind: "timestamp", unit: "nanosecond" }, semantic: "timestamp", nullable: false },
+    ],
+    primaryKey: ["host"],
+    engine: "mito",
+    options: {},
+  };
+}
+
+function write(line: string, change: StateChange, halves: readonly StateChange[] = []): Step {
+  return { name: `write ${line}`, run: ({ engine }) => put(engine, line), change, halves };
+}
+
+const flush = (table: string): Step => ({ name: `flush ${table}`, run: ({ engine }) => engine.flushTable("public", table) });
+const both = (one: StateChange, other: StateChange): StateChange => {
+  return (state) => {
+    one(state);
+    other(state);
+  };
+};
+const gone = (table: string): StateChange => {
+  return (state) => void state.delete(table);
+};
+const emptied = (table: string): StateChange => {
+  return (state) => void state.set(table, new Map());
+};
+const renamed = (from: string, to: string): StateChange => {
+  return (state) => {
+    state.set(to, state.get(from) ?? new Map<string, string>());
+    state.delete(from);
+  };
+};
+
+/** Lets a flush or merge make its files, empties its table, and lets it go on. */
+async function discard(home: Home, work: (engine: Engine) => Promise<void>): Promise<void> {
+  home.hold();
+  const working = work(home.engine);
+  await Bun.sleep(1); // A turn, in which the files are made.
+  const removal = home.engine.truncateTable("public", "cpu");
+  home.release();
+  await Promise.all([working, removal]);
+}
+
+const LIFE: readonly Step[] = [
+  write("cpu,host=a v=1i 1\nmem,host=a v=1i 1", both(rows("cpu", ["a", 1, 1]), rows("mem", ["a", 1, 1])), [both(rows("cpu"), rows("mem"))]),
+  write(`cpu,host=b v=2i 2\ncpu,host=a v=20i ${FAR}`, rows("cpu", ["b", 2, 2], ["a", 20, FAR])),
+  write("cpu,host=a v=3i,extra=1i 3", rows("cpu", ["a", 3, 3])),
+  { name: "create a database", run: ({ engine }) => engine.createDatabase("side", {}, false) },
+  { name: "alter a database", run: ({ engine }) => engine.alterDatabase("side", { ttl: "90d" }) },
+  { name: "create a table of it", run: ({ engine }) => engine.createTable(tableOf("inner", "side"), false) },
+  { name: "create a table", run: ({ engine }) => engine.createTable(tableOf("made"), false), change: rows("made") },
+  write("made,host=a v=1i 1", rows("made", ["a", 1, 1])),
+  {
+    name: "alter a table",
+    run: ({ engine }) => engine.alterTable("public", "made", { kind: "set-options", options: { ttl: "1000000d" } }),
+  },
+  {
+    name: "rename a table",
+    run: ({ engine }) => engine.alterTable("public", "mem", { kind: "rename", name: "memory" }),
+    change: renamed("mem", "memory"),
+  },
+  flush("cpu"),
+  write(`cpu,host=a v=10i 1\ncpu,host=c v=4i ${FAR}`, rows("cpu", ["a", 10, 1], ["c", 4, FAR])),
+  flush("cpu"),
+  { name: "merge cpu", run: ({ engine }) => engine.compactTable("public", "cpu") },
+  {
+    name: "fail a write",
+    run({ engine, disk }) {
+      disk.fail("write", "no space left on device", 40, 1); // After the header of its segment.
+      return refusal(put(engine, "cpu,host=lost v=9i 9"));
+    },
+  },
+  write("cpu,host=d v=5i 5", rows("cpu", ["d", 5, 5])),
+  flush("memory"),
+  flush("made"),
+  flush("cpu"),
+  { name: "truncate memory", run: ({ engine }) => engine.truncateTable("public", "memory"), change: emptied("memory") },
+  {
+    name: "truncate cpu while it is flushed",
+    async run(home) {
+      await put(home.engine, "cpu,host=e v=6i 6");
+      await discard(home, (engine) => engine.flushTable("public", "cpu"));
+    },
+    change: emptied("cpu"),
+    halves: [rows("cpu", ["e", 6, 6])],
+  },
+  write("cpu,host=f v=7i 7", rows("cpu", ["f", 7, 7])),
+  flush("cpu"),
+  write("cpu,host=g v=8i 8", rows("cpu", ["g", 8, 8])),
+  flush("cpu"),
+  {
+    name: "truncate cpu while it is merged",
+    run: (home) => discard(home, (engine) => engine.compactTable("public", "cpu")),
+    change: emptied("cpu"),
+  },
+  { name: "drop made", run: ({ engine }) => engine.dropTable("public", "made", false), change: gone("made") },
+  { name: "drop a database", run: ({ engine }) => engine.dropDatabase("side", false) },
+  write("cpu,host=h v=9i 9\nmemory,host=h v=9i 9", both(rows("cpu", ["h", 9, 9]), rows("memory", ["h", 9, 9]))),
+  { name: "end", run: ({ engine }) => engine.close() },
+];
+
+/** See the file header. */
+export const life: readonly Step[] = LIFE;

@@ -1,0 +1,109 @@
+/**
+ * How a server is brought to each fail point: with what it is armed, what its directory looks like before, and what it does meanwhile.
+ */
+import { Database } from "bun:sqlite";
+import { copyFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Random } from "../../../bench/macro/random.ts";
+import { SqlError, sqlTable } from "../../../bench/macro/sql-client.ts";
+import type { FailPointName } from "../../../src/base/fail-point-names.ts";
+import { tearLog } from "./home.ts";
+
+/** What a server does until it dies. */
+export type Pastime = "work" | "start" | "stop" | "drop beside a flush" | "drop beside a merge";
+
+/** See the file header. */
+export interface Recipe {
+  /** Value of the variable that arms the server. */
+  readonly arm: string;
+  readonly pastime: Pastime;
+  /** Prepares the data directory while no server runs. */
+  readonly before?: (dataHome: string) => void;
+}
+
+/** Hits of points that a working server passes often. */
+const HITS_MAX = 3;
+/** How long a flush or merge that was asked for takes to stand still in its worker. */
+const STANDING_STILL_MS = 250;
+
+/** The recipe for a point. */
+export function recipeFor(name: FailPointName, random: Random): Recipe {
+  const kill = `${name}=kill`;
+  switch (name) {
+    case "log.cut":
+      return { arm: `log.before-write=error:2,${kill}`, pastime: "work" };
+    case "flush.before-discard":
+      return { arm: `flush.job-begun=pause,${kill}`, pastime: "drop beside a flush" };
+    case "compact.before-discard":
+      return { arm: `compact.job-begun=pause,${kill}`, pastime: "drop beside a merge" };
+    case "file.unfinished-deleted":
+      return { arm: kill, pastime: "start", before: (home) => plantFile(home, ".tmp") };
+    case "recover.orphan-deleted":
+      return { arm: kill, pastime: "start", before: (home) => plantFile(home, "") };
+    case "recover.tail-cut":
+      return { arm: kill, pastime: "start", before: (home) => void tearLog(home) };
+    default:
+      if (name.startsWith("recover.")) return { arm: kill, pastime: "start" };
+      if (name.startsWith("close.")) return { arm: kill, pastime: "stop" };
+      return { arm: `${kill}:${1 + random.below(HITS_MAX)}`, pastime: "work" };
+  }
+}
+
+/**
+ * A file without an entry: a copy of one that has an entry, as a merge leaves its inputs, or with `suffix` an unfinished one. Its id was
+ * given out and is not used.
+ */
+function plantFile(dataHome: string, suffix: string): void {
+  const meta = new Database(join(dataHome, "meta.db"));
+  const next = meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'next/file'").get();
+  meta.close();
+  const [known] = [...new Bun.Glob("tables/*/*.parquet").scanSync(join(dataHome, "data"))];
+  if (known === undefined) throw new Error("no server has flushed yet: there is no file to copy");
+  const path = join(dataHome, "data", dirname(known), `${String(Number(next?.value) - 1).padStart(10, "0")}.parquet${suffix}`);
+  copyFileSync(join(dataHome, "data", known), path);
+}
+
+/** Statements that pass every step of changes of tables and databases, one round. Names differ from round to round. */
+export function workStatements(tables: readonly string[], round: number): string[] {
+  const scratch = `scratch_${round}`;
+  return [
+    ...tables.map((table) => `ADMIN flush_table('${table}')`),
+    ...tables.map((table) => `ADMIN compact_table('${table}')`),
+    `CREATE DATABASE d${round}`,
+    `ALTER DATABASE d${round} SET 'ttl' = '90d'`,
+    `CREATE TABLE ${scratch} (host STRING PRIMARY KEY, v BIGINT, ts TIMESTAMP(9) TIME INDEX)`,
+    `INSERT INTO ${scratch} (host, v, ts) VALUES ('a', 1, 1)`,
+    `ALTER TABLE ${scratch} ADD COLUMN w BIGINT`,
+    `ADMIN flush_table('${scratch}')`,
+    `ALTER TABLE ${scratch} RENAME ${scratch}_renamed`,
+    `TRUNCATE TABLE ${scratch}_renamed`,
+    `INSERT INTO ${scratch}_renamed (host, v, ts) VALUES ('a', 2, 2)`,
+    `ADMIN flush_table('${scratch}_renamed')`,
+    `DROP TABLE ${scratch}_renamed`,
+    `DROP TABLE fresh_${round}`,
+    `DROP DATABASE d${round}`,
+  ];
+}
+
+/** Drops a table while the flush or merge of it stands still. Ends when the server does. */
+export async function dropBeside(baseUrl: string, what: "flush" | "merge"): Promise<void> {
+  const run = (sql: string): Promise<unknown> => sqlTable(baseUrl, sql).catch(isGone);
+  await run("CREATE TABLE beside (host STRING PRIMARY KEY, v BIGINT, ts TIMESTAMP(9) TIME INDEX)");
+  const insert = (v: number): Promise<unknown> => run(`INSERT INTO beside (host, v, ts) VALUES ('a', ${v}, 1)`);
+  await insert(1);
+  if (what === "merge") {
+    await run("ADMIN flush_table('beside')");
+    await insert(2);
+    await run("ADMIN flush_table('beside')");
+  }
+  const working = run(what === "merge" ? "ADMIN compact_table('beside')" : "ADMIN flush_table('beside')");
+  await Bun.sleep(STANDING_STILL_MS);
+  await run("DROP TABLE beside");
+  await working;
+}
+
+/** A server that dies breaks the connection; an answer that is a refusal is passed on. */
+export function isGone(error: unknown): undefined {
+  if (error instanceof SqlError) throw error;
+  return undefined;
+}

@@ -1,0 +1,141 @@
+/**
+ * An engine on a disk that loses power: the real log and the real file store over `PowerDisk`. A process dies between any two calls that
+ * change the disk; then the next one starts on all that was written (a kill), or on what a power loss leaves.
+ *
+ * The meta store is one in memory whose commits last once `commit` returns. That is what SQLite promises with `synchronous = FULL` and its
+ * own journal, which no test here takes apart: it syncs journal and folder before a commit returns and finds torn pages by checksum.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Random } from "../../../bench/macro/random.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { DbError } from "../../../src/base/error.ts";
+import { silentLogger } from "../../../src/base/log.ts";
+import { StatusCode } from "../../../src/base/status-code.ts";
+import { Engine } from "../../../src/engine/engine.ts";
+import { inlineMergeExecutor } from "../../../src/storage/compaction/merge-executor.ts";
+import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
+import { memoryMetaStore } from "../../../src/storage/meta-store/memory-meta-store.ts";
+import type { MetaStore } from "../../../src/storage/meta-store/meta-store.ts";
+import { inlineFlushExecutor } from "../../../src/storage/sst/flush-executor.ts";
+import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
+import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
+import { NO_COMPACTION, NO_LIMITS } from "../../engine/machine.ts";
+import { type AttachedDisk, PowerDisk } from "../../support/power-disk.ts";
+
+/** Most files that are open for reading: a machine is thrown away without closing them. */
+const OPEN_FILES = 4;
+
+/** How the log works on a machine. */
+export interface PowerOptions {
+  readonly sync: WalSync;
+  readonly segmentBytes: number;
+}
+
+/** See the file header. Each start is a process. */
+export class PowerMachine {
+  private readonly folder: string;
+  private readonly random: Random;
+  private readonly options: PowerOptions;
+  private readonly meta: MetaStore = memoryMetaStore();
+  private disk: PowerDisk;
+  private losses = 0;
+  private wal: Wal | undefined;
+  attached: AttachedDisk;
+  /** Undefined until a start has come through. */
+  engine: Engine | undefined;
+
+  /** A machine with an empty disk in `folder`, which must not exist. */
+  constructor(folder: string, random: Random, options: PowerOptions) {
+    this.folder = folder;
+    this.random = random;
+    this.options = options;
+    mkdirSync(join(folder, "disk-0", "wal"), { recursive: true });
+    this.disk = new PowerDisk(join(folder, "disk-0"));
+    this.attached = this.disk.attach();
+  }
+
+  /** Starts a process that dies after so many calls that change the disk. Returns false when it died before it was ready. */
+  async start(dieAfter: number): Promise<boolean> {
+    const attached = this.disk.attach();
+    this.attached = attached;
+    attached.dieAfter(dieAfter);
+    const opened = await Promise.race([this.open(attached), attached.died]);
+    this.engine = opened ?? undefined;
+    return opened !== undefined;
+  }
+
+  /** The process dies, if it lives. Its promises never settle. */
+  kill(): void {
+    this.attached.dieAfter(0);
+    // Its timers end; of the rest nothing comes through.
+    void this.engine?.close().catch(isOfTheDead);
+    void this.wal?.close().catch(isOfTheDead);
+    this.engine = undefined;
+  }
+
+  /** The process dies, and of what no sync has covered any part is lost. */
+  losePower(): void {
+    this.kill();
+    this.disk = this.disk.losePower(join(this.folder, `disk-${++this.losses}`), this.random);
+  }
+
+  /** Names of all files that the disk has in its data folder. */
+  get root(): string {
+    return this.disk.root;
+  }
+
+  /** Names of files in the meta store. */
+  fileEntries(): string[] {
+    return this.meta.list("file/").map(({ value }) => (value as { readonly name: string }).name);
+  }
+
+  private async open(attached: AttachedDisk): Promise<Engine> {
+    const { sync, segmentBytes } = this.options;
+    const files = localFileStore(join(this.disk.root, "data"), OPEN_FILES, attached.files);
+    const wal = await openLocalWal({
+      directory: join(this.disk.root, "wal"),
+      sync,
+      syncIntervalMs: 1,
+      segmentBytes,
+      recovery: "strict",
+      logger: silentLogger,
+      disk: attached.log,
+    });
+    this.wal = wal;
+    const { engine } = await Engine.open({
+      wal,
+      meta: this.metaFor(attached),
+      files,
+      flusher: inlineFlushExecutor(files),
+      merger: inlineMergeExecutor(files),
+      compaction: NO_COMPACTION,
+      clock: systemClock,
+      logger: silentLogger,
+      limits: NO_LIMITS,
+      pageCacheBytes: 1 << 20,
+    });
+    return engine;
+  }
+
+  private metaFor(attached: AttachedDisk): MetaStore {
+    const { meta } = this;
+    const dead = (): DbError => new DbError(StatusCode.StorageUnavailable, "the process is dead");
+    return {
+      get: (key) => meta.get(key),
+      list: (prefix) => meta.list(prefix),
+      commit(changes) {
+        if (!attached.step()) throw dead();
+        meta.commit(changes);
+        if (!attached.step()) throw dead(); // It took effect, and nobody heard of it.
+      },
+      settled: () => (attached.isDead ? new Promise(() => undefined) : meta.settled()),
+      close: () => undefined,
+    };
+  }
+}
+
+/** What calls of a dead process answer. Anything else is a failure of the engine's. */
+function isOfTheDead(error: unknown): void {
+  if (!(error instanceof DbError)) throw error;
+}

@@ -1,0 +1,36 @@
+/** Power losses, in short: a few random lives. The long form is `bun run test:crash --power`. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { livePower } from "./power-life.ts";
+
+const SEED = 1;
+const LIVES = 8;
+const DEATHS = 12;
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "varve-power-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("a power loss between any two calls to the disk", () => {
+  test.each(Array.from({ length: LIVES }, (_, i) => SEED + i))(
+    "leaves every acknowledged row, and a log that starts (seed %i)",
+    async (seed) => {
+      const report = await livePower(seed, DEATHS, join(folder, `always-${seed}`));
+      expect(report.deaths).toBe(DEATHS);
+      expect(report.acknowledged).toBeGreaterThan(0);
+    },
+    20_000,
+  );
+
+  test("with wal.sync = interval may take the newest writes, each of them whole, and the log starts", async () => {
+    for (let seed = SEED; seed < SEED + 2; seed++) {
+      expect((await livePower(seed, DEATHS, join(folder, `interval-${seed}`), "interval")).deaths).toBe(DEATHS);
+    }
+  }, 20_000);
+});

@@ -1,0 +1,174 @@
+/**
+ * Fault 7: a meta store that is half written, older than the files and the log, or lost. SQLite finds a half-written one by its own
+ * journal. An older one is told by ids that it has not given out; within those, no file is deleted whose rows the log does not have.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DbError } from "../../src/base/error.ts";
+import { copyHome, openHome } from "../crash/points/home.ts";
+import { put, read, refusal } from "../engine/lines.ts";
+
+let folder = "";
+let copies = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "varve-manifest-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A page of SQLite's journal with its header; a commit is a few of them. */
+const JOURNAL_FRAME_BYTES = 24 + 4096;
+const META_FILES = ["meta.db", "meta.db-wal", "meta.db-shm"];
+
+/** What a killed server left, and its meta store at two earlier moments. With `isTrimmed` the log has lost what is in files. */
+async function remains(isTrimmed = false): Promise<{ readonly path: string; readonly beforeTable: string; readonly beforeFlush: string }> {
+  const path = join(folder, `home-${copies++}`);
+  const home = await openHome(path);
+  await put(home.engine, "first,host=a v=1i 1");
+  const beforeTable = keepMeta(path);
+  if (isTrimmed) await home.engine.flushTable("public", "first"); // Or the log would be kept for its sake.
+  await put(home.engine, "cpu,host=a v=1i 1");
+  await put(home.engine, "cpu,host=b v=2i 2");
+  const beforeFlush = keepMeta(path);
+  await home.engine.flushTable("public", "cpu");
+  await put(home.engine, "cpu,host=c v=3i 3");
+  const left = join(folder, `left-${copies++}`);
+  copyHome(path, left);
+  await home.engine.close();
+  return { path: left, beforeTable, beforeFlush };
+}
+
+function keepMeta(path: string): string {
+  const kept = join(folder, `meta-${copies++}`);
+  cpSync(path, kept, { recursive: true, filter: (from) => from === path || META_FILES.some((name) => from.endsWith(`/${name}`)) });
+  return kept;
+}
+
+function putMeta(from: string | undefined, path: string): void {
+  for (const name of META_FILES) {
+    rmSync(join(path, name), { force: true });
+    if (from !== undefined && existsSync(join(from, name))) copyFileSync(join(from, name), join(path, name));
+  }
+}
+
+function dataFiles(path: string): string[] {
+  if (!existsSync(join(path, "data"))) return [];
+  return readdirSync(join(path, "data"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".parquet"));
+}
+const segments = (path: string): string[] => readdirSync(join(path, "wal"));
+
+/** The start is refused with this text, and leaves files and log as they are. */
+async function checkRefused(path: string, text: string | RegExp): Promise<void> {
+  const before = [dataFiles(path), segments(path)];
+  expect((await refusal(openHome(path))).message).toMatch(text);
+  expect([dataFiles(path), segments(path)]).toEqual(before);
+}
+
+describe("a meta store from before the files", () => {
+  test("is refused: the files that it does not know are no garbage", async () => {
+    const { path, beforeFlush } = await remains();
+    expect(dataFiles(path)).toHaveLength(1);
+    putMeta(beforeFlush, path);
+    await checkRefused(path, /^cannot open the data: the meta store is older than file tables\/0000000002\/0000000001\.parquet: /);
+  });
+
+  test("is refused when it is gone altogether", async () => {
+    const { path } = await remains();
+    putMeta(undefined, path);
+    await checkRefused(path, "the meta store is older than file");
+  });
+
+  test("is refused for the log alone, when it does not know a table of it", async () => {
+    const { path, beforeTable } = await remains();
+    putMeta(beforeTable, path);
+    rmSync(join(path, "data"), { recursive: true });
+    await checkRefused(
+      path,
+      /^cannot replay record 2 of log segment \d+: it is of table 2, and the meta store has given out ids below 2 only/,
+    );
+  });
+
+  test("that is put back is taken", async () => {
+    const { path, beforeFlush } = await remains();
+    const newest = keepMeta(path);
+    putMeta(beforeFlush, path);
+    await checkRefused(path, "the meta store is older");
+    putMeta(newest, path);
+    const { engine } = await openHome(path);
+    expect(await read(engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2", "'c'|3|3"]);
+    await engine.close();
+  });
+});
+
+describe("a meta store from before the last flush, whose ids were given out before", () => {
+  test("has the file of that flush left alone, and the start goes on with what it knows", async () => {
+    const { path, beforeFlush } = await remains(true);
+    const files = dataFiles(path);
+    expect(files).toHaveLength(2);
+    const copy = join(folder, `old-${copies++}`);
+    copyHome(path, copy);
+    putMeta(beforeFlush, copy);
+    const old = await openHome(copy);
+    expect(await read(old.engine, "cpu")).toEqual(["'c'|3|3"]);
+    await old.engine.close();
+    expect(dataFiles(copy)).toEqual(expect.arrayContaining(files));
+    const { engine } = await openHome(path);
+    expect(await read(engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2", "'c'|3|3"]);
+    await engine.close();
+  });
+});
+
+describe("a meta store that is half written", () => {
+  test("has the commits that were whole, and no file with rows goes, wherever the journal was cut", async () => {
+    const { path } = await remains(true);
+    const { size } = statSync(join(path, "meta.db-wal"));
+    const outcomes = new Map<string, number>();
+    for (let length = size; length >= 0; length -= JOURNAL_FRAME_BYTES >> 1) {
+      const copy = join(folder, `cut-${copies++}`);
+      copyHome(path, copy);
+      rmSync(join(copy, "meta.db-shm"), { force: true });
+      truncateSync(join(copy, "meta.db-wal"), length);
+      const outcome = await startOn(copy);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    expect([...outcomes.keys()].sort()).toEqual(["all rows", "files left alone", "refused"]);
+  });
+
+  test("is refused when its pages are damaged", async () => {
+    const { path } = await remains();
+    const closed = await openHome(path);
+    await closed.engine.close(); // All commits are in the database file.
+    const whole = readFileSync(join(path, "meta.db"));
+    for (const at of [0, 18, 100]) {
+      const bytes = Buffer.from(whole);
+      bytes.fill(0xa5, at, at + 40);
+      writeFileSync(join(path, "meta.db"), bytes);
+      expect((await refusal(openHome(path))).message).toMatch(/^cannot (?:open|read) the meta store /);
+    }
+    for (const length of [1, 50, whole.length - 1000]) {
+      writeFileSync(join(path, "meta.db"), whole.subarray(0, length));
+      expect((await refusal(openHome(path))).message).toContain("meta");
+    }
+  });
+});
+
+/** Starts, and says what came of it. @throws Error for rows that are gone together with their file */
+async function startOn(path: string): Promise<"all rows" | "files left alone" | "refused"> {
+  const before = dataFiles(path);
+  try {
+    const { engine } = await openHome(path);
+    const rows = engine.table("public", "cpu") === undefined ? [] : await read(engine, "cpu");
+    await engine.close();
+    if (Bun.deepEquals(rows, ["'a'|1|1", "'b'|2|2", "'c'|3|3"])) return "all rows";
+    const after = new Set(dataFiles(path));
+    if (before.length > 0 && before.every((name) => after.has(name))) return "files left alone";
+    throw new Error(`wrong rows: ${rows.join(" ")}`);
+  } catch (error) {
+    if (error instanceof DbError) return "refused";
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Fault 9: input/output errors. A failed sync ends its segment: what it holds beyond the last sync is cut off, never synced again, never
+ * acknowledged; nothing that was acknowledged before is lost. A start that cannot read, cut or sync its log is refused.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLogger } from "../../src/base/log.ts";
+import { openLocalWal } from "../../src/storage/wal/local-wal.ts";
+import { openHome, tearLog } from "../crash/points/home.ts";
+import { put, read, refusal } from "../engine/lines.ts";
+import { FaultyLogDisk, type LogDiskCall } from "../support/faulty-log-disk.ts";
+
+let folder = "";
+let homes = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "varve-io-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const IO_ERROR = "EIO: i/o error";
+
+describe("a failed sync", () => {
+  test("ends its segment: nothing of it is synced again or acknowledged; writes are refused meanwhile, then go on", async () => {
+    const path = join(folder, `home-${homes++}`);
+    const { engine, disk } = await openHome(path);
+    await put(engine, "cpu,host=a v=1i 1");
+    disk.fail("sync", IO_ERROR);
+    expect(await refusal(put(engine, "cpu,host=lost v=9i 9"))).toMatchObject({ code: "StorageUnavailable" });
+    expect(engine.failure()).toContain(IO_ERROR);
+    for (let n = 0; n < 3; n++) {
+      const { code, message } = await refusal(put(engine, "cpu,host=late v=9i 9"));
+      expect({ code, message }).toEqual({ code: "StorageUnavailable", message: expect.stringContaining("cannot sync the log") });
+    }
+    expect(await read(engine, "cpu")).toEqual(["'a'|1|1"]);
+    while (engine.failure() !== undefined) await Bun.sleep(5);
+    await put(engine, "cpu,host=b v=2i 2");
+    disk.losePower();
+    const again = await openHome(path);
+    expect(await read(again.engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2"]);
+    await again.engine.close();
+  });
+
+  test("is survived by what was acknowledged before, when the machine dies before it heals", async () => {
+    const path = join(folder, `home-${homes++}`);
+    const { engine, disk } = await openHome(path);
+    await put(engine, "cpu,host=a v=1i 1");
+    disk.fail("sync", IO_ERROR);
+    await refusal(put(engine, "cpu,host=lost v=9i 9"));
+    disk.losePower();
+    const again = await openHome(path);
+    expect(await read(again.engine, "cpu")).toEqual(["'a'|1|1"]);
+    await put(again.engine, "cpu,host=b v=2i 2");
+    await again.engine.close();
+  });
+});
+
+describe("a start whose disk fails", () => {
+  /** What the start says when the log's disk fails at one call, and what the next one finds. */
+  async function check(call: LogDiskCall, text: string | RegExp): Promise<void> {
+    const path = join(folder, `home-${homes++}`);
+    const { engine } = await openHome(path);
+    await put(engine, "cpu,host=a v=1i 1");
+    await engine.flushTable("public", "cpu");
+    await put(engine, "cpu,host=b v=2i 2");
+    tearLog(path); // So that the start has something to cut.
+    const disk = new FaultyLogDisk();
+    disk.fail(call, IO_ERROR);
+    const wal = await openLocalWal({
+      directory: join(path, "wal"),
+      sync: "always",
+      syncIntervalMs: 1000,
+      segmentBytes: 1000,
+      recovery: "strict",
+      logger: silentLogger,
+      disk,
+    });
+    const { code, message } = await refusal(wal.recover(() => undefined));
+    expect({ code, message }).toEqual({ code: "StorageUnavailable", message: expect.stringMatching(text) });
+    expect(message).toContain(IO_ERROR);
+    const again = await openHome(path);
+    expect(await read(again.engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2"]);
+    await again.engine.close();
+  }
+
+  test("when it lists the log", () => check("list", "cannot list the log directory"));
+  test("when it reads a segment", () => check("read", /cannot read log segment .*\.log: EIO/));
+  test("when it opens a segment to cut it", () => check("open", /cannot cut log segment .*\.log: EIO/));
+  test("when it cuts a torn end", () => check("truncate", /cannot cut log segment .*\.log: EIO/));
+  test("when it syncs what it cut", () => check("sync", /cannot cut log segment .*\.log: EIO/));
+  test("when it syncs the log's folder", () => check("syncFolder", /cannot sync log segment .*\.log: EIO/));
+});

@@ -1,0 +1,72 @@
+/**
+ * Fault 10: a disk that stands still. Memory stays within its limit, writers wait and are told to come back, and then everything goes on.
+ */
+import { expect, test } from "bun:test";
+import { put, read, refusal } from "../engine/lines.ts";
+import { Machine } from "../engine/machine.ts";
+
+const KIB = 1024;
+const LIMIT = 512 * KIB;
+const ROWS = 500;
+
+/** A batch of about 7 KiB in memory. */
+function batch(n: number): string {
+  return Array.from({ length: ROWS }, (_, i) => `cpu,host=h${i % 10} v=${n * ROWS + i}i,f=${i / 3} ${n * ROWS + i}`).join("\n");
+}
+
+/** A writer as a server is: it asks for room, then writes. Resolves to whether the write was taken. */
+async function write(machine: Machine, n: number): Promise<boolean> {
+  const refused = await machine.engine.admit().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (refused !== undefined) {
+    expect(await refusal(Promise.reject(refused))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
+    return false;
+  }
+  await put(machine.engine, batch(n));
+  return true;
+}
+
+function memoryOf(machine: Machine): number {
+  return machine.engine.table("public", "cpu")?.statistics().memoryBytes ?? 0;
+}
+
+test("a log that stands still holds no more memory than the write buffer, though nothing that waits for it is stored", async () => {
+  const machine = await Machine.start({ limits: { memtableBytes: LIMIT / 4, writeBufferBytes: LIMIT, stallMillis: 30 } });
+  machine.wal.hold();
+  const waiting: Promise<unknown>[] = [];
+  for (let n = 0; ; n++) {
+    const refused = await machine.engine.admit().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (refused !== undefined) {
+      expect(await refusal(Promise.reject(refused))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
+      break;
+    }
+    waiting.push(put(machine.engine, batch(n)));
+    expect(memoryOf(machine)).toBeLessThan(2 * LIMIT); // Slabs double in size.
+  }
+  machine.wal.release();
+  await Promise.all(waiting);
+  await machine.engine.flushTable("public", "cpu");
+  expect(await read(machine.engine, "cpu")).toHaveLength(waiting.length * ROWS);
+  expect(await write(machine, 5000)).toBe(true);
+});
+
+test("a flush that stands still lets writers in up to the limit, refuses them beyond, and takes them when it goes on", async () => {
+  const machine = await Machine.start({ limits: { memtableBytes: LIMIT / 4, writeBufferBytes: LIMIT, stallMillis: 30 } });
+  machine.holdFlush();
+  let taken = 0;
+  for (let n = 0; await write(machine, n); n++) {
+    taken++;
+    expect(taken).toBeLessThan(1000);
+  }
+  expect(machine.flushCount).toBeGreaterThan(0);
+  expect(memoryOf(machine)).toBeLessThan(2 * LIMIT);
+  expect(await write(machine, 2000)).toBe(false);
+  machine.releaseFlush();
+  while (!(await write(machine, 3000))) await Bun.sleep(5);
+  expect(await read(machine.engine, "cpu")).toHaveLength((taken + 1) * ROWS);
+});
