@@ -102,7 +102,10 @@ function textDocuments(text: string, ignoreErrors: boolean): PipelineValue[] {
     const last = text.charCodeAt(end - 1) === 0x0d && end > at ? end - 1 : end; // CR LF
     if (last - at > FIELD_TEXT_BYTES_MAX && !ignoreErrors) {
       const rule = `a line holds at most ${FIELD_TEXT_BYTES_MAX} characters`;
-      throw new DbError(StatusCode.InvalidArguments, `Failed to parse payload: line ${items.length + 1} has ${last - at} characters, ${rule}`);
+      throw new DbError(
+        StatusCode.InvalidArguments,
+        `Failed to parse payload: line ${items.length + 1} has ${last - at} characters, ${rule}`,
+      );
     }
     if (last > at && last - at <= FIELD_TEXT_BYTES_MAX) items.push({ message: text.slice(at, last) });
     checkCount(items.length);
@@ -140,5 +143,8 @@ function isTooDeep(line: string): boolean {
 /** @throws DbError InvalidArguments */
 function checkCount(count: number): void {
   if (count <= DOCUMENTS_MAX) return;
-  throw new DbError(StatusCode.InvalidArguments, `Failed to parse payload: more than ${DOCUMENTS_MAX} documents in one request; send fewer`);
+  throw new DbError(
+    StatusCode.InvalidArguments,
+    `Failed to parse payload: more than ${DOCUMENTS_MAX} documents in one request; send fewer`,
+  );
 }

@@ -13,7 +13,8 @@ import type { FieldWrite, SchemaLookup, TableWrite, WriteBatch } from "../../tab
 export function promoteTags(batch: WriteBatch, tags: readonly string[], database: string, schemas: SchemaLookup): WriteBatch {
   const dictionary = new SeriesDictionary();
   const tables = batch.tables.map((write) => {
-    const isPromoted = (name: string): boolean => tags.includes(name) && schemas.columnOf(database, write.table, name)?.semantic !== "field";
+    const isPromoted = (name: string): boolean =>
+      tags.includes(name) && schemas.columnOf(database, write.table, name)?.semantic !== "field";
     const byName = new Map(write.fields.filter(({ name }) => isPromoted(name)).map((field) => [field.name, field]));
     const promoted = tags.map((name) => byName.get(name)).filter((field) => field !== undefined);
     return withTags(write, promoted, batch.dictionary, dictionary);

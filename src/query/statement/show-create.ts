@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import { isInternalColumn } from "../../table/metric.ts";
-import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
@@ -38,10 +38,12 @@ export function showCreateDatabase(
   return rowsResult(textHeaders("Database", "Create Database"), [[database.name, createDatabaseText(database)]]);
 }
 
-/** Text of CREATE TABLE. */
-function createTableText(schema: TableSchema): string {
-  const items = schema.columns.filter(({ name }) => !isInternalColumn(schema, name)).map(columnText);
-  items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
+/** Text of CREATE TABLE; `mark` goes around names. */
+export function createTableText(schema: TableDefinition, mark: '"' | "`" = '"'): string {
+  const quoted = (name: string): string => mark + name.replaceAll(mark, mark + mark) + mark;
+  const items = schema.columns.filter(({ name }) => !isInternalColumn(schema, name)).map((column) => columnText(column, quoted));
+  const time = schema.columns.find(({ semantic }) => semantic === "timestamp");
+  if (time !== undefined) items.push(`TIME INDEX (${quoted(time.name)})`);
   const primaryKey = schema.primaryKey.filter((name) => !isInternalColumn(schema, name));
   if (primaryKey.length > 0) items.push(`PRIMARY KEY (${primaryKey.map(quoted).join(", ")})`);
   const options = Object.keys(schema.options)
@@ -60,11 +62,10 @@ function createDatabaseText({ name, options }: DatabaseInfo): string {
   return printed.length === 0 ? head : `${head}\nWITH(\n${printed.join(",\n")}\n)`;
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const escaped = (text: string): string => text.replaceAll("'", "''");
 const optionKey = (key: string): string => (key.includes(".") || key === "comment" ? `'${key}'` : key);
 
-function columnText(column: ColumnSchema): string {
+function columnText(column: ColumnDefinition, quoted: (name: string) => string): string {
   const parts = [quoted(column.name), sqlName(column.type), column.nullable ? "NULL" : "NOT NULL"];
   const printed = defaultText(column);
   if (printed !== undefined) parts.push(`DEFAULT ${printed}`);
@@ -73,7 +74,7 @@ function columnText(column: ColumnSchema): string {
 }
 
 /** A default as it is printed after DEFAULT: text quoted, times as text. */
-function defaultText(column: ColumnSchema): string | undefined {
+function defaultText(column: ColumnDefinition): string | undefined {
   if (column.default?.kind === "now") return "current_timestamp()";
   const plain = defaultDisplay(column);
   if (plain === undefined) return undefined;
@@ -81,7 +82,7 @@ function defaultText(column: ColumnSchema): string | undefined {
 }
 
 /** A default as DESCRIBE shows it. */
-function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
+function defaultDisplay({ type, ...column }: ColumnDefinition): string | undefined {
   if (column.default === undefined) return undefined;
   if (column.default.kind === "now") return "current_timestamp()";
   const { value } = column.default;
@@ -109,7 +110,7 @@ export function describe(statement: Extract<Statement, { kind: "describe" }>, co
   throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 
-function describeRow(column: ColumnSchema): readonly string[] {
+function describeRow(column: ColumnDefinition): readonly string[] {
   const key = column.semantic === "field" ? "" : "PRI";
   return [
     column.name,
