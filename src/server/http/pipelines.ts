@@ -126,13 +126,16 @@ function nameOf({ path }: Exchange): string {
 
 /** The text of the first part of a form. @throws DbError InvalidArguments */
 async function firstPart(body: Uint8Array, type: string): Promise<string> {
-  let form: FormData;
+  for (const part of await partsOf(body, type)) return typeof part === "string" ? part : await part.text();
+  throw invalidParameter("pipeline is required in body");
+}
+
+/** @throws DbError InvalidArguments */
+async function partsOf(body: Uint8Array, type: string): Promise<Iterable<string | Blob>> {
   try {
-    form = await new Response(Uint8Array.from(body), { headers: { "content-type": type } }).formData();
+    const form = await new Response(Uint8Array.from(body), { headers: { "content-type": type } }).formData();
+    return form.values() as Iterable<string | Blob>; // The types of two libraries meet here.
   } catch (error) {
     throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: the body is no multipart form", { cause: error });
   }
-  const parts: Iterable<string | Blob> = form.values() as Iterable<string | Blob>; // the types of two libraries meet here
-  for (const part of parts) return typeof part === "string" ? part : await part.text();
-  throw invalidParameter("pipeline is required in body");
 }
