@@ -54,7 +54,7 @@ afterAll(async () => {
   await server.end();
 });
 
-async function post(path: string, body: BodyInit, headers: Readonly<Record<string, string>> = {}): Promise<readonly [number, unknown]> {
+async function post(path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<readonly [number, unknown]> {
   const response = await fetch(`${server.url}/v1/${path}`, { method: "POST", body, headers: { ...HEADERS, ...headers } });
   return [response.status, parsed(await response.text())];
 }
