@@ -77,12 +77,25 @@ describe("_bulk", () => {
     expect(await bulk("t/_bulk", '{"create":{}}\n{"a":\n')).toEqual(refused(/^Failed to parse payload as json/));
     expect(await bulk("t/_bulk?pipeline_name=nobody", '{"create":{}}\n{"a":1}\n')).toEqual(refused(/^Pipeline not found/));
     expect(await bulk("t/_bulk", '{"create":{}}\n{"a":1}\n{"create":{}}\n{"a":"x"}\n')).toEqual(refused(/^Column datatype mismatch/));
-    const unknown = await fetch(`${server.url}/v1/elasticsearch/_bulk`, { method: "POST", body: "x", headers: { "content-encoding": "lz4" } });
+    const unknown = await fetch(`${server.url}/v1/elasticsearch/_bulk`, {
+      method: "POST",
+      body: "x",
+      headers: { "content-encoding": "lz4" },
+    });
     expect(unknown.status).toBe(415);
   });
 
   test("shippers find the version, a licence, and trees that need no setting up", async () => {
-    for (const path of ["", "/", "/_license", "/_ilm/policy/filebeat", "/_index_template/a", "/_nodes/http", "/_logstash/pipeline", "/_ingest/pipeline/x"]) {
+    for (const path of [
+      "",
+      "/",
+      "/_license",
+      "/_ilm/policy/filebeat",
+      "/_index_template/a",
+      "/_nodes/http",
+      "/_logstash/pipeline",
+      "/_ingest/pipeline/x",
+    ]) {
       const response = await fetch(`${server.url}/v1/elasticsearch${path}`);
       expect([path, response.status, response.headers.get("x-elastic-product")]).toEqual([path, 200, "Elasticsearch"]);
     }

@@ -25,9 +25,15 @@ function refuses(text: string, code: number): void {
 
 describe("events", () => {
   test("become rows; time, index and fields are no columns", () => {
-    check('{"event":"a","time":2,"host":"h","fields":{"env":"x","n":null},"extra":1}', { t: [{ env: "x", event: "a", host: "h", extra: 1, ts: 2e9 }] });
+    check('{"event":"a","time":2,"host":"h","fields":{"env":"x","n":null},"extra":1}', {
+      t: [{ env: "x", event: "a", host: "h", extra: 1, ts: 2e9 }],
+    });
     check('[{"event":1},{"event":{"b":1}}]7{"event":false}', {
-      t: [{ event: 1, ts: 5 }, { event: { b: 1 }, ts: 5 }, { event: false, ts: 5 }],
+      t: [
+        { event: 1, ts: 5 },
+        { event: { b: 1 }, ts: 5 },
+        { event: false, ts: 5 },
+      ],
     });
     check('{"event":"a","index":"my index"}{"event":"b","index":"9"}{"event":"c","index":""}', {
       my_index: [{ event: "a", ts: 5 }],
@@ -42,7 +48,9 @@ describe("events", () => {
   });
 
   test("fields become tags behind those of Splunk", () => {
-    expect(decodeEvents('{"event":"a","fields":{"b":1,"a":2}}', OPTIONS)).toMatchObject({ tags: ["host", "source", "sourcetype", "b", "a"] });
+    expect(decodeEvents('{"event":"a","fields":{"b":1,"a":2}}', OPTIONS)).toMatchObject({
+      tags: ["host", "source", "sourcetype", "b", "a"],
+    });
   });
 
   test("one bad event refuses all", () => {
@@ -62,7 +70,8 @@ describe("events", () => {
   test("random text is refused or taken, never more", () => {
     fc.assert(
       fc.property(fc.json(), fc.string(), (json, text) => {
-        for (const each of [json, text, `{"event":${json}}`, `{"event":"a","fields":${json}}`]) expect(["events", "refused"]).toContain(decodeEvents(each, OPTIONS).kind);
+        for (const each of [json, text, `{"event":${json}}`, `{"event":"a","fields":${json}}`])
+          expect(["events", "refused"]).toContain(decodeEvents(each, OPTIONS).kind);
       }),
       { numRuns: 300, seed: 7 },
     );
@@ -122,7 +131,11 @@ describe("names and tags", () => {
     const { dictionary, tables } = promoted({ columnOf: () => undefined });
     const [table] = tables;
     expect(table?.fields.map(({ name }) => name)).toEqual(["event"]);
-    expect(table?.shape?.map(({ name, semantic }) => [name, semantic])).toEqual([["ts", "timestamp"], ["host", "tag"], ["event", "field"]]);
+    expect(table?.shape?.map(({ name, semantic }) => [name, semantic])).toEqual([
+      ["ts", "timestamp"],
+      ["host", "tag"],
+      ["event", "field"],
+    ]);
     expect([...(table?.keys ?? [])]).toEqual([0, 0, 1]);
     expect([dictionary.tagsOf(0).values, dictionary.tagsOf(1).values]).toEqual([["h"], []]);
   });
