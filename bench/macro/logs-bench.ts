@@ -78,7 +78,7 @@ export async function runLogs(plan: LogsPlan): Promise<string> {
     plan.progress(`${each.name}: ${plan.lines} lines`);
     const directory = join(plan.workDirectory, `logs-${index}`);
     await mkdir(directory, { recursive: true });
-    const port = await freePort();
+    const port = freePort();
     const server = await startVarve({ directory, port });
     const { seconds, bytes, lines } = await measure(`http://127.0.0.1:${port}`, each, plan);
     await server.stop();

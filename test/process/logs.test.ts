@@ -234,7 +234,8 @@ describe("Splunk", () => {
 
   test("events become rows with host, source and sourcetype as the key", async () => {
     const body =
-      '{"event":"one","time":1700000000.5,"host":"h","source":"s","sourcetype":"t","fields":{"env":"prod"}}{"event":{"a":1},"time":"1700000001000","host":"i"}';
+      '{"event":"one","time":1700000000.5,"host":"h","source":"s","sourcetype":"t","fields":{"env":"prod"}}' +
+      '{"event":{"a":1},"time":"1700000001000","host":"i"}';
     expect(await post("splunk/services/collector/event", body, splunk)).toEqual([200, { text: "Success", code: 0 }]);
     await check('SELECT greptime_timestamp, host, source, sourcetype, env, event, "event.a" FROM splunk_logs ORDER BY host', [
       [1700000000500000000n, "h", "s", "t", "prod", "one", null],

@@ -85,7 +85,7 @@ describe("JSON", () => {
 
   test("random bytes end in a refusal or in values", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1ae \n') }), (text) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1ae \n'.split("")) }), (text) => {
         for (const type of [JSON_BODY, NDJSON, TEXT] as const) {
           try {
             decodeDocuments(text, type, false);

@@ -10,7 +10,7 @@ import type { PipelineValue } from "../pipeline/value.ts";
 import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "./limits.ts";
 
 /** Text that is no JSON, and where; positions count characters from 1. */
-export class JsonFailure extends DbError {
+class JsonFailure extends DbError {
   constructor(text: string, at: number, why: string) {
     const before = text.slice(0, at);
     const line = before.split("\n").length;
@@ -21,7 +21,7 @@ export class JsonFailure extends DbError {
 /**
  * Calls `take` with each value, in order. What was taken before an error stays taken.
  *
- * @throws JsonFailure, and what `take` throws
+ * @throws DbError InvalidArguments, and what `take` throws
  */
 export function eachJson(text: string, take: (value: PipelineValue) => void): void {
   let count = 0;

@@ -11,7 +11,7 @@ import { EVENT_BLANK, EVENT_REQUIRED, INVALID_FORMAT, INVALID_INDEX, invalidForm
 import type { EventOptions, Events, RawOptions, Refusal } from "./types.ts";
 
 /** Tags of every event, in the order of the primary key. */
-export const EVENT_TAGS: readonly string[] = ["host", "source", "sourcetype"];
+const EVENT_TAGS: readonly string[] = ["host", "source", "sourcetype"];
 /** Keys of an event that are no columns. */
 const ENVELOPE: ReadonlySet<string> = new Set(["time", "index", "fields"]);
 

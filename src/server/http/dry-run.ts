@@ -149,7 +149,9 @@ function cellOf(write: TableWrite, { name, type, semantic }: ColumnDefinition, r
 }
 
 /** A number as it is printed. The runtime has it; the types of its version do not. */
-const rawJson: (text: string) => unknown = (JSON as typeof JSON & { rawJSON(text: string): unknown }).rawJSON;
+function rawJson(text: string): unknown {
+  return (JSON as typeof JSON & { rawJSON(text: string): unknown }).rawJSON(text);
+}
 
 /** A value in JSON; numbers of 64 bits keep their digits. */
 function shown(value: Scalar): unknown {

@@ -55,7 +55,7 @@ export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: Log
     await options.db.admit(exchange.signal);
     const groups = groupsOf(exchange, logDoor, write);
     const outcomes = await Promise.allSettled(
-      groups.map((group, index) => written.get(index) ?? writeGroup(group, exchange, options, write)),
+      groups.map(async (group, index) => written.get(index) ?? writeGroup(group, exchange, options, write)),
     );
     let failure: DbError | undefined;
     for (const [index, outcome] of outcomes.entries()) {
