@@ -9,6 +9,7 @@ import { influxQueryRoutes } from "./influx-query.ts";
 import { influxRoutes } from "./influx.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
+import { otlpRoutes } from "./otlp.ts";
 import { HttpService } from "./service.ts";
 import { sqlRoutes } from "./sql.ts";
 
@@ -33,6 +34,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...sqlRoutes(options, metrics, failures),
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
+      ...otlpRoutes(options),
     ],
   });
   const listener = openListener(options, service);
