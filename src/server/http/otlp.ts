@@ -12,13 +12,15 @@ import { StatusCode } from "../../base/status-code.ts";
 import { ProtoError } from "../../format/proto/reader.ts";
 import { OtlpJsonError, protobufOfJson, type RequestName } from "../../ingest/otlp/json.ts";
 import type { OtlpResult } from "../../ingest/otlp/types.ts";
-import type { WriteOptions } from "../../table/write-batch.ts";
+import type { WriteBatch, WriteOptions } from "../../table/write-batch.ts";
 import { databaseExists } from "./context.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import type { Exchange } from "./exchange.ts";
 import { UNKNOWN_DATABASE } from "./http-metrics.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { otlpLogs } from "./otlp-logs.ts";
+import { otlpMetrics } from "./otlp-metrics.ts";
+import { otlpTraces } from "./otlp-traces.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
 import { doorBody, openDoor, type WriteDoor } from "./write-door.ts";
@@ -33,6 +35,8 @@ export interface OtlpWrite {
   readonly message?: string;
   /** Whether a request of which nothing is kept is an error (traces). */
   readonly refusesAllRejected?: boolean;
+  /** Rows that are written once those of the result are durable. */
+  readonly after?: { readonly batch: WriteBatch; readonly options: WriteOptions };
 }
 
 /** One of the three kinds of request. */
@@ -53,7 +57,7 @@ interface SignalMetrics {
 /** The routes of this file, which any thread serves. */
 export function otlpRoutes(options: IngestServerOptions): readonly Route[] {
   const registers = [options.metrics.registry];
-  return [otlpLogs(options)].map((signal): Route => {
+  return [otlpMetrics(options), otlpTraces(options), otlpLogs(options)].map((signal): Route => {
     const { name } = signal;
     const metrics: SignalMetrics = {
       rows: new Counter({ name: `greptime_frontend_otlp_${name}_rows`, help: `rows of OTLP ${name}`, labelNames: ["db"], registers }),
@@ -92,6 +96,8 @@ async function take(exchange: Exchange, options: IngestServerOptions, signal: Ot
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
     const { rowCount, rejected } = write.result;
     if (rowCount > 0) await db.write(write.result.batch, door.session, write.options);
+    if (write.after !== undefined && write.after.batch.tables.length > 0)
+      await db.write(write.after.batch, door.session, write.after.options);
     metrics.rows.inc({ db: exchange.database }, rowCount);
     const message = write.message ?? rejected.message;
     if (rowCount === 0 && rejected.count > 0 && write.refusesAllRejected === true) return allRejected(message, isJson);

@@ -20,6 +20,9 @@ import type { SchemaLookup } from "../../../table/write-batch.ts";
 /** Name of the time index. */
 export const TIME = "timestamp";
 
+const BODY_INDEX =
+  "FULLTEXT INDEX WITH(analyzer = 'English', backend = 'bloom', case_sensitive = 'false', false_positive_rate = '0.01', granularity = '10240')";
+
 function column(name: string, type: DataType, semantic: ColumnDefinition["semantic"] = "field"): ColumnDefinition {
   return { name, type, semantic, nullable: semantic !== "timestamp" };
 }
@@ -31,7 +34,7 @@ export const LOG_COLUMNS: readonly ColumnDefinition[] = [
   column("span_id", STRING),
   column("severity_text", STRING),
   column("severity_number", INT32),
-  { ...column("body", STRING), indexes: ["FULLTEXT INDEX"] },
+  { ...column("body", STRING), indexes: [BODY_INDEX] },
   column("log_attributes", JSON_TYPE),
   column("trace_flags", UINT32),
   column("scope_name", STRING, "tag"),
