@@ -16,7 +16,7 @@ const LIST = field(6, Wire.bytes);
 const BYTES = field(7, Wire.bytes);
 
 /** Start of a value that a `KeyValue` does not have. */
-export const NO_VALUE = 0xffff_ffff;
+const NO_VALUE = 0xffff_ffff;
 
 /** One value. */
 export class AnyValue {

@@ -1,6 +1,6 @@
 /**
- * Attributes and values as the JSON text that Varve keeps (column/json-text.ts): compact, keys sorted by code point, of equal keys the last.
- * Bytes go to bytes; strings are made for numbers and for text beyond ASCII only.
+ * Attributes and values as the JSON text that Varve keeps (column/json-text.ts): compact, keys sorted by code point, of
+ * equal keys the last. Bytes go to bytes; strings are made for numbers and for text beyond ASCII only.
  *
  * Binary values become base64 as in OTLP's own JSON, numbers that JSON does not have become null.
  */
@@ -168,6 +168,6 @@ export class JsonSink {
 }
 
 /** `bytes[start, end)` in base64. */
-export function base64(bytes: Uint8Array, start: number, end: number): string {
+function base64(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("base64");
 }

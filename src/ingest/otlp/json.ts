@@ -1,5 +1,5 @@
 /**
- * OTLP's JSON form to its protobuf form, so that one decoder serves both. Source: opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding":
+ * OTLP's JSON form to its protobuf form, so that one decoder serves both. Source: opentelemetry.io/docs/specs/otlp, JSON encoding:
  * names in lowerCamelCase (snake_case is read too), trace and span ids in hexadecimal digits, other bytes in base64, 64-bit integers as
  * numbers or text, enums as numbers (names are read too), unknown names ignored.
  */

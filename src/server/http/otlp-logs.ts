@@ -1,7 +1,7 @@
 /** How the OTLP endpoint takes logs (contract ingest.md 4.4). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { LogDecoder } from "../../ingest/otlp/logs/decode.ts";
+import { LogDecoder } from "../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../ingest/otlp/logs/extract-keys.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";

@@ -1,7 +1,7 @@
 /** How the OTLP endpoint takes metrics (contract ingest.md 4.2). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { MetricDecoder } from "../../ingest/otlp/metrics/decode.ts";
+import { MetricDecoder } from "../../ingest/otlp/decode.ts";
 import { STRATEGIES, type Strategy } from "../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import { LineDecoders } from "./line-decoders.ts";

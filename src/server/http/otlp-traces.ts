@@ -1,7 +1,7 @@
 /** How the OTLP endpoint takes traces (contract ingest.md 4.3). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { TraceDecoder, type TraceModel } from "../../ingest/otlp/traces/decode.ts";
+import { TraceDecoder, type TraceModel } from "../../ingest/otlp/decode.ts";
 import type { IngestServerOptions } from "./options.ts";
 import type { OtlpSignal } from "./otlp.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";

@@ -18,10 +18,10 @@ import type { ColumnDefinition } from "../../../table/schema.ts";
 import type { SchemaLookup } from "../../../table/write-batch.ts";
 
 /** Name of the time index. */
-export const TIME = "timestamp";
+const TIME = "timestamp";
 
-const BODY_INDEX =
-  "FULLTEXT INDEX WITH(analyzer = 'English', backend = 'bloom', case_sensitive = 'false', false_positive_rate = '0.01', granularity = '10240')";
+const WORDS = "analyzer = 'English', backend = 'bloom', case_sensitive = 'false', false_positive_rate = '0.01', granularity = '10240'";
+const BODY_INDEX: string = `FULLTEXT INDEX WITH(${WORDS})`;
 
 function column(name: string, type: DataType, semantic: ColumnDefinition["semantic"] = "field"): ColumnDefinition {
   return { name, type, semantic, nullable: semantic !== "timestamp" };
@@ -87,7 +87,7 @@ function fits(from: DataType, to: DataType): boolean {
 }
 
 /** The error for a column that cannot take what is sent. */
-export function misfit(name: string, table: string, from: DataType, to: DataType): DbError {
+function misfit(name: string, table: string, from: DataType, to: DataType): DbError {
   return new DbError(
     StatusCode.InvalidArguments,
     `failed to align log column '${name}' in table '${table}' from ${displayName(from)} to ${displayName(to)}`,

@@ -4,7 +4,8 @@
 import { type DataType, INT64, STRING } from "../../../column/data-type.ts";
 
 const RESOURCE_TEXTS = `service.name service.namespace service.version service.instance.id telemetry.sdk.language telemetry.sdk.name
-  telemetry.sdk.version container.id user_agent.original k8s.container.name k8s.namespace.name k8s.pod.hostname k8s.pod.ip k8s.pod.start_time`;
+  telemetry.sdk.version container.id user_agent.original k8s.container.name k8s.namespace.name k8s.pod.hostname k8s.pod.ip
+  k8s.pod.start_time`;
 const K8S_OBJECTS = "cluster cronjob daemonset deployment job node pod replicaset statefulset";
 const SPAN_TEXTS = `client.address server.address network.local.address network.peer.address network.protocol.name network.protocol.version
   network.transport network.type http.request.method http.request.method_original http.route url.full url.path url.query url.scheme
