@@ -51,7 +51,11 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { ...NO_TLS, enable: OFF },
   },
   jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
-  otlp: { why: "OTLP is not available in this version", keys: "enable trace_ingest_chunk_size", neutral: { enable: OFF } },
+  otlp: {
+    why: "OTLP over HTTP is always on, and spans are checked one by one",
+    keys: "enable trace_ingest_chunk_size",
+    neutral: { enable: [true] },
+  },
   prom_store: {
     why: "Prometheus remote storage is not available in this version",
     keys: `enable with_metric_engine prom_validation_mode experimental_enable_prometheus_native_histogram pending_rows_flush_interval
