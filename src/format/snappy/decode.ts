@@ -96,10 +96,12 @@ function decodeElements(source: Uint8Array, start: number, target: Uint8Array<Ar
   if (out !== length) throw new SnappyError(`it ends after ${out} of ${length} bytes`);
 }
 
+/** One to four bytes as a number, a small integer unless it needs all 32 bits: with a power in it, every index below was a double. */
 function littleEndian(source: Uint8Array, at: number, bytes: number): number {
-  let value = 0;
-  for (let i = 0; i < bytes; i++) value += (source[at + i] as number) * 2 ** (8 * i);
-  return value;
+  let value = source[at] as number;
+  if (bytes > 1) value |= (source[at + 1] as number) << 8;
+  if (bytes > 2) value |= (source[at + 2] as number) << 16;
+  return bytes > 3 ? value + (source[at + 3] as number) * 0x100_0000 : value;
 }
 
 function endsInside(element: number): SnappyError {
