@@ -286,6 +286,11 @@ public_admin = false
 enable = true
 default_merge_mode = "last_non_null"
 
+[prom_store]
+enable = true
+with_metric_engine = true
+prom_validation_mode = "strict"
+
 [wal]
 dir = "./varve_data/wal"
 sync = "always"

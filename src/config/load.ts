@@ -81,6 +81,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     general: section("general", storage),
     http: section("http", storage),
     influxdb: section("influxdb", storage),
+    prom_store: section("prom_store", storage),
     wal: section("wal", storage),
     storage: section("storage", storage),
     write: section("write", storage),

@@ -107,6 +107,13 @@ function fixtureOptions(
       timeColumn: "greptime_timestamp",
       createDecoder: () => fakeDecoder(bodies),
     },
+    prometheus: {
+      enabled: true,
+      metricEngine: true,
+      validation: "strict",
+      timeColumn: "greptime_timestamp",
+      valueColumn: "greptime_value",
+    },
     build: {
       product: "Varve",
       app: "greptime-standalone",

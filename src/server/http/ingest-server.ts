@@ -6,6 +6,7 @@ import { influxRoutes } from "./influx.ts";
 import { forwardTo } from "./forward.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import { FORWARDED_MAX } from "./limits.ts";
+import { prometheusWriteRoutes } from "./prometheus-write.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
 
@@ -18,7 +19,7 @@ import { HttpService } from "./service.ts";
  */
 export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
   const service = new HttpService(options, {
-    routes: (metrics) => influxRoutes(options, metrics),
+    routes: (metrics, failures) => [...influxRoutes(options, metrics), ...prometheusWriteRoutes(options, metrics, failures)],
     forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
   });
   return openListener(options, service);

@@ -58,3 +58,6 @@ export const FORWARD_WAIT_MS = 10_000;
 
 /** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
 export const FORWARDED_MAX = 240;
+
+/** Largest buffer for snappy blocks that a thread keeps; larger blocks are unfolded into memory of their own. */
+export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;

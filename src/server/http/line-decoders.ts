@@ -7,19 +7,19 @@ import type { MemoryHolder } from "../../base/server-memory.ts";
 import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "./limits.ts";
 import type { LineDecoder } from "./options.ts";
 
-interface Kept {
-  readonly decoder: LineDecoder;
+interface Kept<T> {
+  readonly decoder: T;
   usedMs: number;
 }
 
 /** Keeps the decoders used last. Only databases that exist may be asked for: the caller checks. */
-export class LineDecoders implements MemoryHolder {
-  private readonly create: () => LineDecoder;
+export class LineDecoders<T extends Pick<LineDecoder, "memoryBytes"> = LineDecoder> implements MemoryHolder {
+  private readonly create: () => T;
   private readonly clock: Clock;
   /** By database, the one used last at the end. */
-  private readonly decoders = new Map<string, Kept>();
+  private readonly decoders = new Map<string, Kept<T>>();
 
-  constructor(create: () => LineDecoder, clock: Clock) {
+  constructor(create: () => T, clock: Clock) {
     this.create = create;
     this.clock = clock;
   }
@@ -50,7 +50,7 @@ export class LineDecoders implements MemoryHolder {
   }
 
   /** The decoder of a database. */
-  of(database: string): LineDecoder {
+  of(database: string, create: () => T = this.create): T {
     const now = this.clock.monotonicMillis();
     const kept = this.decoders.get(database);
     if (kept !== undefined) {
@@ -62,7 +62,7 @@ export class LineDecoders implements MemoryHolder {
       }
       return kept.decoder;
     }
-    const decoder = this.create();
+    const decoder = create();
     this.decoders.set(database, { decoder, usedMs: now });
     if (this.decoders.size > LINE_DECODERS_MAX) this.dropOldest();
     return decoder;

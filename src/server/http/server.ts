@@ -10,6 +10,7 @@ import { influxRoutes } from "./influx.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
+import { prometheusWriteRoutes } from "./prometheus-write.ts";
 import { sqlRoutes } from "./sql.ts";
 
 /** A running listener with all routes. */
@@ -33,6 +34,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...sqlRoutes(options, metrics, failures),
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
+      ...prometheusWriteRoutes(options, metrics, failures),
     ],
   });
   const listener = openListener(options, service);
