@@ -1,7 +1,9 @@
 /** Prometheus' protocols through a real server: tables as the contract shows them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compress } from "snappyjs";
-import { messageV1, type SentSeries } from "../support/prometheus/messages.ts";
+import { bytesField, messageV1, sampleMessage, type SentSeries, textField, varint } from "../support/prometheus/messages.ts";
+import { decodeSnappy } from "../../src/format/snappy/decode.ts";
+import { crc32c } from "../../src/ingest/prometheus/read-series.ts";
 import { TestServer } from "../support/server-process.ts";
 
 let server: TestServer;
@@ -57,5 +59,72 @@ describe("remote write", () => {
     expect(ddl).toContain("ENGINE=mito");
     expect(ddl).toMatch(/PRIMARY KEY \(""?instance""?, ""?idc""?\)/);
     expect(await sql("SELECT count(*) FROM metric2", plain.url)).toBe("2");
+  });
+});
+
+/** Bytes of a read request for one metric, all of its time. */
+function readRequest(
+  metric: string,
+  matchers: readonly (readonly [number, string, string])[],
+  accepted: readonly number[] = [],
+): Uint8Array {
+  const all = [[0, "__name__", metric] as const, ...matchers];
+  const encoded = all.flatMap(([type, name, value]) => bytesField(3, [0x08, type, ...textField(2, name), ...textField(3, value)]));
+  const query = bytesField(1, [0x08, 0, 0x10, ...varint(10_000_000_000_000), ...encoded]);
+  return Uint8Array.from([...query, ...(accepted.length === 0 ? [] : bytesField(2, accepted))]);
+}
+
+async function read(message: Uint8Array): Promise<Response> {
+  return fetch(`${server.url}/v1/prometheus/read`, { method: "POST", body: compress(message) });
+}
+
+describe("remote read", () => {
+  const stale = [0x02, 0, 0, 0, 0, 0, 0xf0, 0x7f];
+  const labels = [
+    ...bytesField(1, [...textField(1, "__name__"), ...textField(2, "seen")]),
+    ...bytesField(1, [...textField(1, "job"), ...textField(2, "a")]),
+  ];
+  const samples = [...bytesField(2, sampleMessage(1000, 1.5)), ...bytesField(2, [0x09, ...stale, 0x10, ...varint(2000)])];
+
+  test("samples come back bit by bit, from the log and from a file", async () => {
+    await write(Uint8Array.from(bytesField(1, [...labels, ...samples])));
+    const want = bytesField(1, bytesField(1, [...labels, ...samples]));
+    for (let round = 0; round < 2; round++) {
+      const response = await read(readRequest("seen", [[0, "job", "a"]]));
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-protobuf"]);
+      expect([...decodeSnappy(await response.bytes(), 1 << 20)]).toEqual(want);
+      await sql("ADMIN flush_table('greptime_physical_table')");
+    }
+  });
+
+  test("chunks come in frames", async () => {
+    const response = await read(readRequest("seen", [], [1, 0]));
+    expect(response.headers.get("content-type")).toBe("application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse");
+    const bytes = await response.bytes();
+    const size = bytes[0] as number;
+    expect(size).toBe(bytes.length - 5);
+    expect(new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)).toBe(crc32c(bytes.subarray(5)));
+    expect([...bytes.subarray(7, 7 + labels.length)]).toEqual(labels);
+  });
+
+  test("matchers choose series; what cannot be asked is refused", async () => {
+    const count = async (matchers: readonly (readonly [number, string, string])[]): Promise<number> => {
+      const response = await read(readRequest("seen", matchers));
+      expect(response.status).toBe(200);
+      return decodeSnappy(await response.bytes(), 1 << 20).length;
+    };
+    expect(await count([[2, "job", "^a$"]])).toBeGreaterThan(2);
+    expect(await count([[1, "job", "a"]])).toBe(2);
+    expect(await count([[3, "job", "a"]])).toBe(2);
+    for (const [message, why] of [
+      [readRequest("nowhere", []), "Table not found"],
+      [readRequest("seen", [[0, "zone", "a"]]), "Column not found: zone"],
+      [readRequest("seen", [[2, "job", "("]]), "regular expression"],
+      [readRequest("", []), "__name__"],
+      [readRequest("seen", [[2, "__name__", "a"]]), "__name__"],
+    ] as const) {
+      const response = await read(message);
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(why)]);
+    }
   });
 });

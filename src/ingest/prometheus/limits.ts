@@ -13,3 +13,12 @@ export const TARGETS_MAX = 64;
 
 /** Samples for which there is room at first. */
 export const SAMPLES_AT_FIRST = 2048;
+
+/** Most queries of a read request; Prometheus sends one. */
+export const READ_QUERIES_MAX = 64;
+
+/** Most matchers of a query. */
+export const READ_MATCHERS_MAX = 256;
+
+/** Most bytes of answer that one query may hold in memory: 11M samples, or 50M and more as chunks. */
+export const READ_BYTES_MAX: number = 192 * 1024 * 1024;

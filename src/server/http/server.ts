@@ -10,6 +10,7 @@ import { influxRoutes } from "./influx.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
+import { prometheusReadRoutes } from "./prometheus-read.ts";
 import { prometheusWriteRoutes } from "./prometheus-write.ts";
 import { sqlRoutes } from "./sql.ts";
 
@@ -35,6 +36,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
       ...prometheusWriteRoutes(options, metrics, failures),
+      ...prometheusReadRoutes(options, metrics),
     ],
   });
   const listener = openListener(options, service);
