@@ -7,7 +7,8 @@
  * A known series costs one comparison or one hash over its labels' bytes, and no string. The whole request is refused for one bad series:
  * whoever sends it must not believe that it was stored. Metadata and exemplars are passed over (contract ingest.md 2.2).
  *
- * decode.bench.ts, one thread, Bun 1.4.5, 100,000 series of 1,000 metrics, 2,000 samples a request: see there.
+ * decode.bench.ts (100,000 series of 1,000 metrics, 2,000 samples a request, snappy's part included), one thread that shares two cores with
+ * other work, Bun 1.4.5: 4.5M samples/s, version 2 3.5M; without snappy 9M; series that are all new 0.15M.
  */
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { batchesOf } from "./batches.ts";

@@ -6,9 +6,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { createRemoteWriteDecoder, type RemoteWriteDecoder, type RemoteWriteVersion } from "../../ingest/prometheus/decode.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "../../ingest/prometheus/types.ts";
-import { RemoteWriteV1Decoder } from "../../ingest/prometheus/write-v1.ts";
-import { RemoteWriteV2Decoder } from "../../ingest/prometheus/write-v2.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import { databaseExists } from "./context.ts";
@@ -23,15 +22,6 @@ import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "./reply.ts";
 import type { Route } from "./router.ts";
 import { doorBody, isTableName, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
-
-type Version = "1.0" | "2.0";
-
-/** A decoder of either version. */
-interface Decoder {
-  readonly memoryBytes: number;
-  decode(bytes: Uint8Array): RemoteWriteResult;
-  settle?(): void;
-}
 
 const SEMANTICS: Readonly<Record<string, string>> = {
   "greptime.semantic.metric.metadata_quality": "inferred",
@@ -52,13 +42,16 @@ class PrometheusWrite {
   private readonly options: IngestServerOptions;
   private readonly metrics: HttpMetrics;
   private readonly failures: FailureLog;
-  private readonly decoders: LineDecoders<Decoder>;
+  private readonly decoders: LineDecoders<RemoteWriteDecoder>;
 
   constructor(options: IngestServerOptions, metrics: HttpMetrics, failures: FailureLog) {
     this.options = options;
     this.metrics = metrics;
     this.failures = failures;
-    this.decoders = new LineDecoders<Decoder>(() => new RemoteWriteV1Decoder(this.decoderOptions(DEFAULT_PHYSICAL_TABLE)), options.clock);
+    this.decoders = new LineDecoders<RemoteWriteDecoder>(
+      () => createRemoteWriteDecoder("1.0", this.decoderOptions(DEFAULT_PHYSICAL_TABLE)),
+      options.clock,
+    );
     options.memory.register("decoders", this.decoders);
   }
 
@@ -106,7 +99,7 @@ class PrometheusWrite {
     return { ...reply, headers: { ...reply.headers, ...counts } };
   }
 
-  private async write(exchange: Exchange, version: Version): Promise<{ readonly reply: Reply; readonly written: number }> {
+  private async write(exchange: Exchange, version: RemoteWriteVersion): Promise<{ readonly reply: Reply; readonly written: number }> {
     const { options, metrics } = this;
     const { db } = options;
     const door = openDoor(exchange, db);
@@ -127,7 +120,7 @@ class PrometheusWrite {
     return { reply: version === "1.0" ? NO_CONTENT : emptyReply(204), written: rowCount };
   }
 
-  private decoded(decoder: Decoder, unfold: Unfold, version: Version): RemoteWriteResult {
+  private decoded(decoder: RemoteWriteDecoder, unfold: Unfold, version: RemoteWriteVersion): RemoteWriteResult {
     const stop = this.metrics.prometheusCodecSeconds.startTimer({ type: "decode", version });
     try {
       return decoder.decode(unfold());
@@ -137,7 +130,7 @@ class PrometheusWrite {
   }
 
   /** Begins all writes in this turn, since the batches are borrowed, and waits for all of them. @throws PartlyWritten, DbError */
-  private async written(batches: readonly RemoteWriteBatch[], { session, hints }: WriteDoor, version: Version): Promise<number> {
+  private async written(batches: readonly RemoteWriteBatch[], { session, hints }: WriteDoor, version: RemoteWriteVersion): Promise<number> {
     const { options } = this;
     const { db } = options;
     for (const { database } of batches) {
@@ -161,11 +154,9 @@ class PrometheusWrite {
   }
 
   /** Keys mean series of one database and physical table, and each version has its own bytes for them. */
-  private decoderOf(database: string, physicalTable: string, version: Version): Decoder {
-    return this.decoders.of(`${version}\n${database}\n${physicalTable}`, () => {
-      const options = this.decoderOptions(physicalTable);
-      return version === "1.0" ? new RemoteWriteV1Decoder(options) : new RemoteWriteV2Decoder(options);
-    });
+  private decoderOf(database: string, physicalTable: string, version: RemoteWriteVersion): RemoteWriteDecoder {
+    const create = (): RemoteWriteDecoder => createRemoteWriteDecoder(version, this.decoderOptions(physicalTable));
+    return this.decoders.of(`${version}\n${database}\n${physicalTable}`, create);
   }
 
   private decoderOptions(physicalTable: string): RemoteWriteOptions {
@@ -186,7 +177,7 @@ class PartlyWritten extends DbError {
 }
 
 /** The version that a content type names; undefined for one that is no remote write. */
-function versionOf(contentType: string | null): Version | undefined {
+function versionOf(contentType: string | null): RemoteWriteVersion | undefined {
   if (contentType === null) return "1.0";
   const [type = "", ...parameters] = contentType.split(";");
   if (type.trim().toLowerCase() !== "application/x-protobuf") return undefined;
