@@ -18,7 +18,7 @@ import { writeRoutes } from "./write-routes.ts";
  */
 export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
   const service = new HttpService(options, {
-    routes: (metrics) => writeRoutes(options, metrics, undefined),
+    routes: (metrics, failures) => writeRoutes(options, metrics, failures, undefined),
     forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
   });
   return openListener(options, service);

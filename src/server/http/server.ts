@@ -11,6 +11,7 @@ import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusReadRoutes } from "./prometheus-read.ts";
 import { sqlRoutes } from "./sql.ts";
 import { writeRoutes } from "./write-routes.ts";
 
@@ -35,8 +36,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...adminRoutes(options),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
-      ...writeRoutes(options, metrics, pipelines),
+      ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
+      ...prometheusReadRoutes(options, metrics),
     ],
   });
   const listener = openListener(options, service);
