@@ -38,6 +38,20 @@ test(
   TEST_MS_MAX,
 );
 
+test.each([
+  ["series", "one series, all tags given, rows in files"],
+  ["tables", "flush of all tables, s"],
+  ["columns", "3 columns of 1 series in files"],
+])(
+  "measures many %s, and finds every row again",
+  async (command, figure) => {
+    const { status, output, errors } = await bench(command, "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toContain(figure);
+  },
+  TEST_MS_MAX,
+);
+
 test("explains itself, and refuses what it does not know", async () => {
   const help = await bench("--help");
   expect(help.status).toBe(0);

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
 import { type Generated, generateFile } from "./macro/generator.ts";
 import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
+import { runColumns } from "./macro/columns-bench.ts";
 import { runLogs } from "./macro/logs-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
@@ -14,9 +15,12 @@ import type { PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
 import { headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
+import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
+import { runSeries } from "./macro/series-bench.ts";
 import { killAllServers } from "./macro/server-process.ts";
 import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
+import { runTables } from "./macro/tables-bench.ts";
 import { sinkTarget, type Target, varveTarget } from "./macro/target.ts";
 import { runMicro } from "./micro/run.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
@@ -50,6 +54,24 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Runs one of the benchmarks that make their own input. Undefined for the others. */
+async function measureScale(options: Options, workDirectory: string, progress: Progress): Promise<string | undefined> {
+  const { dataset, connections, runs, settings } = options;
+  const { hosts, rows, seed, startSeconds } = dataset;
+  const common = { target: varveTarget(options.durabilities[0] ?? "always", settings), runs, workDirectory, progress };
+  const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections };
+  switch (options.command) {
+    case "series":
+      return seriesText(await runSeries({ ...common, dataset, shape }));
+    case "tables":
+      return tablesText(await runTables({ ...common, tables: hosts, seed, startSeconds, connections }));
+    case "columns":
+      return columnsText(await runColumns({ ...common, columns: hosts, values: rows * hosts, seed, startSeconds, connections }));
+    default:
+      return undefined;
+  }
+}
+
 /** Runs the chosen parts and returns the pieces of the result. */
 async function measure(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
   const { command } = options;
@@ -64,6 +86,8 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     const { connections, rowsPerBatch: linesPerBody } = options;
     return [await runLogs({ lines, linesPerBody, connections, workDirectory, progress })];
   }
+  const scale = await measureScale(options, workDirectory, progress);
+  if (scale !== undefined) return [scale];
   const input = await makeInput(options, workDirectory, progress);
   const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections: options.connections };
   if (options.command === "replay") {

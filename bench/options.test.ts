@@ -44,6 +44,18 @@ describe("accepts", () => {
     expect(options?.settings.get("storage.memtable_size")).toBe('"64MiB"');
   });
 
+  test("the size of a benchmark of many series, tables or columns, full and small", () => {
+    const sizeOf = (...args: readonly string[]): readonly number[] => {
+      const { rows, hosts } = parseOptions(args, {})?.dataset ?? { rows: 0, hosts: 0 };
+      return [rows, hosts];
+    };
+    expect(sizeOf("series")[1]).toBe(1_000_000);
+    expect(sizeOf("tables")[1]).toBe(10_000);
+    expect(sizeOf("columns")[1]).toBe(1000);
+    expect(sizeOf("series", "--smoke")).toEqual([6000, 2000]);
+    expect(sizeOf("series", "--smoke", "--rows", "100", "--hosts", "50")).toEqual([100, 50]);
+  });
+
   test("words after micro", () => {
     expect(parseOptions(["micro", "wal"], {})?.filters).toEqual(["wal"]);
   });

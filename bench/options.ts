@@ -18,14 +18,20 @@ Examples:
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
+  bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
+  bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, starts
+  bun bench columns                            a table of 1,000 columns beside one of 10
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | loki | opentsdb | logs | micro] [options]
+  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
   --hosts N          hosts they come from (4000)
+                     series: --rows is 3000000 and --hosts, the series, 1000000
+                     tables: --hosts is the number of tables, 10000
+                     columns: --hosts is the number of columns, 1000; --rows of it 20000
   --seed N           seed of the data and the queries (4242)
   --batch N          rows a request (10000)
   --connections N    connections of the load generator (4)
@@ -50,10 +56,39 @@ Options:
 `;
 
 /** What the first argument chooses. */
-export const COMMANDS = ["all", "ingest", "queries", "replay", "soak", "loki", "opentsdb", "logs", "micro"] as const;
+export const COMMANDS = [
+  "all",
+  "ingest",
+  "queries",
+  "replay",
+  "soak",
+  "series",
+  "tables",
+  "columns",
+  "loki",
+  "opentsdb",
+  "logs",
+  "micro",
+] as const;
 
 /** One of them. */
 export type Command = (typeof COMMANDS)[number];
+
+type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
+
+/** Rows and hosts where a command does not take those of the published figures. */
+const SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  series: { rows: 3_000_000, hosts: 1_000_000 },
+  tables: { hosts: 10_000 },
+  columns: { rows: 20_000, hosts: 1000 },
+};
+
+/** The same with `--smoke`. */
+const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  series: { rows: 6000, hosts: 2000 },
+  tables: { hosts: 100 },
+  columns: { rows: 200, hosts: 100 },
+};
 
 /** The parsed command line. */
 export interface Options {
@@ -102,7 +137,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
   if (command === undefined) throw new UsageError(`unknown command ${positionals[0]}: want one of ${COMMANDS.join(", ")}`);
   if (command !== "micro" && positionals.length > 1) throw new UsageError(`unexpected argument ${positionals[1]}`);
   const isSmoke = values.smoke;
-  const base = isSmoke ? SMOKE : FULL;
+  const base = { ...(isSmoke ? SMOKE : FULL), ...(isSmoke ? SMALL_SIZES : SIZES)[command] };
   return {
     command,
     filters: positionals.slice(1),

@@ -75,8 +75,8 @@ export async function startStandalone(
   const provider = settings.general.userProvider;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   probeAddress(settings.http.addr.host, settings.http.addr.port);
-  const directory = lockDataDirectory(settings.storage.dataHome);
-  const unlockLog = lockLogFolder(settings.wal.dir);
+  const directory = await lockDataDirectory(settings.storage.dataHome);
+  const unlockLog = await lockLogFolder(settings.wal.dir);
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
   const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { put, read, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
 
-const SLAB = 16 * 1024; // What the memtable of a table with few rows takes.
+const SLAB = 4 * 1024; // What the memtable of a table with few rows takes.
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await Bun.sleep(1);
@@ -32,7 +32,7 @@ test("writers that waited in vain are told to come back, and why", async () => {
   for (let i = 0; i < 3000; i++) await put(machine.engine, `cpu,host=h${i} v=${i}i ${i}`);
   const refused = await refusal(machine.engine.admit());
   expect(refused).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
-  expect(refused.message).toMatch(/^cannot take the write: \d+ bytes are in memory, over the limit of 16384; .*; try again later$/);
+  expect(refused.message).toMatch(/^cannot take the write: \d+ bytes are in memory, over the limit of 4096; .*; try again later$/);
   machine.flushFailure = undefined;
   expect((await read(machine.engine, "cpu")).length).toBe(3000);
 });

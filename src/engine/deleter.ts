@@ -226,7 +226,8 @@ export class Deleter {
         const { newSeries, seriesMax } = freshSeries(stretches, marks, segment);
         const chunk = region.prepareDelete({ ...stretches, sequence, seriesMax });
         prepared.push(chunk);
-        entries.push({ tableId: region.schemaNow.id, registry: region.registry, newSeries, chunk: chunk.chunk });
+        const { registry } = region;
+        entries.push({ tableId: region.schemaNow.id, registry, newSeries, segment, tagMarks: entry.marks.tags, chunk: chunk.chunk });
       }
     } catch (error) {
       for (const chunk of prepared) chunk.abandon();

@@ -3,7 +3,6 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { PageCache } from "../storage/cache/page-cache.ts";
-import { chunkMaxTime, chunkMinTime } from "../storage/memtable/chunk.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
@@ -88,7 +87,7 @@ export class EngineTable implements Table {
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
-        chunks: snapshot.chunks,
+        memtables: snapshot.memtables,
         files: snapshot.files,
         registry: this.region.registry,
         cache: this.cache,
@@ -156,7 +155,7 @@ export class EngineTable implements Table {
       if (end === undefined || max > end) end = max;
     };
     for (const file of this.region.dataFiles) add(file.minTime, file.maxTime);
-    for (const chunk of this.region.chunks) if (chunk.deletes !== true) add(chunkMinTime(chunk), chunkMaxTime(chunk));
+    for (const { min, max } of this.region.memorySpans) add(min, max);
     if (start === undefined || end === undefined) return undefined;
     const living = this.livingRange({ start, end: end + 1n });
     return living.start < living.end ? living : undefined;

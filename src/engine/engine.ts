@@ -38,6 +38,7 @@ import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeByt
 import { EngineTable } from "./engine-table.ts";
 import { Expiry } from "./expiry.ts";
 import { FileCheck } from "./file-check.ts";
+import { takeGroup } from "./flush-groups.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { truncationOf } from "./file-expiry.ts";
@@ -516,12 +517,15 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private async flushBeforeClose(): Promise<void> {
     const { clock, logger } = this.parts;
     const deadline = clock.monotonicMillis() + CLOSE_FLUSH_MILLIS;
-    const regions = [...this.live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
-    for (let i = 0; i < regions.length; i++) {
-      await this.flusher.flush(regions[i] as Region);
+    let regions = [...this.live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
+    while (regions.length > 0) {
+      const group = takeGroup(regions, this.parts.limits.memtableBytes);
+      const failures = await this.flusher.flushTogether(group);
+      for (const failure of failures.values()) throw failure;
       failPoint("close.flushed");
+      regions = regions.slice(group.length);
       if (clock.monotonicMillis() < deadline) continue;
-      logger.info({ tables: regions.length - i - 1 }, "tables left in the log, to be replayed at the next start");
+      logger.info({ tables: regions.length }, "tables left in the log, to be replayed at the next start");
       return;
     }
   }
@@ -555,7 +559,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       logRecords: () => wal.queued().records,
       isUrgent: () => this.failure() !== undefined,
       isOverMemory: () => this.memory.isOver(),
-      flush: (region: Region) => this.flusher.flush(region),
+      flush: (regions: readonly Region[]) => this.flusher.flushTogether(regions),
       flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
     return new FlushScheduler(limits, host, clock, logger.child("flush"));
@@ -633,7 +637,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
     const stored = storageSchemaOf(schema);
-    const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
+    // Rows of other threads, now or before a restart, find their place among others by their sequences.
+    const mayJoin = (): boolean => !this.threads.isShared && this.streams.isSingle;
+    const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock, logger, mayJoin });
     const { cache, expiry, deleter } = this;
     const table = new EngineTable(region, { cache, clock, expiry, deleter, catchUp: () => this.threads.drain() });
     const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;

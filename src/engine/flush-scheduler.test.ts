@@ -73,15 +73,24 @@ class FakeHost {
     this.outcomes.push(reason);
   }
 
-  async flush(region: FakeRegion): Promise<void> {
-    this.flushed.push(region.name);
-    region.frozenBytes += region.activeBytes;
-    region.activeBytes = 0;
-    region.oldestWriteMillis = undefined;
+  async flush(regions: readonly FakeRegion[]): Promise<ReadonlyMap<FakeRegion, unknown>> {
+    this.flushed.push(regions.map(({ name }) => name).join("+"));
+    for (const region of regions) {
+      region.frozenBytes += region.activeBytes;
+      region.activeBytes = 0;
+      region.oldestWriteMillis = undefined;
+    }
     if (this.gate !== undefined) await this.gate.promise;
-    if (this.failure !== undefined && (this.failing ?? region.name) === region.name) throw this.failure;
-    region.frozenBytes = 0;
-    if (this.holders.includes(region)) this.logSize = 0;
+    const failed = new Map<FakeRegion, unknown>();
+    for (const region of regions) {
+      if (this.failure !== undefined && (this.failing ?? region.name) === region.name) {
+        failed.set(region, this.failure);
+        continue;
+      }
+      region.frozenBytes = 0;
+      if (this.holders.includes(region)) this.logSize = 0;
+    }
+    return failed;
   }
 }
 
@@ -182,6 +191,42 @@ test("a long log flushes the tables that hold it", async () => {
   expect(host.flushed).toEqual(["holder"]);
 });
 
+test("small tables are flushed together, the largest first, up to half of the limit", async () => {
+  const host = new FakeHost();
+  host.gate = Promise.withResolvers();
+  const scheduler = schedulerOf(host);
+  host.list.push(...Array.from({ length: 10 }, (_, i) => new FakeRegion(String(i), 100 + i)));
+  scheduler.written(1045);
+  await settle();
+  expect(host.flushed).toEqual(["9+8+7+6"]);
+  host.gate.resolve();
+  await settle();
+  expect(host.flushed).toEqual(["9+8+7+6"]);
+});
+
+test("tables that waited too long, or hold the log, go together too; one that failed alone is tried again alone", async () => {
+  const host = new FakeHost();
+  const scheduler = schedulerOf(host);
+  const [a, b, c] = ["a", "b", "c"].map((name) => new FakeRegion(name, 10)) as [FakeRegion, FakeRegion, FakeRegion];
+  host.list.push(a, b, c);
+  host.holders = [a, c];
+  host.logSize = 5000;
+  host.failure = new Error("no space left");
+  host.failing = "c";
+  scheduler.written(16);
+  await settle();
+  host.failure = undefined;
+  await pass(1100);
+  expect(host.flushed).toEqual(["a+c", "c"]);
+  for (const region of [a, b]) {
+    region.activeBytes = 10;
+    region.oldestWriteMillis = nowMillis - 61_000;
+  }
+  scheduler.written(16);
+  await settle();
+  expect(host.flushed.slice(2)).toEqual(["a+b"]);
+});
+
 test("a long log that nobody holds flushes nothing", async () => {
   const host = new FakeHost();
   const scheduler = schedulerOf(host);
@@ -241,7 +286,7 @@ test("everything goes to files while the log is in trouble, largest first", asyn
   expect(host.flushed).toEqual([]);
   host.urgent = true;
   await pass(1000);
-  expect(host.flushed).toEqual(["large", "small"]);
+  expect(host.flushed).toEqual(["large+small"]);
   await scheduler.close();
 });
 

@@ -4,12 +4,17 @@
  * | when                                                              | what                                                  |
  * |-------------------------------------------------------------------|-------------------------------------------------------|
  * | a flush failed before                                             | that table is flushed again, 1 s to 5 s later         |
- * | memtables being written together reach `memtableBytes`            | the largest is flushed                                |
+ * | rows in memtables being written together reach `memtableBytes`    | the largest is flushed                                |
  * | the log reaches `logBytesMax`                                     | the tables that hold its oldest segment are flushed   |
  * | a table's oldest row in memory is older than `idleMillis`         | that table is flushed                                 |
- * | all memtables together exceed `writeBufferBytes`                  | the largest is flushed; writers wait, then get 429    |
+ * | all memtables together exceed 3/4 of `writeBufferBytes`           | the largest is flushed                                |
+ * | they exceed `writeBufferBytes`                                    | the same; writers wait, then get 429                  |
  * | the server is over its memory limit, though others gave way       | likewise, where a flush gives enough back             |
  * | the log does not work, or its disk is nearly full                 | one table after another: rows get safe, the log short |
+ *
+ * Memory is more than rows: slabs that are not full, and objects. Where ten thousand tables have a few rows each it is mostly that, and a
+ * flush at each 32 MiB of it would make files of three rows. Where tables are small, those that the rule names next are flushed with the
+ * first: ten thousand tables of ten rows would otherwise be ten thousand flushes.
  *
  * Writers wait in the order in which they came, and go on one at a time: what one adds is counted before the next is let in.
  */
@@ -19,6 +24,7 @@ import { DbError } from "../base/error.ts";
 import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../base/limits.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
+import { takeGroup } from "./flush-groups.ts";
 
 /** Limits of memory and log; bytes and milliseconds. */
 export interface FlushLimits {
@@ -31,7 +37,9 @@ export interface FlushLimits {
 
 /** A table as the scheduler sees it. */
 export interface Flushable {
+  /** Bytes of rows in the memtable being written. */
   readonly activeBytes: number;
+  /** Memory of all its memtables. */
   readonly memoryBytes: number;
   /** Whether it has rows that a flush has taken on and not finished. */
   readonly hasFrozen: boolean;
@@ -50,12 +58,16 @@ export interface FlushHost<T extends Flushable> {
   isUrgent(): boolean;
   /** Whether the server is over its memory limit, once what can do without memory has given way. */
   isOverMemory(): boolean;
-  /** Flushes one table. @throws DbError */
-  flush(region: T): Promise<void>;
+  /** Flushes tables together. Returns why some could not be flushed. */
+  flush(regions: readonly T[]): Promise<ReadonlyMap<T, unknown>>;
   /** Says how the last flush ended; `reason` undefined: no table's last flush failed. */
   flushEnded(reason: string | undefined): void;
 }
 
+/** Share of the memtable limit up to which tables are flushed together; a larger one is flushed alone. */
+const GROUP_SHARE = 1 / 2;
+/** Share of the write buffer from which tables are flushed although their rows are few. */
+const FULL_SHARE = 3 / 4;
 /** How long a failed flush waits before the next try; doubles up to the second. */
 const RETRY_MILLIS_MIN = 1000;
 const RETRY_MILLIS_MAX = 5000;
@@ -189,27 +201,37 @@ export class FlushScheduler<T extends Flushable> {
     if (this.running !== undefined || this.closed) return;
     if (this.failures.size > 0) this.forgetDropped();
     const due = this.pick();
-    if (due === undefined) return;
+    if (due.length === 0) return;
     this.running = this.run(due);
   }
 
-  private async run(first: T): Promise<void> {
-    for (let region: T | undefined = first; region !== undefined && !this.closed; region = this.pick()) {
-      try {
-        await this.host.flush(region);
-        this.failures.delete(region);
-        if (this.failures.size === 0) {
-          this.lastFailure = undefined;
-          this.host.flushEnded(undefined);
-        }
-      } catch (error) {
-        if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
-        this.postpone(region, error instanceof Error ? error.message : String(error));
-      }
+  private async run(first: readonly T[]): Promise<void> {
+    for (let regions = first; regions.length > 0 && !this.closed; regions = this.pick()) {
+      this.settle(regions, await this.flush(regions));
       this.memory = this.countMemory();
       this.wakeNext();
     }
     this.running = undefined;
+  }
+
+  private async flush(regions: readonly T[]): Promise<ReadonlyMap<T, unknown>> {
+    let failed: ReadonlyMap<T, unknown>;
+    try {
+      failed = await this.host.flush(regions);
+    } catch (error) {
+      failed = new Map(regions.map((region) => [region, error]));
+    }
+    // A bug ends the process: trying again would not make it go away.
+    for (const error of failed.values()) if (error instanceof AssertionError) throw error;
+    return failed;
+  }
+
+  private settle(regions: readonly T[], failed: ReadonlyMap<T, unknown>): void {
+    for (const region of regions) if (!failed.has(region)) this.failures.delete(region);
+    for (const [region, error] of failed) this.postpone(region, error instanceof Error ? error.message : String(error));
+    if (this.failures.size > 0) return;
+    this.lastFailure = undefined;
+    this.host.flushEnded(undefined);
   }
 
   /** A table that was dropped needs no flush any more. */
@@ -232,32 +254,47 @@ export class FlushScheduler<T extends Flushable> {
     this.retryTimer.unref();
   }
 
-  /** The table to flush next, by the table in the file header. */
-  private pick(): T | undefined {
+  /** The tables to flush next, by the table in the file header. */
+  private pick(): T[] {
     let activeBytes = 0;
     let memoryBytes = 0;
     let largest: T | undefined;
-    let idle: T | undefined;
-    let frozen: T | undefined;
+    const frozen: T[] = [];
+    const idle: T[] = [];
     const now = this.clock.monotonicMillis();
     const idleBefore = now - this.limits.idleMillis;
     for (const region of this.host.regions()) {
       activeBytes += region.activeBytes;
       memoryBytes += region.memoryBytes;
-      if (this.failures.size > 0 && (this.failures.get(region)?.retryAt ?? 0) > now) continue;
-      if (region.hasFrozen) frozen ??= region;
+      if (!this.mayTry(region, now)) continue;
+      if (region.hasFrozen) frozen.push(region);
       if (region.activeBytes > (largest?.activeBytes ?? 0)) largest = region;
-      if (region.oldestWriteMillis !== undefined && region.oldestWriteMillis < idleBefore) idle ??= region;
+      if (region.oldestWriteMillis !== undefined && region.oldestWriteMillis < idleBefore) idle.push(region);
     }
     this.memory = memoryBytes; // `written` only knows the rows; memtables take memory in slabs.
-    if (frozen !== undefined) return frozen;
-    if (activeBytes >= this.limits.memtableBytes || memoryBytes > this.limits.writeBufferBytes) return largest;
-    if (largest !== undefined && largest.activeBytes >= this.limits.memtableBytes * WORTH_FLUSHING && this.host.isOverMemory())
-      return largest;
+    if (frozen.length > 0) return this.group(frozen);
+    const { memtableBytes, writeBufferBytes } = this.limits;
+    if (activeBytes >= memtableBytes || memoryBytes > writeBufferBytes * FULL_SHARE) return this.largestFirst(now);
+    if (largest !== undefined && largest.activeBytes >= memtableBytes * WORTH_FLUSHING && this.host.isOverMemory()) return [largest];
     if (this.host.logBytes() >= this.limits.logBytesMax) {
-      for (const region of this.host.logHolders()) if ((this.failures.get(region)?.retryAt ?? 0) <= now) return region;
+      const holders = [...this.host.logHolders()].filter((region) => this.mayTry(region, now));
+      if (holders.length > 0) return this.group(holders);
     }
-    return this.host.isUrgent() ? (largest ?? idle) : idle;
+    if (largest !== undefined && this.host.isUrgent()) return this.largestFirst(now);
+    return this.group(idle);
+  }
+
+  private mayTry(region: T, now: number): boolean {
+    return this.failures.size === 0 || (this.failures.get(region)?.retryAt ?? 0) <= now;
+  }
+
+  private largestFirst(now: number): T[] {
+    const regions = [...this.host.regions()].filter((region) => region.activeBytes > 0 && this.mayTry(region, now));
+    return this.group(regions.sort((a, b) => b.activeBytes - a.activeBytes));
+  }
+
+  private group(regions: readonly T[]): T[] {
+    return takeGroup(regions, Math.min(this.limits.memtableBytes, this.limits.writeBufferBytes) * GROUP_SHARE);
   }
 }
 

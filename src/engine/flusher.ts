@@ -13,7 +13,7 @@ import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
-import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import { filesOfFlushMax } from "../storage/sst/flush.ts";
@@ -46,7 +46,7 @@ export interface FlusherParts {
 /** Memory of a flush beside the chunks, for each of their bytes: the columns of a file while it is made. */
 const WORKER_BYTES_PER_BYTE = 1;
 
-/** See the file header. One flush runs at a time. */
+/** See the file header. One flush runs at a time, of one table or of some small ones. */
 export class Flusher {
   private readonly parts: FlusherParts;
   private running: Promise<void> = Promise.resolve();
@@ -63,8 +63,17 @@ export class Flusher {
   }
 
   /** Writes what the region has in memory to files. @throws DbError; its rows stay in memory and in the log */
-  flush(region: Region): Promise<void> {
-    const run = this.running.then(() => this.flushNow(region));
+  async flush(region: Region): Promise<void> {
+    for (const failure of (await this.flushTogether([region])).values()) throw failure;
+  }
+
+  /**
+   * As `flush` of several regions: their files are written side by side and become known with one commit. For small ones.
+   *
+   * @returns why regions could not be flushed: DbErrors mostly. The others are flushed
+   */
+  flushTogether(regions: readonly Region[]): Promise<ReadonlyMap<Region, unknown>> {
+    const run = this.running.then(() => this.flushNow(regions));
     this.running = Promise.allSettled([run]).then(() => undefined); // The caller sees the error; the next flush starts anyway.
     return run;
   }
@@ -90,62 +99,111 @@ export class Flusher {
     }
   }
 
-  private async flushNow(region: Region): Promise<void> {
-    const { tables, sequences, trimmer, threads } = this.parts;
+  private async flushNow(regions: readonly Region[]): Promise<ReadonlyMap<Region, unknown>> {
+    const { sequences, trimmer, threads } = this.parts;
     failPoint("flush.before-freeze");
     const sealed = sequences.newest;
-    region.freeze(sealed, threads.isShared);
+    for (const region of regions) region.freeze(sealed, threads.isShared);
     failPoint("flush.after-freeze");
-    await threads.barrier(region.schemaNow.id); // From here on rows up to `sealed` are in the memtable, or failed.
-    for (let memtable = region.oldestFrozen(); memtable !== undefined; memtable = region.oldestFrozen()) {
-      await memtable.whenSettled();
-      failPoint("flush.rows-durable");
-      if (!tables.isLive(region)) return; // It was dropped while it waited.
-      if (region.oldestFrozen() !== memtable) continue; // Its rows were removed while it waited.
-      if (memtable.chunks.length === 0) region.finishFlush(memtable, [], 0);
-      else if (!(await this.flushMemtable(region, memtable))) return;
+    // From here on rows up to `sealed` are in the memtables, or failed.
+    await Promise.all(regions.map((region) => threads.barrier(region.schemaNow.id)));
+    const failures = new Map<Region, unknown>();
+    for (let left = regions; left.length > 0; ) {
+      const work: FlushWork[] = [];
+      for (const region of left) {
+        const memtable = await this.nextMemtable(region);
+        if (memtable === "gone") continue;
+        // Everything up to `sealed` is in a file or failed. Without this, a failed write would keep its log segment for ever.
+        if (memtable === undefined) region.markFlushed(sealed);
+        else work.push({ region, memtable, sequence: memtable.maxSequence });
+      }
+      left = work.length === 0 ? [] : await this.flushMemtables(work, failures);
     }
-    // Everything up to `sealed` is in a file or failed. Without this, a failed write would keep its log segment for ever.
-    region.markFlushed(sealed);
     failPoint("flush.before-trim");
-    await trimmer.trim();
+    if (failures.size < regions.length) await trimmer.trim();
+    return failures;
   }
 
-  /** Returns false when the table was dropped or its rows were removed meanwhile: nothing of the flush stays. */
-  private async flushMemtable(region: Region, memtable: Memtable): Promise<boolean> {
-    const { meta, clock, logger, tables } = this.parts;
+  /** The memtable that the region must flush next; undefined when there is none left, "gone" when the table was dropped. */
+  private async nextMemtable(region: Region): Promise<Memtable | undefined | "gone"> {
+    for (;;) {
+      const memtable = region.oldestFrozen();
+      if (memtable === undefined) return undefined;
+      await memtable.whenSettled();
+      failPoint("flush.rows-durable");
+      if (!this.parts.tables.isLive(region)) return "gone"; // It was dropped while it waited.
+      if (region.oldestFrozen() !== memtable) continue; // Its rows were removed while it waited.
+      if (memtable.chunks.length > 0) return memtable;
+      region.finishFlush(memtable, [], 0);
+    }
+  }
+
+  /** Returns the regions that may have more to flush: those whose rows are in files now. */
+  private async flushMemtables(work: readonly FlushWork[], failures: Map<Region, unknown>): Promise<readonly Region[]> {
+    const { meta, clock, logger } = this.parts;
     const started = clock.monotonicMillis();
-    const sequence = memtable.maxSequence;
-    const made = this.uncommitted.get(memtable)?.made ?? (await this.write(region, memtable));
-    const isWanted = (): boolean => tables.isLive(region) && region.oldestFrozen() === memtable;
-    this.uncommitted.delete(memtable);
-    if (!isWanted()) return this.discard(made);
-    const tableId = region.schemaNow.id;
+    const written = await this.writeAll(work, failures);
+    const wanted: FlushedWork[] = [];
+    for (const flushed of written) {
+      this.uncommitted.delete(flushed.memtable);
+      if (this.isWanted(flushed)) wanted.push(flushed);
+      else await this.discard(flushed.made);
+    }
+    if (wanted.length === 0) return [];
     failPoint("flush.before-commit");
-    this.uncommitted.set(memtable, { region, made });
-    meta.commit([
-      ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
-      { key: flushedKey(tableId), value: sequence },
-    ]);
-    failPoint("flush.after-commit");
-    await meta.settled();
-    failPoint("flush.after-settled");
-    this.uncommitted.delete(memtable);
-    if (tables.isLive(region) && !isWanted()) return this.discard(made); // Removed with its entries while the commit settled.
-    const rows = memtable.rowCount;
-    region.finishFlush(memtable, made, sequence);
-    failPoint("flush.after-swap");
-    this.parts.onFlushed(region);
-    const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
-    const millis = Math.round(clock.monotonicMillis() - started);
-    logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis }, "flushed");
-    return true;
+    for (const { region, memtable, made } of wanted) this.uncommitted.set(memtable, { region, made });
+    try {
+      meta.commit(wanted.flatMap(changesOf));
+      failPoint("flush.after-commit");
+      await meta.settled();
+      failPoint("flush.after-settled");
+    } catch (error) {
+      for (const { region } of wanted) failures.set(region, error);
+      return [];
+    }
+    for (const { memtable } of wanted) this.uncommitted.delete(memtable);
+    const done: Region[] = [];
+    for (const flushed of wanted) {
+      const { region, memtable, made, sequence } = flushed;
+      if (this.parts.tables.isLive(region) && !this.isWanted(flushed)) {
+        await this.discard(made); // Removed with its entries while the commit settled.
+        continue;
+      }
+      const { rowCount: rows } = memtable;
+      region.finishFlush(memtable, made, sequence);
+      failPoint("flush.after-swap");
+      this.parts.onFlushed(region);
+      done.push(region);
+      const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
+      const millis = Math.round(clock.monotonicMillis() - started);
+      logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis, tables: work.length }, "flushed");
+    }
+    return done;
+  }
+
+  /** The files of all memtables that can be written, made now or by a flush whose commit failed. */
+  private async writeAll(work: readonly FlushWork[], failures: Map<Region, unknown>): Promise<readonly FlushedWork[]> {
+    const results = await Promise.allSettled(
+      work.map(async ({ region, memtable }) => this.uncommitted.get(memtable)?.made ?? this.write(region, memtable)),
+    );
+    const written: FlushedWork[] = [];
+    for (const [i, result] of results.entries()) {
+      const one = work[i] as FlushWork;
+      if (result.status === "fulfilled") written.push({ ...one, made: result.value });
+      else failures.set(one.region, result.reason);
+    }
+    return written;
+  }
+
+  /** Whether the rows are still the table's, and only in memory. */
+  private isWanted({ region, memtable }: FlushWork): boolean {
+    return this.parts.tables.isLive(region) && region.oldestFrozen() === memtable;
   }
 
   /** Makes the files of a memtable. */
   private async write(region: Region, memtable: Memtable): Promise<readonly DataFile[]> {
     const { executor, schemas, workerMemory } = this.parts;
-    const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks);
+    const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks, memtable.times);
     const firstFileId = schemas.takeFileIds(idCount);
     const bytes = memtable.bytes * WORKER_BYTES_PER_BYTE;
     workerMemory.take(bytes);
@@ -159,9 +217,27 @@ export class Flusher {
   }
 
   /** Deletes files that a flush made of rows that are no longer wanted. */
-  private async discard(made: readonly DataFile[]): Promise<false> {
+  private async discard(made: readonly DataFile[]): Promise<void> {
     failPoint("flush.before-discard");
     for (const file of made) await this.parts.files.delete(file.name);
-    return false;
   }
+}
+
+/** A memtable on its way to files. */
+interface FlushWork {
+  readonly region: Region;
+  readonly memtable: Memtable;
+  readonly sequence: number;
+}
+
+interface FlushedWork extends FlushWork {
+  readonly made: readonly DataFile[];
+}
+
+function changesOf({ region, made, sequence }: FlushedWork): MetaChange[] {
+  const tableId = region.schemaNow.id;
+  return [
+    ...made.map((file) => ({ key: fileKey(tableId, file.id), value: encodeFile(file) })),
+    { key: flushedKey(tableId), value: sequence },
+  ];
 }

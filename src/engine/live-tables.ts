@@ -47,7 +47,8 @@ export class TableEntry implements WriteTarget {
 
 /** See the file header. */
 export class LiveTables {
-  private readonly byName: Map<string, TableEntry> = new Map();
+  /** By database, then by name: a write looks up each of its tables several times. */
+  private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
   private readonly byId: Map<number, TableEntry> = new Map();
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
@@ -83,7 +84,7 @@ export class LiveTables {
 
   /** The table of a name that has a region of its own. */
   find(database: string, name: string): TableEntry | undefined {
-    return this.byName.get(keyOf(database, name));
+    return this.byName.get(database)?.get(name);
   }
 
   /** The table of an id, dropped ones apart. */
@@ -112,7 +113,7 @@ export class LiveTables {
 
   add(entry: TableEntry): void {
     const { schema } = entry.table;
-    this.byName.set(keyOf(schema.database, schema.name), entry);
+    this.setName(schema.database, schema.name, entry);
     this.byId.set(schema.id, entry);
   }
 
@@ -128,8 +129,8 @@ export class LiveTables {
     const { name, database } = entry.table.schema;
     if (!sameTagDefaults(entry.table.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (name !== schema.name) {
-      this.byName.delete(keyOf(database, name));
-      this.byName.set(keyOf(database, schema.name), entry);
+      this.deleteName(database, name);
+      this.setName(database, schema.name, entry);
       this.epoch++; // Keys of a decoder say the old name.
     }
     const stored = storageSchemaOf(schema);
@@ -156,13 +157,24 @@ export class LiveTables {
     const entry = this.byId.get(schema.id);
     if (entry === undefined) return undefined;
     this.byId.delete(schema.id);
-    this.byName.delete(keyOf(schema.database, schema.name));
+    this.deleteName(schema.database, schema.name);
     this.epoch++;
     entry.table.markDropped();
     return entry;
   }
-}
 
-function keyOf(database: string, table: string): string {
-  return `${database}\0${table}`;
+  private setName(database: string, name: string, entry: TableEntry): void {
+    let tables = this.byName.get(database);
+    if (tables === undefined) {
+      tables = new Map();
+      this.byName.set(database, tables);
+    }
+    tables.set(name, entry);
+  }
+
+  private deleteName(database: string, name: string): void {
+    const tables = this.byName.get(database);
+    tables?.delete(name);
+    if (tables?.size === 0) this.byName.delete(database);
+  }
 }

@@ -22,6 +22,11 @@ export class LogStreams {
     return [...this.byId.values()];
   }
 
+  /** Whether there is but the stream of this thread. */
+  get isSingle(): boolean {
+    return this.byId.size === 1;
+  }
+
   /** Those whose log this thread holds: at the start, all. */
   local(): readonly LocalStream[] {
     return this.all().filter((stream) => stream instanceof LocalStream);

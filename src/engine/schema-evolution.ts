@@ -15,7 +15,13 @@ export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
 /** Tag names of some keys, in order of first sight. */
 export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]): string[] {
   const names = new Set<string>();
-  for (const key of keys) for (const name of dictionary.tagsOf(key).names) names.add(name);
+  let last: readonly string[] | undefined;
+  for (const key of keys) {
+    const { names: own } = dictionary.shapeOf(key);
+    if (own === last) continue; // Keys of one shape share the list.
+    last = own;
+    for (const name of own) names.add(name);
+  }
   return [...names];
 }
 
@@ -27,7 +33,7 @@ export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]
 export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictionary, tagNames: readonly string[]): ColumnDefinition[] {
   const { shape } = write;
   if (shape !== undefined) return [...shape, ...missingColumns({ name: write.table, columns: shape }, tagNames, write.fields)];
-  const firstTags = new Set(dictionary.tagsOf(write.keys[0] as number).names);
+  const firstTags = new Set(dictionary.shapeOf(write.keys[0] as number).names);
   const isFirst = (field: FieldWrite): boolean =>
     field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
   const time: ColumnDefinition = {

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { INT32 } from "../column/data-type.ts";
+import { InfluxDecoder } from "../ingest/influx/decode.ts";
 import { SeriesRegistry } from "../storage/series/series-registry.ts";
-import { SeriesDictionary } from "../table/series-dictionary.ts";
-import { mapRows, resolveKey, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+import { SeriesDictionary, type TagSet } from "../table/series-dictionary.ts";
+import { mapRows, resolveKeys, SegmentMarks, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
 
 const UNKNOWN = 0xffff_ffff;
 
@@ -50,14 +51,53 @@ test("maps of two dictionaries are apart, and grow with them", () => {
   expect(mapper.mapOf(b, "public", 0)[3]).toBe(UNKNOWN);
 });
 
+/** The series of keys with these tags, in the form in which a decoder with escapes has them. */
+function resolved(registry: SeriesRegistry, ...tags: readonly Omit<TagSet, "table">[]): number[] {
+  const dictionary = new SeriesDictionary();
+  const keys = tags.map((set, key) => dictionary.add(new Uint8Array(4), 0, 4, key, { table: "t", ...set }));
+  const map = new Uint32Array(keys.length);
+  resolveKeys(keys, dictionary, registry, map);
+  return [...map];
+}
+
 test("tags find their columns by name, in any order, and missing ones are NULL", () => {
   const registry = registryOf("host", "rack");
-  const map = new Uint32Array(3);
-  resolveKey(0, { table: "t", names: ["rack", "host"], values: ["r", "h"] }, registry, map);
-  resolveKey(1, { table: "t", names: ["host", "rack"], values: ["h", "r"] }, registry, map);
-  resolveKey(2, { table: "t", names: ["rack"], values: ["r"] }, registry, map);
-  expect([...map]).toEqual([0, 0, 1]);
-  expect(registry.dictionaryOf("host")[registry.codesOf("host")[1] ?? -1]).toBeUndefined();
+  const rackOnly = { names: ["rack"], values: ["r"] };
+  expect(
+    resolved(registry, { names: ["rack", "host"], values: ["r", "h"] }, { names: ["host", "rack"], values: ["h", "r"] }, rackOnly),
+  ).toEqual([0, 0, 1]);
+  expect(registry.tagOf("host", 1)).toBeUndefined();
+});
+
+test("plain keys get the series that keys with values get", () => {
+  const registry = registryOf("host", "rack");
+  const decoder = new InfluxDecoder();
+  const lines = [
+    "t,rack=r,host=h v=1 1",
+    "t,host=h,rack=r v=1 1",
+    "t,rack=r v=1 1",
+    "t,rack=r,host=hä v=1 1",
+    "t,rack=r\\,,host=h v=1 1",
+    "t v=1 1",
+  ];
+  const options = {
+    database: "public",
+    schemas: { columnOf: () => undefined },
+    precision: "ns",
+    defaultTimeNanos: 0n,
+    timeColumn: "ts",
+  } as const;
+  const { batch } = decoder.decode(new TextEncoder().encode(lines.join("\n")), options);
+  const keys = [...(batch.tables[0]?.keys.subarray(0, lines.length) ?? [])];
+  const map = new Uint32Array(lines.length);
+  resolveKeys(keys, batch.dictionary, registry, map);
+  expect(keys.map((key) => map[key])).toEqual([0, 0, 1, 2, 3, 4]);
+  const texts = [2, 3, 4].map((series) => [registry.tagOf("host", series), registry.tagOf("rack", series)]);
+  expect(texts).toEqual([
+    ["hä", "r"],
+    ["h", "r,"],
+    [undefined, undefined],
+  ]);
 });
 
 test("a value of a typed tag is one series, however it was written", () => {
@@ -66,11 +106,8 @@ test("a value of a typed tag is one series, however it was written", () => {
     { id: 1, name: "id", type: INT32 },
     { id: 2, name: "host" },
   ]);
-  const map = new Uint32Array(4);
-  for (const [key, id] of ["9", "+09", "", "-9"].entries()) {
-    resolveKey(key, { table: "t", names: ["id", "host"], values: [id, "09"] }, registry, map);
-  }
-  expect([...map]).toEqual([0, 0, 1, 2]);
+  const sets = ["9", "+09", "", "-9"].map((id) => ({ names: ["id", "host"], values: [id, "09"] }));
+  expect(resolved(registry, ...sets)).toEqual([0, 0, 1, 2]);
   expect(registry.dictionaryOf("id")).toEqual([undefined, "9", "-9"]);
   expect(registry.dictionaryOf("host")).toEqual([undefined, "09"]);
 });
@@ -79,7 +116,7 @@ test("a text that is no value of its tag is refused by name, and makes no series
   const registry = new SeriesRegistry("t");
   registry.setColumns([{ id: 1, name: "id", type: INT32 }]);
   for (const id of ["x", "1.5", "2147483648"]) {
-    const resolve = (): void => resolveKey(0, { table: "t", names: ["id"], values: [id] }, registry, new Uint32Array(1));
+    const resolve = (): unknown => resolved(registry, { names: ["id"], values: [id] });
     expect(resolve).toThrow(`cannot write to table t: tag id is INT, a whole number of 32 bits, signed; got '${id}'`);
   }
   expect(registry.count).toBe(0);

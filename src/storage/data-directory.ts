@@ -29,8 +29,8 @@ export interface DataDirectory {
  *
  * @throws DbError StorageUnavailable when it cannot be made or another server holds it; the message names that server's pid
  */
-export function lockDataDirectory(home: string): DataDirectory {
-  const unlock = lockFolder(home, "data directory", "storage.data_home");
+export async function lockDataDirectory(home: string): Promise<DataDirectory> {
+  const unlock = await lockFolder(home, "data directory", "storage.data_home");
   return { home, metaFile: join(home, "meta.db"), dataFolder: join(home, "data"), unlock };
 }
 
@@ -40,13 +40,13 @@ export function lockDataDirectory(home: string): DataDirectory {
  *
  * @throws DbError StorageUnavailable as `lockDataDirectory`
  */
-export function lockLogFolder(folder: string): () => void {
+export function lockLogFolder(folder: string): Promise<() => void> {
   return lockFolder(folder, "log directory", "wal.dir");
 }
 
-function lockFolder(folder: string, noun: string, setting: string): () => void {
+async function lockFolder(folder: string, noun: string, setting: string): Promise<() => void> {
   try {
-    makeFolder(folder);
+    await makeFolder(folder);
   } catch (cause) {
     throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${reasonOf(cause)}`, { cause });
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { fnv1a } from "../base/hash.ts";
 import { SeriesDictionary, type TagSet } from "./series-dictionary.ts";
 
@@ -53,4 +53,38 @@ test("the byte limit fills it, and clearing starts a new generation", () => {
 
 test("asking for the tags of an unknown key is a bug", () => {
   expect(() => new SeriesDictionary().tagsOf(0)).toThrow("a key below 0; got 0");
+});
+
+describe("plain keys", () => {
+  /** Values are what stands before each comma. */
+  const locate = (bytes: Uint8Array, start: number, end: number, spans: Uint32Array): void => {
+    let from = start;
+    for (let at = start, i = 0; at < end; at++) {
+      if (bytes[at] !== 0x2c) continue;
+      spans[i++] = from;
+      spans[i++] = at;
+      from = at + 1;
+    }
+  };
+
+  test("keep nothing but their bytes, and give tags back from them", () => {
+    const dictionary = new SeriesDictionary(1 << 20, locate);
+    const shape = { table: "t", names: ["a", "b"] };
+    const bytes = encode("x,\u00e4,");
+    const plain = dictionary.addPlain(bytes, 0, bytes.length, 1, shape);
+    const other = dictionary.add(bytes, 0, bytes.length, 2, { ...shape, values: ["1", "2"] });
+    expect([dictionary.shapeOf(plain), dictionary.shapeOf(other).names]).toEqual([shape, shape.names]);
+    expect([dictionary.tagsOf(plain).values, dictionary.tagsOf(other).values]).toEqual([
+      ["x", "\u00e4"],
+      ["1", "2"],
+    ]);
+    const spans = new Uint32Array(4);
+    expect([dictionary.locateValues(plain, spans), [...spans], dictionary.locateValues(other, spans)]).toEqual([true, [0, 1, 2, 4], false]);
+  });
+
+  test("need somebody who finds their values", () => {
+    expect(() => new SeriesDictionary().addPlain(encode("x"), 0, 1, 1, { table: "t", names: [] })).toThrow(
+      "plain keys come with a locator",
+    );
+  });
 });

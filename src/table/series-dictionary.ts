@@ -11,20 +11,33 @@
  * Bounded: `full` turns true at the byte limit; the owner then calls `clear`, which starts a new generation.
  */
 import { assert } from "../base/assert.ts";
+import { utf8Text } from "../column/text-table.ts";
 
-/**
- * The tags of one key, and the table of its rows. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out.
- */
-export interface TagSet {
+/** Table and tag names of keys; those of one kind share the object. Names are distinct. */
+export interface TagShape {
   readonly table: string;
   readonly names: readonly string[];
+}
+
+/** The tags of one key, and the table of its rows. `names[i]` has `values[i]`. A tag without a value is left out. */
+export interface TagSet extends TagShape {
   readonly values: readonly string[];
   /** Tags that are NULL, said to be so; those in neither list take their default. Absent: none is. */
   readonly nulls?: readonly string[];
 }
 
-/** Bytes of raw keys after which a dictionary is full. 64 MiB hold about 300,000 keys of 200 B. */
-export const SERIES_DICTIONARY_BYTES_MAX: number = 64 * 1024 * 1024;
+/**
+ * Finds the tag values of a key that was added by `addPlain`: value i of its shape is `bytes[spans[2 i], spans[2 i + 1])`, UTF-8 as it is.
+ * `bytes[start, end)` is the key.
+ */
+export type ValueLocator = (bytes: Uint8Array, start: number, end: number, spans: Uint32Array) => void;
+
+/**
+ * Bytes of raw keys after which a dictionary is full. 256 MiB hold about 1.3 million keys of 200 B. Reason: a table of a million series
+ * whose keys do not fit is written at the speed of new series, a third of that of known ones. Memory that is not in use is not touched,
+ * and decoders at rest let go of all of it.
+ */
+export const SERIES_DICTIONARY_BYTES_MAX: number = 256 * 1024 * 1024;
 
 export class SeriesDictionary {
   /** Raw keys, each starting at a multiple of 4. Grows by replacement: read the field again after `add`. */
@@ -43,11 +56,15 @@ export class SeriesDictionary {
   generation = 0;
   private used = 0;
   private slots: Uint32Array<ArrayBuffer> = new Uint32Array(4096);
-  private tagSets: TagSet[] = [];
+  /** What `add` was given, or the shape alone for plain keys. */
+  private shapes: (TagSet | TagShape)[] = [];
   private readonly bytesMax: number;
+  private readonly locate: ValueLocator | undefined;
 
-  constructor(bytesMax: number = SERIES_DICTIONARY_BYTES_MAX) {
+  /** @param locate for protocols whose raw keys hold the values as plain text */
+  constructor(bytesMax: number = SERIES_DICTIONARY_BYTES_MAX, locate?: ValueLocator) {
     this.bytesMax = bytesMax;
+    this.locate = locate;
   }
 
   /** Whether the byte limit is reached. The owner clears between two batches, never within one. */
@@ -107,6 +124,31 @@ export class SeriesDictionary {
 
   /** Adds a key that `find` did not find and returns its number. */
   add(bytes: Uint8Array, start: number, end: number, hash: number, tags: TagSet): number {
+    return this.append(bytes, start, end, hash, tags);
+  }
+
+  /** As `add`, of a key whose values the locator finds in it: nothing but its bytes is kept. */
+  addPlain(bytes: Uint8Array, start: number, end: number, hash: number, shape: TagShape): number {
+    assert(this.locate !== undefined && !isTagSet(shape), "plain keys come with a locator, and without values");
+    return this.append(bytes, start, end, hash, shape);
+  }
+
+  /** Table and tag names of a key. */
+  shapeOf(key: number): TagShape {
+    const shape = this.shapes[key];
+    if (shape === undefined) assert(false, `a key below ${this.size}; got ${key}`);
+    return shape as TagShape;
+  }
+
+  /** Writes where the values of a plain key lie in `arena` to `spans`; false for other keys. */
+  locateValues(key: number, spans: Uint32Array): boolean {
+    if (this.locate === undefined || isTagSet(this.shapeOf(key))) return false;
+    const start = this.starts[key] as number;
+    this.locate(this.arena, start, start + (this.lengths[key] as number), spans);
+    return true;
+  }
+
+  private append(bytes: Uint8Array, start: number, end: number, hash: number, shape: TagSet | TagShape): number {
     const length = end - start;
     const at = this.used;
     this.reserve(length);
@@ -116,7 +158,7 @@ export class SeriesDictionary {
     this.starts[key] = at;
     this.lengths[key] = length;
     this.hashes[key] = hash;
-    this.tagSets.push(tags);
+    this.shapes.push(shape);
     if (this.size * 2 > this.slots.length) this.rehash();
     else this.place(key, hash);
     return key;
@@ -124,9 +166,12 @@ export class SeriesDictionary {
 
   /** The tags of a key. */
   tagsOf(key: number): TagSet {
-    const tags = this.tagSets[key];
-    assert(tags !== undefined, `a key below ${this.size}; got ${key}`);
-    return tags;
+    const shape = this.shapeOf(key);
+    if (isTagSet(shape)) return shape;
+    const { table, names } = shape;
+    const spans = new Uint32Array(names.length * 2);
+    this.locateValues(key, spans);
+    return { table, names, values: names.map((_, i) => utf8Text(this.arena, spans[2 * i] as number, spans[2 * i + 1] as number)) };
   }
 
   /** Forgets all keys and starts a new generation. */
@@ -135,7 +180,10 @@ export class SeriesDictionary {
     this.size = 0;
     this.generation++;
     this.slots = new Uint32Array(4096);
-    this.tagSets = [];
+    this.starts = new Uint32Array(1024);
+    this.lengths = new Uint32Array(1024);
+    this.hashes = new Uint32Array(1024);
+    this.shapes = [];
     this.arena = new Uint8Array(1 << 16);
     this.words = new Uint32Array(this.arena.buffer);
   }
@@ -166,6 +214,10 @@ export class SeriesDictionary {
       this.hashes = doubled(this.hashes);
     }
   }
+}
+
+function isTagSet(shape: TagSet | TagShape): shape is TagSet {
+  return "values" in shape;
 }
 
 function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {

@@ -19,6 +19,7 @@ import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
 import { memoryMetaStore } from "../../src/storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
+import type { FlushJob } from "../../src/storage/sst/flush.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
@@ -74,6 +75,10 @@ export class Machine {
   commitFailure: string | undefined;
   /** Why the next merges fail. */
   mergeFailure: string | undefined;
+  /** Why a single flush fails. */
+  flushFailureOf: (job: FlushJob) => string | undefined = () => undefined;
+  /** Commits of the meta store since the machine was made. */
+  commitCount = 0;
   /** Flushes begun since the machine was made. */
   flushCount = 0;
   private gate: PromiseWithResolvers<void> | undefined;
@@ -207,6 +212,7 @@ export class Machine {
       get: (key) => meta.get(key),
       list: (prefix) => meta.list(prefix),
       commit: (changes) => {
+        this.commitCount++;
         if (this.commitFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, this.commitFailure);
         if (life === this.life) meta.commit(changes);
       },
@@ -233,7 +239,8 @@ export class Machine {
     return {
       flush: async (job) => {
         this.flushCount++;
-        if (this.flushFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot flush: ${this.flushFailure}`);
+        const failure = this.flushFailure ?? this.flushFailureOf(job);
+        if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot flush: ${failure}`);
         const made = await inline.flush(job);
         while (this.gate !== undefined && life === this.life) await this.gate.promise;
         return life === this.life ? made : new Promise(() => undefined);

@@ -91,7 +91,7 @@ export function randomTable(random: Random, name: string, timeName: string): Ran
     mode: pick(random, MODES),
     unit,
     spread: pick(random, ["seconds", "seconds", "days", "days", "years", "extremes"]),
-    tagValues: pick(random, [1, 2, 5, 40]),
+    tagValues: pick(random, [1, 2, 5, 40, 400]),
     columns: [...tags, time, ...fields],
   };
 }

@@ -16,9 +16,9 @@ export function faultyFileDisk(fail: (call: FileDiskCall) => Error | undefined):
       check("makeFolder");
       return disk.makeFolder(path);
     },
-    syncFolder(path) {
+    async syncFolder(path) {
       check("syncFolder");
-      disk.syncFolder(path);
+      await disk.syncFolder(path);
     },
     create(path) {
       check("create");

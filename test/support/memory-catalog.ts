@@ -119,6 +119,7 @@ export class MemoryTable implements Table {
       count: this.all.length,
       codesOf: (column) => Uint32Array.from(this.all, (series) => this.codeOf(column, series.tags.get(column))),
       dictionaryOf: (column) => this.dictionaryOf(column),
+      tagOf: (column, series) => this.all[series]?.tags.get(column),
     };
   }
 

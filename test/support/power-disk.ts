@@ -272,7 +272,7 @@ class Attached implements AttachedDisk {
 
   readonly files: FileDisk = {
     makeFolder: (path) => this.now(() => this.makeFolder(path)),
-    syncFolder: (path) => this.now(() => this.syncFolder(path)),
+    syncFolder: (path) => this.later(() => this.syncFolder(path)),
     create: (path) =>
       this.now(() => {
         const fd = this.make(path, "w");

@@ -59,7 +59,7 @@ test.each(["create", "write", "finish"] as const)("a disk that is full when a fl
 });
 
 test("a flush that is due goes on by itself once the disk works, and its trouble is shown meanwhile", async () => {
-  const rig = await start({ limits: { memtableBytes: 1024 } });
+  const rig = await start({ limits: { memtableBytes: 64 } });
   rig.files().faults.fail("write", { why: FULL, ...FOREVER });
   const rows = await threeRows(rig);
   await until(() => troublesOf(rig).length > 0);

@@ -3,8 +3,8 @@
  * queried and kept up from there: tables that are only written to cost nothing here.
  */
 import { assert } from "../../base/assert.ts";
-import { DROPPED } from "../../storage/memtable/sort-rows.ts";
-import { wantedSeries } from "../../storage/scan/scan.ts";
+import { textAt } from "../../column/text-table.ts";
+import { type NumberedSeries, seriesMeeting } from "../../storage/scan/series-selection.ts";
 import { decodeLabels } from "../../storage/series/label-set.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagPredicate } from "../../table/scan.ts";
@@ -42,10 +42,10 @@ export class LogicalSeries {
     if (list.length === this.regionSeries.length) return;
     const position = 1; // Label sets are the second tag of the region.
     const codes = region.registry.codesAt(position);
-    const texts = region.registry.dictionaryAt(position);
+    const texts = region.registry.textsAt(position);
     for (let i = this.regionSeries.length; i < list.length; i++) {
       const regionSeries = list.values[i] as number;
-      const text = texts[codes[regionSeries] as number] ?? "";
+      const text = textAt(texts, codes[regionSeries] as number) ?? "";
       const values: (string | undefined)[] = [];
       decodeLabels(text, (columnId, start, end) => {
         values[this.positionOf(columnId)] = text.slice(start, end);
@@ -62,16 +62,13 @@ export class LogicalSeries {
     return this.regionSeries.values[series] as number;
   }
 
-  /** For a scan: the table's number of each of the region's series, DROPPED for those of other tables and those not wanted. */
-  numbersOf(predicates: readonly TagPredicate[]): Uint32Array {
+  /** The series that meet predicates, for a scan. */
+  wanted(predicates: readonly TagPredicate[]): NumberedSeries {
     this.catchUp();
-    const wanted = wantedSeries(predicates, this.registry);
-    const numbers = new Uint32Array(this.physical.storage.region.registry.count).fill(DROPPED);
-    const { values } = this.regionSeries;
-    for (let series = 0; series < wanted.length; series++) {
-      if (wanted[series] !== DROPPED) numbers[values[series] as number] = series;
-    }
-    return numbers;
+    const { values, length } = this.regionSeries;
+    const found = seriesMeeting(this.registry, predicates);
+    if (found === undefined) return { numbers: Uint32Array.from({ length }, (_, i) => i), regionSeries: values.slice(0, length) };
+    return { numbers: found, regionSeries: found.map((series) => values[series] as number) };
   }
 
   private positionOf(columnId: number): number {

@@ -77,7 +77,7 @@ export class LogicalTable implements Table {
     const summaries = physical.summariesOf(request, stored);
     const selection = {
       registry: lanes.registry,
-      numbersOf: lanes.numbersOf.bind(lanes),
+      wanted: lanes.wanted.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
     const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };

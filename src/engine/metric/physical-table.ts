@@ -4,11 +4,11 @@
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { DROPPED } from "../../storage/memtable/sort-rows.ts";
 import type { SharedTables } from "../../storage/region/shared-tables.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
 import type { ResolvedSummaries } from "../../storage/scan/page-summaries.ts";
+import type { NumberedSeries } from "../../storage/scan/series-selection.ts";
 import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
@@ -140,9 +140,10 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
       registry,
       tags: tags.columnsAt(names),
       fileTags: this.fileTagsOf(request.tagPredicates),
-      numbersOf: (predicates: readonly TagPredicate[]): Uint32Array => {
+      wanted: (predicates: readonly TagPredicate[]): NumberedSeries => {
         tags.prepare(used);
-        return this.numbersOf(predicates);
+        const series = this.seriesMeeting(predicates);
+        return { numbers: series, regionSeries: series };
       },
     };
     yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
@@ -178,7 +179,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   }
 
   /** Every series of a table that exists, under its own number, where the predicates accept it. */
-  private numbersOf(predicates: readonly TagPredicate[]): Uint32Array {
+  private seriesMeeting(predicates: readonly TagPredicate[]): Uint32Array {
     const { registry } = this.storage.region;
     const live = new Set<string | undefined>(this.liveIds());
     const tests = predicates.map((predicate) => ({ predicate, codes: this.tags.codesOf(predicate.column) }));
@@ -188,13 +189,14 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     }));
     const isLive = Uint8Array.from(registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
     accepts.push({ codes: registry.codesAt(0), accepts: isLive });
-    const numbers = new Uint32Array(registry.count);
-    for (let series = 0; series < numbers.length; series++) {
+    const wanted = new Uint32Array(registry.count);
+    let count = 0;
+    for (let series = 0; series < wanted.length; series++) {
       let isWanted = true;
       for (const test of accepts) isWanted &&= test.accepts[test.codes[series] as number] === 1;
-      numbers[series] = isWanted ? series : DROPPED;
+      if (isWanted) wanted[count++] = series;
     }
-    return numbers;
+    return wanted.subarray(0, count);
   }
 
   private outputOf(name: string, tagNames: readonly string[]): OutputColumn {

@@ -3,6 +3,7 @@
  * for. Reading all labels of a large physical table is rare, so only columns used last are kept.
  */
 import { assert } from "../../base/assert.ts";
+import { textAt } from "../../column/text-table.ts";
 import type { TagCodes } from "../../storage/scan/assemble.ts";
 import { decodeLabels } from "../../storage/series/label-set.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
@@ -49,11 +50,16 @@ export class PhysicalTags implements SeriesView {
     return column === TABLE_ID_COLUMN ? this.source.registry.dictionaryAt(0) : this.columnOf(column).dictionary;
   }
 
+  tagOf(column: string, series: number): string | undefined {
+    return this.dictionaryOf(column)[this.codesOf(column)[series] ?? 0];
+  }
+
   /** The columns of these names, by position, for one scan. They are all read in one pass over the series. */
   columnsAt(names: readonly string[]): TagCodes {
     return {
       codesAt: (position) => this.codesOf(nameAt(names, position)),
       dictionaryAt: (position) => this.dictionaryOf(nameAt(names, position)),
+      textAt: (position, code) => this.dictionaryOf(nameAt(names, position))[code],
     };
   }
 
@@ -92,11 +98,11 @@ export class PhysicalTags implements SeriesView {
   private read(labels: ReadonlyMap<number, TagColumn>): void {
     const { registry } = this.source;
     const codes = registry.codesAt(1);
-    const texts = registry.dictionaryAt(1);
+    const texts = registry.textsAt(1);
     let from = registry.count;
     for (const { seen } of labels.values()) from = Math.min(from, seen);
     for (let series = from; series < registry.count; series++) {
-      const text = texts[codes[series] as number] ?? "";
+      const text = textAt(texts, codes[series] as number) ?? "";
       decodeLabels(text, (columnId, start, end) => {
         const column = labels.get(columnId);
         if (column !== undefined) column.codes[series] = codeIn(column, text.slice(start, end));
@@ -108,10 +114,10 @@ export class PhysicalTags implements SeriesView {
   /** One value a series: the same for equal tables and label sets, as long as the physical table exists. */
   private hash(column: TagColumn): void {
     const { registry } = this.source;
-    const [tables, sets] = [registry.dictionaryAt(0), registry.dictionaryAt(1)];
+    const [tables, sets] = [registry.textsAt(0), registry.textsAt(1)];
     const [tableOf, setOf] = [registry.codesAt(0), registry.codesAt(1)];
     for (let series = column.seen; series < registry.count; series++) {
-      const key = `${tables[tableOf[series] as number]}:${sets[setOf[series] as number] ?? ""}`;
+      const key = `${textAt(tables, tableOf[series] as number)}:${textAt(sets, setOf[series] as number) ?? ""}`;
       column.codes[series] = codeIn(column, String(Bun.hash.xxHash64(key)));
     }
     column.seen = registry.count;

@@ -1,6 +1,7 @@
 /**
  * Which series of a shared region belong to which logical table, kept up as series come: a scan of one table never looks at the others'.
  */
+import { textAt } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import { NumberList } from "./number-list.ts";
 
@@ -30,14 +31,14 @@ export class SeriesByTable {
     const { count } = registry;
     if (this.seen === count) return;
     const codes = registry.codesAt(0);
-    const ids = registry.dictionaryAt(0);
+    const ids = registry.textsAt(0);
     for (let series = this.seen; series < count; series++) {
       const code = codes[series] as number;
       let list = this.lists[code];
       if (list === undefined) {
         list = new NumberList();
         this.lists[code] = list;
-        this.codeOf.set(Number(ids[code]), code);
+        this.codeOf.set(Number(textAt(ids, code)), code);
       }
       list.push(series);
     }

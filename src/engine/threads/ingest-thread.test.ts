@@ -5,7 +5,7 @@ import { InfluxDecoder } from "../../ingest/influx/decode.ts";
 import type { SchemaLookup, WriteBatch } from "../../table/write-batch.ts";
 import type { IngestThread } from "./ingest-thread.ts";
 
-const SLAB = 16 * 1024; // What the memtable of a table with few rows takes.
+const SLAB = 2 * 1024; // What the memtable of a table with few rows takes.
 
 async function start(threads = 2, options: Parameters<typeof Machine.start>[0] = {}): Promise<Machine> {
   return Machine.start({ ...options, threads });
@@ -309,7 +309,7 @@ describe("memory of threads", () => {
     await put(thread, Array.from({ length: 20_000 }, (_, i) => `cpu,host=h${i % 50} v=${i}i ${i}`).join("\n"));
     const refused = await refusal(thread.admit());
     expect(refused).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
-    expect(refused.message).toMatch(/^cannot take the write: \d+ bytes are in memory, over the limit of 16384; .*; try again later$/);
+    expect(refused.message).toMatch(/^cannot take the write: \d+ bytes are in memory, over the limit of 2048; .*; try again later$/);
     machine.flushFailure = undefined;
   });
 });

@@ -7,7 +7,7 @@ import type { FromThread } from "./messages.ts";
 import { SharedState } from "./shared-state.ts";
 import { ThreadArenas, ThreadMemory } from "./thread-memory.ts";
 
-const SLAB_MIN = 16 * 1024;
+const SLAB_MIN = 2 * 1024;
 const SLAB_MAX = 4 * 1024 * 1024;
 const TABLE = 7;
 

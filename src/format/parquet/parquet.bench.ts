@@ -5,6 +5,7 @@
  */
 import { bench, do_not_optimize, run } from "mitata";
 import { crc32 } from "../../base/hash.ts";
+import { textTableOf } from "../../column/text-table.ts";
 import { decodePage, decodeTagPage } from "./reader.ts";
 import { field, openMemory, pageBytes, writeToMemory } from "./testing/memory-file.ts";
 import type { ColumnInput, ParquetColumn } from "./types.ts";
@@ -47,7 +48,7 @@ for (const [name, count] of Object.entries({
   columns.push({ name, type: { kind: "string" }, nullable: true, role: "tag" });
   const dictionary = [undefined, ...Array.from({ length: count }, (_, i) => `${name}_${i}`)];
   const codes = Uint32Array.from({ length: seriesCount }, (_, s) => 1 + (name === "host" ? s : Math.floor(random() * count)));
-  inputs.push({ kind: "runs", ends: seriesEnds, codes, dictionary });
+  inputs.push({ kind: "runs", ends: seriesEnds, codes, texts: textTableOf(dictionary) });
 }
 for (let f = 0; f < 10; f++) {
   columns.push(field(`usage_${f}`, { kind: "int", bits: 64, signed: true }));

@@ -9,6 +9,7 @@
  * All pages of a row group are cut at the same rows in every column, so page p of any two columns of a group covers the same rows.
  */
 import type { DataType } from "../../column/data-type.ts";
+import type { TextTable } from "../../column/text-table.ts";
 import type { BytesVector, NumberVector, TimeVector, WideVector } from "../../column/vector.ts";
 
 /** What a column is for. Tags sort the rows and are stored as runs; the one time column is never NULL. */
@@ -46,8 +47,8 @@ export interface TagRuns {
   readonly ends: Uint32Array;
   /** Code of each run; 0 is NULL. `codes.length >= ends.length`. */
   readonly codes: Uint32Array;
-  /** Value of each code; index 0 is undefined. Only entries that `codes` names are stored. */
-  readonly dictionary: readonly (string | undefined)[];
+  /** Value of each code. Only those that `codes` names are stored. */
+  readonly texts: TextTable;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { lineOf, type Point, pointsOf, sorted } from "../../../test/support/influx/points.ts";
 import { FIELD_TEXT_BYTES_MAX, ERROR_LINES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { INT32, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
@@ -381,6 +381,25 @@ describe("a decoder", () => {
     ];
     for (const body of [...bodies, ...bodies.toReversed(), ...bodies]) {
       expect(pointsOf(decode(body, {}, decoder).batch).map(lineOf)).toEqual(pointsOf(decode(body).batch).map(lineOf));
+    }
+  });
+
+  test("forgets everything when no request comes for long enough", () => {
+    jest.useFakeTimers();
+    try {
+      const decoder = new InfluxDecoder(undefined, undefined, 1000);
+      const body = Array.from({ length: 2000 }, (_, i) => `cpu,host=h${i} v=1 1`).join("\n");
+      const { dictionary } = decode(body, {}, decoder).batch;
+      jest.advanceTimersByTime(900);
+      decode("cpu,host=h1 v=1 1", {}, decoder);
+      jest.advanceTimersByTime(900);
+      expect([dictionary.generation, dictionary.size]).toEqual([0, 2000]);
+      jest.advanceTimersByTime(1200);
+      expect([dictionary.generation, dictionary.size, dictionary.arena.length < 100_000]).toEqual([1, 0, true]);
+      expect(decode(body, {}, decoder).rowCount).toBe(2000);
+      expect(dictionary.size).toBe(2000);
+    } finally {
+      jest.useRealTimers();
     }
   });
 

@@ -16,7 +16,8 @@
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { Budget } from "./budget.ts";
-import { DECODED_BYTES_MAX, FIELD_NAMES_MAX, MEASUREMENTS_MAX, OBJECT_BYTES, RETAINED_BYTES_MAX } from "./limits.ts";
+import { DECODED_BYTES_MAX, FIELD_NAMES_MAX, IDLE_MILLIS, MEASUREMENTS_MAX, OBJECT_BYTES, RETAINED_BYTES_MAX } from "./limits.ts";
+import { locateValues } from "./key-pattern.ts";
 import { LineDecoder } from "./line-decoder.ts";
 import { SeriesIndex } from "./series-index.ts";
 import { TableBuilder } from "./table-builder.ts";
@@ -32,14 +33,24 @@ export class InfluxDecoder {
   private readonly tables: Map<string, TableBuilder> = new Map();
   private readonly series: SeriesIndex;
   private lines: LineDecoder | undefined;
+  private readonly idleMillis: number;
+  private idleTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether a request came since the timer was set. */
+  private isUsed = false;
 
   /**
    * @param dictionaryBytesMax bytes of raw series keys after which the dictionary is cleared between two requests
    * @param decodedBytesMax bytes of columns that one request may unfold to
+   * @param idleMillis time without a request after which everything that is remembered goes
    */
-  constructor(dictionaryBytesMax: number = SERIES_DICTIONARY_BYTES_MAX, decodedBytesMax: number = DECODED_BYTES_MAX) {
+  constructor(
+    dictionaryBytesMax: number = SERIES_DICTIONARY_BYTES_MAX,
+    decodedBytesMax: number = DECODED_BYTES_MAX,
+    idleMillis: number = IDLE_MILLIS,
+  ) {
+    this.idleMillis = idleMillis;
     this.budget = new Budget(decodedBytesMax);
-    this.series = new SeriesIndex(new SeriesDictionary(dictionaryBytesMax), (table) => this.builderOf(table));
+    this.series = new SeriesIndex(new SeriesDictionary(dictionaryBytesMax, locateValues), (table) => this.builderOf(table));
   }
 
   /** Bytes that are kept for the next request, nearly: series, columns, names. */
@@ -54,6 +65,8 @@ export class InfluxDecoder {
    */
   decode(bytes: Uint8Array, options: DecodeOptions): DecodeResult {
     this.tidy();
+    this.isUsed = true;
+    if (this.idleTimer === undefined) this.watch();
     this.lines ??= new LineDecoder(this.series, this.budget, options);
     const { lines } = this;
     lines.begin(options);
@@ -82,13 +95,32 @@ export class InfluxDecoder {
   private tidy(): void {
     const { budget, series, tables } = this;
     if (tables.size >= MEASUREMENTS_MAX || budget.names > FIELD_NAMES_MAX / 2) {
-      tables.clear();
-      series.clear();
-      budget.reset();
+      this.forget();
       return;
     }
     if (series.dictionary.full) series.clear();
     if (budget.used > RETAINED_BYTES_MAX) for (const table of tables.values()) table.shed();
+  }
+
+  private forget(): void {
+    this.tables.clear();
+    this.series.clear();
+    this.budget.reset();
+    this.lines = undefined; // It knows the tables of the last request.
+  }
+
+  /** Forgets everything once no request came for a while; a batch is long written by then. */
+  private watch(): void {
+    this.isUsed = false;
+    this.idleTimer = setTimeout(() => {
+      if (this.isUsed) {
+        this.watch();
+        return;
+      }
+      this.idleTimer = undefined;
+      this.forget();
+    }, this.idleMillis);
+    this.idleTimer.unref();
   }
 
   private builderOf(table: string): TableBuilder | undefined {

@@ -11,6 +11,12 @@ export const DECODED_BYTES_MAX: number = 256 * 1024 * 1024;
  */
 export const RETAINED_BYTES_MAX: number = 128 * 1024 * 1024;
 
+/**
+ * How long a decoder without a request keeps what it remembers. Reason: a million series are 300 MB; learning them again costs a second
+ * once.
+ */
+export const IDLE_MILLIS: number = 120_000;
+
 /** Most measurements that a decoder remembers; a request that names more has its further lines refused. */
 export const MEASUREMENTS_MAX = 65_536;
 

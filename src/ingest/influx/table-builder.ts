@@ -7,6 +7,7 @@
  */
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { type DataType, sameType, sqlName } from "../../column/data-type.ts";
+import type { TagShape as DictionaryShape } from "../../table/series-dictionary.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import type { Budget } from "./budget.ts";
 import { type Failure, Reason } from "./failure.ts";
@@ -20,6 +21,8 @@ import type { DecodeOptions } from "./types.ts";
 export interface TagShape {
   readonly table: TableBuilder;
   readonly names: readonly string[];
+  /** What the dictionary keeps of each key. */
+  readonly tags: DictionaryShape;
   /** Request in which the names were last accepted. */
   epoch: number;
 }

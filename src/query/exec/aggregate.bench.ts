@@ -89,7 +89,12 @@ function tableOf(make: (rows: number) => NumberArray): Table {
   const batches = [...batchesOf(make).values()];
   return {
     schema,
-    series: { count: HOSTS, codesOf: () => Uint32Array.from({ length: HOSTS }, (_, i) => i + 1), dictionaryOf: () => dictionary },
+    series: {
+      count: HOSTS,
+      codesOf: () => Uint32Array.from({ length: HOSTS }, (_, i) => i + 1),
+      dictionaryOf: () => dictionary,
+      tagOf: (_, series) => dictionary[series + 1],
+    },
     async *scan({ projection }) {
       for (const { vectors, batch } of batches) yield { ...batch, vectors: projection.flatMap((name) => vectors.get(name) ?? []) };
     },

@@ -179,7 +179,7 @@ export class Grouper {
     const read = (index: number): string | undefined => {
       const column = table.schema.columns[index];
       if (column === undefined) return undefined;
-      return table.series.dictionaryOf(column.name)[table.series.codesOf(column.name)[series] ?? 0];
+      return table.series.tagOf(column.name, series);
     };
     let id = 0;
     for (const [position, { key, codes }] of this.seriesKeys.entries()) {

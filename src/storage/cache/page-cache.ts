@@ -1,16 +1,24 @@
 /**
- * Decoded pages, least recently used out first, limited by bytes; the limit falls while the server is short of memory. Keys are plain
- * numbers, so a hit is one Map lookup for 16,384 values: whoever opens a file takes a range of keys for all its pages, and no range is
- * given out twice.
+/**
+ * Decoded pages, and what is known of open files, least recently used out first, limited by bytes together; the limit falls while the
+ * server is short of memory. Keys are plain numbers, so a hit is one Map lookup for 16,384 values: whoever opens a file takes a range of
+ * keys for all its pages, and no range is given out twice.
  */
 import type { Vector } from "../../column/vector.ts";
 
 /** Part of the full limit by which a lowered one rises at a time. */
 const GROW_RATIO = 1 / 16;
 
+interface Entry {
+  readonly bytes: number;
+  /** Undefined for what somebody else holds. */
+  readonly vector: Vector | undefined;
+  readonly evict: (() => void) | undefined;
+}
+
 /** See the file header. */
 export class PageCache {
-  private readonly entries: Map<number, { readonly vector: Vector; readonly bytes: number }> = new Map();
+  private readonly entries: Map<number, Entry> = new Map();
   private readonly bytesMax: number;
   /** The limit now. */
   private bytesLimit: number;
@@ -41,7 +49,7 @@ export class PageCache {
     return first;
   }
 
-  /** The page, if it is here; it then counts as just used. */
+  /** The page, if it is here; it then counts as just used, as does what somebody holds. */
   get(key: number): Vector | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
@@ -53,25 +61,35 @@ export class PageCache {
   /** Keeps a page and drops the oldest ones beyond the limit. */
   put(key: number, vector: Vector): void {
     const bytes = vectorBytes(vector);
-    if (bytes > this.bytesLimit) return;
-    this.remove(key);
-    this.entries.set(key, { vector, bytes });
-    this.bytes += bytes;
-    this.evict();
+    if (bytes <= this.bytesLimit) this.add(key, { bytes, vector, evict: undefined });
   }
 
-  private evict(): void {
-    for (const oldest of this.entries.keys()) {
-      if (this.bytes <= this.bytesLimit) break;
-      this.remove(oldest);
-    }
+  /** Counts `bytes` that the caller holds; `evict` is called once, when they should go, which may be before this returns. */
+  hold(key: number, bytes: number, evict: () => void): void {
+    this.add(key, { bytes, vector: undefined, evict });
   }
 
-  private remove(key: number): void {
+  /** Says that what is under the key is no longer there: it is not evicted any more. */
+  remove(key: number): void {
     const entry = this.entries.get(key);
     if (entry === undefined) return;
     this.entries.delete(key);
     this.bytes -= entry.bytes;
+  }
+
+  private add(key: number, entry: Entry): void {
+    this.remove(key);
+    this.entries.set(key, entry);
+    this.bytes += entry.bytes;
+    this.evict();
+  }
+
+  private evict(): void {
+    for (const [oldest, { evict }] of this.entries) {
+      if (this.bytes <= this.bytesLimit) break;
+      this.remove(oldest);
+      evict?.();
+    }
   }
 }
 

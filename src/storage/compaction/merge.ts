@@ -19,7 +19,6 @@ import type { OutputColumn } from "../scan/assemble.ts";
 import { ConstantColumn } from "../scan/constant-column.ts";
 import { scanRows } from "../scan/scan.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
-import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
 import { DataFileWriter, type TaggedTombstones } from "../sst/data-file-writer.ts";
@@ -96,7 +95,7 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
   try {
     const group = new RowGroupBuilder(fileSchema, registry, base);
     const batches = scanRows({
-      chunks: [],
+      memtables: [],
       files,
       registry,
       cache,
@@ -147,7 +146,7 @@ async function tombstonesLeft(
   }
   const spans = job.older.map(({ minTime, maxTime }) => ({ min: Number(minTime - base), max: Number(maxTime - base) }));
   const set = builder.finish()?.within(spans);
-  return set === undefined ? undefined : { set, tags: tagsOfSeries(registry, set.series) };
+  return set === undefined ? undefined : { set, tags: registry.view() };
 }
 
 /** All columns but tags, which the runs give. */
@@ -174,7 +173,7 @@ async function labelsOf(files: readonly SstFile[], registry: SeriesRegistry, cac
   const position = registry.positionOf(LABELS_COLUMN_ID);
   if (position < 0) return new Set();
   for (const file of files) await file.open(registry, cache);
-  return labelIdsOf(registry.dictionaryAt(position));
+  return labelIdsOf(registry.textsAt(position));
 }
 
 /** Columns whose seconds do not fit milliseconds in one of the inputs, or in rows that take the default. */

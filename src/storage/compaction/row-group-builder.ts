@@ -67,7 +67,7 @@ export class RowGroupBuilder {
       if (column.semantic === "tag") {
         const position = this.registry.positionOf(column.id);
         if (position < 0) return labels.get(column.id) ?? noLabel(this.rowCount);
-        return tagInput(column.type, this.registry.dictionaryAt(position), this.codesAt(position), ends);
+        return tagInput(column.type, this.registry.textsAt(position), this.codesAt(position), ends);
       }
       const pieces = this.pieces[next] ?? [];
       this.pieces[next++] = [];
@@ -84,7 +84,7 @@ export class RowGroupBuilder {
   /** Label columns that the rows have; none where series know their tags one by one. */
   private labels(ends: Uint32Array): ReadonlyMap<number, TagRuns> {
     const position = this.registry.positionOf(LABELS_COLUMN_ID);
-    return position < 0 ? new Map() : labelInputs(this.registry.dictionaryAt(position), this.codesAt(position), ends);
+    return position < 0 ? new Map() : labelInputs(this.registry.textsAt(position), this.codesAt(position), ends);
   }
 
   /** Code of each run in a tag column of the registry. */

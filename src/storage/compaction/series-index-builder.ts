@@ -47,19 +47,12 @@ export class SeriesIndexBuilder {
   /** The index, with only the tag values that occur. */
   finish(): SeriesIndex {
     const { registry } = this;
-    const dictionaries: (string | undefined)[][] = [];
-    const codes: Uint32Array[] = [];
-    for (let c = 0; c < registry.columnCount; c++) {
-      const codeOf = registry.codesAt(c);
-      const strings = registry.dictionaryAt(c);
-      const used = usedCodes(this.series.length, (run) => codeOf[this.series[run] as number] as number, strings);
-      dictionaries.push(used.dictionary);
-      codes.push(used.codes);
-    }
+    const series = Uint32Array.from(this.series);
+    const columns = registry.view().map(({ codes, texts }) => usedCodes(series, codes, texts));
     return {
       columnIds: registry.columnIds(),
-      dictionaries,
-      codes,
+      dictionaries: columns.map(({ texts }) => texts),
+      codes: columns.map(({ codes }) => codes),
       ends: Uint32Array.from(this.ends),
       timeBase: this.base,
       firstTimes: Float64Array.from(this.firstTimes),

@@ -1,16 +1,19 @@
 /**
  * The few calls by which a file store changes its disk, so that tests can take the power away between any two of them.
  */
-import { closeSync, fdatasync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fsync, mkdirSync, open, openSync, writeSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { promisify } from "node:util";
+
+const openAsync = promisify(open);
+const fsyncAsync = promisify(fsync);
 
 /** What a file store does to its folder. Each call fails with the system's error. */
 export interface FileDisk {
   /** Makes a folder and its missing parents; returns the first one that was made, undefined when all were there. */
   makeFolder(path: string): string | undefined;
   /** Makes the entries of a folder durable: names that were added, replaced or removed. */
-  syncFolder(path: string): void;
+  syncFolder(path: string): Promise<void>;
   /** Makes an empty file, in the place of one of that name, and opens it for writing. */
   create(path: string): number;
   /** Appends `bytes` from `offset` on; returns how many of them the system took. */
@@ -30,10 +33,10 @@ export interface FileDisk {
 /** The disk of this machine. */
 export const systemFileDisk: FileDisk = {
   makeFolder: (path) => mkdirSync(path, { recursive: true }),
-  syncFolder(path) {
-    const fd = openSync(path, "r");
+  async syncFolder(path) {
+    const fd = await openAsync(path, "r");
     try {
-      fsyncSync(fd);
+      await fsyncAsync(fd);
     } finally {
       closeSync(fd);
     }

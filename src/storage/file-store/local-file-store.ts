@@ -13,11 +13,15 @@ import { StatusCode } from "../../base/status-code.ts";
 import { DescriptorPool } from "./descriptor-pool.ts";
 import { type FileDisk, systemFileDisk } from "./file-disk.ts";
 import type { FileReader, FileStore, FileWriter } from "./file-store.ts";
+import { FolderSyncs } from "./folder-syncs.ts";
 import { makeFolder } from "./make-folder.ts";
 
 const TEMPORARY = ".tmp";
-/** Writes are gathered up to this many bytes. */
+/** Writes are gathered up to this many bytes. The buffer grows there, since most files of many tables are a few KiB. */
 const BUFFER_BYTES = 1024 * 1024;
+const BUFFER_BYTES_FIRST = 16 * 1024;
+/** Folders that are remembered as durable. One that is forgotten is synced once more. */
+const KNOWN_FOLDERS_MAX = 65_536;
 
 /**
  * A store under `folder`, which is made when missing.
@@ -28,16 +32,21 @@ const BUFFER_BYTES = 1024 * 1024;
 export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX, disk: FileDisk = systemFileDisk): FileStore {
   const root = resolve(folder);
   const descriptors = new DescriptorPool(openMax);
+  const syncs = new FolderSyncs(disk);
   /** Folders whose entries are durable. */
   const known = new Set<string>();
+  const makeKnown = async (path: string): Promise<void> => {
+    if (known.size >= KNOWN_FOLDERS_MAX) known.clear();
+    await makeFolder(path, { top: root, known, disk, syncs });
+  };
   return {
     async create(name) {
       const path = join(root, name);
       return guarded(`create file ${name}`, async () => {
-        makeFolder(dirname(path), { top: root, known, disk });
-        const fd = disk.create(path + TEMPORARY);
+        await makeKnown(dirname(path));
+        const fd = await createIn(dirname(path), path + TEMPORARY, disk, known, makeKnown);
         failPoint("file.made");
-        return new LocalFileWriter(path, name, fd, disk);
+        return new LocalFileWriter(path, name, fd, disk, syncs);
       });
     },
     async open(name) {
@@ -65,6 +74,24 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX,
       failPoint("file.folder-deleted");
     },
   };
+}
+
+/** As `FileDisk.create`. The folder may have gone with its table, by another store on it: it is made again then. */
+async function createIn(
+  folder: string,
+  path: string,
+  disk: FileDisk,
+  known: Set<string>,
+  makeKnown: (folder: string) => Promise<void>,
+): Promise<number> {
+  try {
+    return disk.create(path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    known.clear();
+    await makeKnown(folder);
+    return disk.create(path);
+  }
 }
 
 async function listFiles(root: string, folder: string, disk: FileDisk, unwanted: (folder: string) => boolean): Promise<string[]> {
@@ -99,16 +126,18 @@ class LocalFileWriter implements FileWriter {
   private readonly name: string;
   private readonly fd: number;
   private readonly disk: FileDisk;
-  private readonly buffer: Uint8Array<ArrayBuffer> = new Uint8Array(BUFFER_BYTES);
+  private readonly syncs: FolderSyncs;
+  private buffer: Uint8Array<ArrayBuffer> = new Uint8Array(BUFFER_BYTES_FIRST);
   private buffered = 0;
   private written = 0;
   private isOpen = true;
 
-  constructor(path: string, name: string, fd: number, disk: FileDisk) {
+  constructor(path: string, name: string, fd: number, disk: FileDisk, syncs: FolderSyncs) {
     this.path = path;
     this.name = name;
     this.fd = fd;
     this.disk = disk;
+    this.syncs = syncs;
   }
 
   write(bytes: Uint8Array): void {
@@ -117,6 +146,11 @@ class LocalFileWriter implements FileWriter {
     if (bytes.length > BUFFER_BYTES) {
       this.writeAll(bytes);
       return;
+    }
+    if (this.buffered + bytes.length > this.buffer.length) {
+      const grown = new Uint8Array(BUFFER_BYTES);
+      grown.set(this.buffer.subarray(0, this.buffered));
+      this.buffer = grown;
     }
     this.buffer.set(bytes, this.buffered);
     this.buffered += bytes.length;
@@ -149,7 +183,7 @@ class LocalFileWriter implements FileWriter {
     await this.disk.rename(this.path + TEMPORARY, this.path);
     try {
       failPoint("file.renamed");
-      this.disk.syncFolder(dirname(this.path));
+      await this.syncs.sync(dirname(this.path));
     } catch (error) {
       await this.disk.delete(this.path);
       throw error;

@@ -50,7 +50,8 @@ describe("a file in new folders", () => {
       const killed = disk.attach();
       killed.dieAfter(calls);
       try {
-        makeFolder(join(disk.root, "data/tables/1"), { top: join(disk.root, "data"), disk: killed.files });
+        const made = makeFolder(join(disk.root, "data/tables/1"), { top: join(disk.root, "data"), disk: killed.files });
+        await Promise.race([made, killed.died]);
       } catch (error) {
         expect(String(error)).toContain("the process is dead");
       }
@@ -62,40 +63,40 @@ describe("a file in new folders", () => {
 
 describe("syncing", () => {
   /** Folders that are synced for `path`, and whether it fails. */
-  function check(path: string, refuse: { readonly at: string; readonly code: string } | undefined, want: string): void {
+  async function check(path: string, refuse: { readonly at: string; readonly code: string } | undefined, want: string): Promise<void> {
     const synced: string[] = [];
     const disk: FileDisk = {
       ...systemFileDisk,
-      syncFolder(at) {
+      async syncFolder(at) {
         if (refuse?.at === at) throw Object.assign(new Error("refused"), { code: refuse.code });
         synced.push(at.slice(folder.length));
       },
     };
     const top = join(folder, "sync");
     try {
-      makeFolder(join(top, path), { top, disk });
+      await makeFolder(join(top, path), { top, disk });
       expect(synced.join(" ")).toBe(want);
     } catch (error) {
       expect(String(error)).toContain(want);
     }
   }
 
-  test("goes from the folder above the top one downwards, and again for folders that were there", () => {
-    check("a/b", undefined, " /sync /sync/a");
-    check("a/b", undefined, " /sync /sync/a");
+  test("goes from the folder above the top one downwards, and again for folders that were there", async () => {
+    await check("a/b", undefined, " /sync /sync/a");
+    await check("a/b", undefined, " /sync /sync/a");
   });
 
-  test("passes over a folder above that this process may not read and in which it made nothing", () => {
-    check("a/b", { at: folder, code: "EACCES" }, "/sync /sync/a");
-    check("a/b", { at: folder, code: "EIO" }, "refused");
-    check("c", { at: join(folder, "sync"), code: "EACCES" }, "refused");
+  test("passes over a folder above that this process may not read and in which it made nothing", async () => {
+    await check("a/b", { at: folder, code: "EACCES" }, "/sync /sync/a");
+    await check("a/b", { at: folder, code: "EIO" }, "refused");
+    await check("c", { at: join(folder, "sync"), code: "EACCES" }, "refused");
   });
 
-  test("is done once for folders that are known", () => {
+  test("is done once for folders that are known", async () => {
     const known = new Set<string>();
     let count = 0;
-    const disk: FileDisk = { ...systemFileDisk, syncFolder: () => void count++ };
-    for (let n = 0; n < 3; n++) makeFolder(join(folder, "sync/a/b"), { top: join(folder, "sync"), known, disk });
+    const disk: FileDisk = { ...systemFileDisk, syncFolder: async () => void count++ };
+    for (let n = 0; n < 3; n++) await makeFolder(join(folder, "sync/a/b"), { top: join(folder, "sync"), known, disk });
     expect(count).toBe(3);
   });
 });

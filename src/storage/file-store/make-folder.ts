@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { failPoint } from "../../base/fail-point.ts";
 import { type FileDisk, systemFileDisk } from "./file-disk.ts";
+import { FolderSyncs } from "./folder-syncs.ts";
 
 /** Where folders are made. */
 export interface FolderPlace {
@@ -9,6 +10,8 @@ export interface FolderPlace {
   /** Folders known to be durable; the ones that are made here join them. Default: none is known. */
   readonly known?: Set<string>;
   readonly disk?: FileDisk;
+  /** Syncs that are shared with others who make folders and files beside each other. Default: nobody does. */
+  readonly syncs?: FolderSyncs;
 }
 
 /**
@@ -17,25 +20,27 @@ export interface FolderPlace {
  *
  * @throws the system's error
  */
-export function makeFolder(path: string, { top = path, known = new Set(), disk = systemFileDisk }: FolderPlace = {}): void {
+export async function makeFolder(path: string, place: FolderPlace = {}): Promise<void> {
+  const { top = path, known = new Set<string>(), disk = systemFileDisk } = place;
+  const syncs = place.syncs ?? new FolderSyncs(disk);
   const folder = resolve(path);
   if (known.has(folder)) return;
   const isTop = folder === resolve(top);
-  if (!isTop) makeFolder(dirname(folder), { top, known, disk });
+  if (!isTop) await makeFolder(dirname(folder), { top, known, disk, syncs });
   const first = disk.makeFolder(folder);
   if (first !== undefined) failPoint("file.folder-made");
   const last = dirname(resolve(first ?? folder));
   for (let changed = dirname(folder); ; changed = dirname(changed)) {
-    syncEntries(disk, changed, first !== undefined);
+    await syncEntries(syncs, changed, first !== undefined);
     if (changed === last || changed === dirname(changed)) break;
   }
   known.add(folder);
 }
 
 /** A parent that this process may not even read is one in which it never made a folder. */
-function syncEntries(disk: FileDisk, parent: string, hasMade: boolean): void {
+async function syncEntries(syncs: FolderSyncs, parent: string, hasMade: boolean): Promise<void> {
   try {
-    disk.syncFolder(parent);
+    await syncs.sync(parent);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (hasMade || code !== "EACCES") throw error;

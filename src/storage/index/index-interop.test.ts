@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { columnId, tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_MICROSECOND } from "../../column/data-type.ts";
+import { textTableOf } from "../../column/text-table.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
@@ -33,7 +34,7 @@ const SCHEMA: TableSchema = {
 test("DuckDB reads row groups with indexes between them, and finds tags through their filters", async () => {
   const [rows, groups] = [3000, 3];
   const writer = await DataFileWriter.create(SCHEMA, 1, localFileStore(await folder));
-  const hosts = [undefined, ...Array.from({ length: groups }, (_, g) => `host_${g}`)];
+  const hosts = textTableOf([undefined, ...Array.from({ length: groups }, (_, g) => `host_${g}`)]);
   for (let group = 0; group < groups; group++) {
     const ends = Uint32Array.of(rows);
     const numbers = Array.from({ length: rows }, (_, i) => group * rows + i);

@@ -1,11 +1,11 @@
 /**
- * Shared memory for the chunks of one memtable, in slabs that double in size, so that a table with ten rows takes 16 KiB and a busy one
+ * Shared memory for the chunks of one memtable, in slabs that double in size, so that a table with ten rows takes 2 KiB and a busy one
  * makes few allocations. Full-size slabs return to a pool that all tables share: at full ingest the same memory goes round
  * and the process does not grow.
  */
 import { align8 } from "./chunk-layout.ts";
 
-const SLAB_BYTES_MIN = 16 * 1024;
+const SLAB_BYTES_MIN = 2 * 1024;
 const SLAB_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Free slabs of the largest size. Bounded by bytes; what comes on top is left to the garbage collector. */
@@ -48,6 +48,8 @@ export class Arena {
   private at = 0;
   /** Bytes of slabs held. */
   bytes = 0;
+  /** Bytes given out. */
+  usedBytes = 0;
 
   constructor(pool: SlabPool) {
     this.pool = pool;
@@ -56,6 +58,7 @@ export class Arena {
   /** Memory for `length` bytes, at least until `release`. */
   allocate(length: number): Allocation {
     const need = align8(length);
+    this.usedBytes += need;
     const last = this.slabs.at(-1);
     if (last !== undefined && this.at + need <= last.byteLength) {
       const offset = this.at;
@@ -76,6 +79,7 @@ export class Arena {
     this.pool.give(this.slabs);
     this.slabs = [];
     this.bytes = 0;
+    this.usedBytes = 0;
     this.at = 0;
   }
 }

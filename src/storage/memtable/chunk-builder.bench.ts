@@ -12,9 +12,11 @@ import { measure } from "mitata";
 import { tsbsRequest } from "../../../test/support/storage/tsbs.ts";
 import { crc32 } from "../../base/hash.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
+import type { Chunk } from "./chunk.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import { buildChunk, type ChunkSource } from "./chunk-builder.ts";
-import { encodeWriteRecord } from "./write-record.ts";
+import { TagMarks } from "./series-definitions.ts";
+import { encodeWriteRecord, type RecordEntry } from "./write-record.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const ROWS: number = SMALL ? 500 : 10_000;
@@ -30,6 +32,11 @@ for (let host = 0; host < HOSTS; host++)
   registry.register([`host_${host}`, ...Array.from({ length: 9 }, (_, c) => `value_${host % (c + 2)}`)]);
 const allSeries: readonly number[] = Array.from({ length: HOSTS }, (_, i) => i);
 
+/** A chunk to log in a segment that knows the tag values of no series. */
+function entryOf(newSeries: readonly number[], chunk: Chunk): RecordEntry {
+  return { tableId: 1, registry, newSeries, segment: 1, tagMarks: new TagMarks(), chunk };
+}
+
 /** Builds all chunks, then calls `use` with each. */
 function pass(use: (source: ChunkSource, arena: Arena) => void): void {
   const arena = new Arena(pool);
@@ -39,17 +46,11 @@ function pass(use: (source: ChunkSource, arena: Arena) => void): void {
 
 const CASES: readonly (readonly [name: string, use: (source: ChunkSource, arena: Arena) => void])[] = [
   ["chunk", (source, arena) => void buildChunk(source, arena)],
-  [
-    "chunk and log record, all series known",
-    (source, arena) => void encodeWriteRecord([{ tableId: 1, registry, newSeries: [], chunk: buildChunk(source, arena) }]),
-  ],
-  [
-    "chunk and log record, all series new",
-    (source, arena) => void encodeWriteRecord([{ tableId: 1, registry, newSeries: allSeries, chunk: buildChunk(source, arena) }]),
-  ],
+  ["chunk and log record, all series known", (source, arena) => void encodeWriteRecord([entryOf([], buildChunk(source, arena))])],
+  ["chunk and log record, all series new", (source, arena) => void encodeWriteRecord([entryOf(allSeries, buildChunk(source, arena))])],
 ];
 
-const first = encodeWriteRecord([{ tableId: 1, registry, newSeries: [], chunk: buildChunk(sources[0]!, new Arena(pool)) }]);
+const first = encodeWriteRecord([entryOf([], buildChunk(sources[0]!, new Arena(pool)))]);
 const bytes = first.reduce((sum, part) => sum + part.length, 0);
 const hash = first.reduce((crc, part) => crc32(part, crc), 0);
 process.stdout.write(`${(bytes / ROWS).toFixed(1)} B of log a row, hash ${hash.toString(16).padStart(8, "0")}\n`);

@@ -27,7 +27,14 @@ export function rowsLeft(chunk: Chunk, age: number, rows: Uint32Array | undefine
   return left.slice(0, count);
 }
 
-function isHidden(tombstones: TombstoneSet, position: number, time: number, age: number): boolean {
+/**
+ * Whether a row is deleted.
+ *
+ * @param position of its series in the set, 0 or more
+ * @param time as an offset from the base of the set
+ * @param age place of its chunk among those that the tombstones were made of
+ */
+export function isHidden(tombstones: TombstoneSet, position: number, time: number, age: number): boolean {
   const i = tombstones.firstFrom(position, time);
   return i < tombstones.ends[position]! && tombstones.firsts[i]! <= time && tombstones.ages![i]! > age;
 }

@@ -8,8 +8,11 @@
  */
 import { assert } from "../../base/assert.ts";
 import { Arena, type SlabPool } from "./arena.ts";
-import type { Chunk } from "./chunk.ts";
+import { type Chunk, chunkMaxTime, chunkMinTime } from "./chunk.ts";
+import { CHUNK_OBJECT_BYTES, COLUMN_OBJECT_BYTES, joinable, joinChunks } from "./join-chunks.ts";
 import type { MemoryLease } from "./memory-lease.ts";
+import type { MemtableView, TimeSpan } from "./pick-rows.ts";
+import { RowPostings, rowStarts } from "./row-postings.ts";
 
 export class Memtable {
   readonly arena: Arena;
@@ -17,24 +20,36 @@ export class Memtable {
   rowCount = 0;
   /** Stretches that its delete chunks name. */
   deleteCount = 0;
+  /** Oldest and newest time of any row; undefined without rows. */
+  times: TimeSpan | undefined;
+  private postings: RowPostings = new RowPostings();
   /** Time of the first reserve, for flushing idle tables; monotonic milliseconds. */
   firstWriteMillis = 0;
   /** Largest sequence that belongs in it: known once it is frozen. */
   sealedSequence: number = Number.POSITIVE_INFINITY;
   private isClosed = false;
+  private objectBytes = 0;
+  private readonly mayJoin: () => boolean;
   private reserved = 0;
   private users = 1;
   private readonly leases: Set<MemoryLease> = new Set();
   private leasedBytes = 0;
   private idle: (() => void)[] = [];
 
-  constructor(pool: SlabPool) {
+  /** @param mayJoin whether chunks come in the order of their sequences: none finds its place among those that were joined */
+  constructor(pool: SlabPool, mayJoin: () => boolean = () => true) {
     this.arena = new Arena(pool);
+    this.mayJoin = mayJoin;
   }
 
-  /** Memory held. */
+  /** Bytes of rows, as they are in the log; joined ones count twice. */
+  get rowBytes(): number {
+    return this.arena.usedBytes + this.leasedBytes;
+  }
+
+  /** Memory held, that of the chunks' objects included. */
   get bytes(): number {
-    return this.arena.bytes + this.leasedBytes;
+    return this.arena.bytes + this.leasedBytes + this.objectBytes;
   }
 
   /** Sequence of the newest chunk, 0 when empty. */
@@ -47,6 +62,12 @@ export class Memtable {
     return this.chunks.length === 0 && this.reserved === 0 && this.leases.size === 0;
   }
 
+  /** What a scan reads, as of now. */
+  view(): MemtableView {
+    const chunks = this.chunks.slice();
+    return { chunks, starts: rowStarts(chunks), postings: this.postings, times: this.times };
+  }
+
   /** Announces a chunk that is being built on `arena`. Each call is followed by `publish` or `abandon`. */
   reserve(nowMillis: number): void {
     if (this.isUnused) this.firstWriteMillis = nowMillis;
@@ -56,6 +77,7 @@ export class Memtable {
   /** Makes a reserved chunk visible: its log record is durable. */
   publish(chunk: Chunk): void {
     this.insert(chunk);
+    if (this.mayJoin()) this.joinSmall();
     this.settle();
   }
 
@@ -77,6 +99,7 @@ export class Memtable {
   /** Makes a reserved chunk visible that was read back from the log. Those of several threads come in any order: call `sort` at the end. */
   restore(chunk: Chunk): void {
     this.append(chunk);
+    if (this.mayJoin()) this.joinSmall();
     this.settle();
   }
 
@@ -84,7 +107,9 @@ export class Memtable {
   sort(): void {
     const { chunks } = this;
     const isSorted = chunks.every((chunk, i) => i === 0 || (chunks[i - 1] as Chunk).sequence <= chunk.sequence);
-    if (!isSorted) chunks.sort((a, b) => a.sequence - b.sequence);
+    if (isSorted) return;
+    chunks.sort((a, b) => a.sequence - b.sequence);
+    this.postings = new RowPostings();
   }
 
   /** From now on no chunk comes: a flush has begun to read them. */
@@ -119,6 +144,7 @@ export class Memtable {
     for (const lease of this.leases) lease.release();
     this.leases.clear();
     this.leasedBytes = 0;
+    this.objectBytes = 0;
   }
 
   /** Puts a chunk behind all that are not newer. Threads take turns, so its place is nearly always one of the last. */
@@ -131,14 +157,32 @@ export class Memtable {
     if (at === chunks.length - 1) return;
     chunks.pop();
     chunks.splice(at, 0, chunk);
+    this.postings = new RowPostings(); // Rows have other numbers now; who has a view keeps the old ones.
   }
 
   private append(chunk: Chunk): void {
     const { sequence } = chunk;
     assert(!this.isClosed && sequence <= this.sealedSequence, `a chunk before its memtable is closed; got ${sequence}`);
     this.chunks.push(chunk);
-    if (chunk.deletes === true) this.deleteCount += chunk.rowCount;
-    else this.rowCount += chunk.rowCount;
+    this.objectBytes += objectBytes(chunk);
+    if (chunk.deletes === true) {
+      this.deleteCount += chunk.rowCount;
+      return;
+    }
+    this.rowCount += chunk.rowCount;
+    this.times = widened(this.times, chunkMinTime(chunk), chunkMaxTime(chunk));
+  }
+
+  /** Requests of few rows make one chunk together. Who has a view keeps the small ones. */
+  private joinSmall(): void {
+    for (let count = joinable(this.chunks); count > 0; count = joinable(this.chunks)) {
+      const small = this.chunks.slice(-count);
+      const joined = joinChunks(small, this.arena);
+      if (joined === undefined) return;
+      this.chunks.splice(-count, count, joined);
+      for (const chunk of small) this.objectBytes -= objectBytes(chunk);
+      this.objectBytes += objectBytes(joined);
+    }
   }
 
   private settle(): void {
@@ -149,4 +193,13 @@ export class Memtable {
     this.idle = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+function objectBytes({ columns }: Chunk): number {
+  return CHUNK_OBJECT_BYTES + columns.length * COLUMN_OBJECT_BYTES;
+}
+
+function widened(span: TimeSpan | undefined, min: bigint, max: bigint): TimeSpan {
+  if (span === undefined) return { min, max };
+  return min >= span.min && max <= span.max ? span : { min: min < span.min ? min : span.min, max: max > span.max ? max : span.max };
 }

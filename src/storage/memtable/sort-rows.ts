@@ -33,7 +33,7 @@ export interface RowSelection {
 /** Rows of one chunk that take part. */
 export interface ChunkRows {
   readonly chunk: Chunk;
-  /** Rows that take part, ascending; undefined: all of them. */
+  /** Rows that take part, each once; undefined: all of them, ascending. */
   readonly rows: Uint32Array | undefined;
   /** Where each of these rows goes, or DROPPED. Two rows may go to one place: the later one in chunk order wins, column by column. */
   readonly positions: Uint32Array;
@@ -85,7 +85,7 @@ export function sortRows(chunks: readonly Chunk[], selection: RowSelection, merg
     placeRows(chunk, rows, count, chunkOffset, selection.bucketOfSeries, counts, positions, times);
     placed.push({ chunk, rows, positions });
   }
-  return { ...repair(placed, starts, times, mergeMode), tombstones };
+  return { ...orderPlaced(placed, starts, times, mergeMode), tombstones };
 }
 
 /** The rows of a chunk within the selection; undefined when all are. */
@@ -159,8 +159,14 @@ function placeRows(
   }
 }
 
-/** Step 4: sorts buckets that need it and resolves equal times. */
-function repair(
+/**
+ * Step 4: sorts buckets that need it and resolves equal times. Changes positions in place.
+ *
+ * @param chunks rows and where they are placed: those of a bucket next to each other, in the order in which they were written
+ * @param starts where each bucket starts, and the end
+ * @param times by position
+ */
+export function orderPlaced(
   chunks: readonly ChunkRows[],
   starts: Uint32Array,
   times: Float64Array,

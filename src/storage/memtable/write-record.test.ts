@@ -2,12 +2,15 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf } from "../../../test/support/storage/rows.ts";
+import { ByteWriter } from "../../base/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { utf8Text } from "../../column/text-table.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import type { Chunk } from "./chunk.ts";
 import { placeChunk } from "./chunk-codec.ts";
+import { TagMarks } from "./series-definitions.ts";
 import { type DecodedEntry, decodeWriteRecord, encodeWriteRecord, type RecordEntry } from "./write-record.ts";
 
 const pool = new SlabPool(0);
@@ -22,6 +25,18 @@ function registryOf(columnIds: readonly number[], tuples: readonly (readonly (st
 function chunkFor(series: number, rowCount = 3): Chunk {
   const rows = Array.from({ length: rowCount }, (_, i) => ({ series, time: BigInt(i), values: [i] }));
   return chunkOf(5, { rows, columnIds: [FIELDS[0]!.id] }, FIELDS, new Arena(pool));
+}
+
+/** An entry of a segment that knows nothing, or what `tagMarks` say. */
+function entryOf(tableId: number, own: SeriesRegistry, newSeries: readonly number[], chunk: Chunk, tagMarks = new TagMarks()): RecordEntry {
+  return { tableId, registry: own, newSeries, segment: 4, tagMarks, chunk };
+}
+
+/** Series and values of a record's definitions, which are all of its segment. */
+function definedBy({ definitions }: DecodedEntry): { readonly series: number; readonly values: readonly (string | undefined)[] }[] {
+  const { series, codes, texts, bytes: record } = definitions;
+  const maps = texts.map((column) => new Map(column.map(({ code, start, end }) => [code, utf8Text(record, start, end)])));
+  return Array.from(series, (number, i) => ({ series: number, values: codes.map((column, c) => maps[c]?.get(column[i] ?? 0)) }));
 }
 
 function bytesOf(entries: readonly RecordEntry[]): Uint8Array {
@@ -44,9 +59,9 @@ const registry = registryOf([3, 1], tuples);
 describe("a write record", () => {
   test("gives back tables, tag columns, definitions and chunks", () => {
     const entries: RecordEntry[] = [
-      { tableId: 7, registry, newSeries: [0, 1, 2, 3, 4], chunk: chunkFor(2) },
-      { tableId: 2 ** 32 - 1, registry: registryOf([], [[]]), newSeries: [0], chunk: chunkFor(0) },
-      { tableId: 7, registry, newSeries: [], chunk: chunkFor(70_000, 1) },
+      entryOf(7, registry, [0, 1, 2, 3, 4], chunkFor(2)),
+      entryOf(2 ** 32 - 1, registryOf([], [[]]), [0], chunkFor(0)),
+      entryOf(7, registry, [], chunkFor(70_000, 1)),
     ];
     const decoded = decodeWriteRecord(5, bytesOf(entries));
     expect(decoded.map(({ tableId, columnIds }) => [tableId, columnIds])).toEqual([
@@ -54,7 +69,7 @@ describe("a write record", () => {
       [2 ** 32 - 1, []],
       [7, [3, 1]],
     ]);
-    expect(decoded.map(({ definitions }) => definitions)).toEqual([
+    expect(decoded.map(definedBy)).toEqual([
       tuples.map((values, series) => ({ series, values: [...values] })),
       [{ series: 0, values: [] }],
       [],
@@ -62,11 +77,49 @@ describe("a write record", () => {
     expect(decoded.map(chunkFrom)).toEqual(entries.map(({ chunk }) => chunk));
   });
 
+  test("says each tag value once a segment", () => {
+    const marks = new TagMarks();
+    const texts = (newSeries: readonly number[], segment: number): number[] => {
+      const entry = { ...entryOf(7, registry, newSeries, chunkFor(1), marks), segment };
+      return decodeWriteRecord(5, bytesOf([entry]))[0]!.definitions.texts.map((column) => column.length);
+    };
+    expect(texts([0, 1, 2], 4)).toEqual([2, 1]);
+    expect(texts([0, 3, 4], 4)).toEqual([0, 1]);
+    expect(texts([0, 3], 5)).toEqual([1, 2]);
+    marks.forget();
+    expect(texts([0, 3], 5)).toEqual([1, 2]);
+  });
+
+  test.each([1, 2])("of version %d, which wrote out each text, is read", (version) => {
+    const record = bytesOf([entryOf(7, registry, [], chunkFor(2))]);
+    const head = new DataView(record.buffer).getUint32(4, true);
+    const old = new ByteWriter();
+    for (const value of [version, 0]) old.u32(value);
+    old.varint(1);
+    old.raw(record.subarray(9, 22)); // Table and tag columns.
+    old.varint(tuples.length);
+    for (const [series, tuple] of tuples.entries()) {
+      old.varint(series);
+      for (const text of tuple) {
+        const encoded = text === undefined ? undefined : new TextEncoder().encode(text);
+        old.varint(encoded === undefined ? 0 : encoded.length + 1);
+        old.raw(encoded ?? new Uint8Array(0));
+      }
+    }
+    old.raw(record.subarray(version === 1 ? 24 : 23, head + 8)); // The chunk's kind and header.
+    old.patchU32(4, old.length - 8);
+    old.raw(record.subarray(head + 8));
+    const [entry] = decodeWriteRecord(5, old.copy());
+    expect(entry!.isolated).toBe(true);
+    expect(definedBy(entry!)).toEqual(tuples.map((values, series) => ({ series, values: [...values] as (string | undefined)[] })));
+    expect(chunkFrom(entry!)).toEqual(chunkFor(2));
+  });
+
   test("may hold no chunk at all", () => expect(decodeWriteRecord(1, bytesOf([]))).toEqual([]));
 
   test("shares the chunks' memory with the log instead of copying it", () => {
     const chunk = chunkFor(1);
-    const parts = encodeWriteRecord([{ tableId: 1, registry, newSeries: [1], chunk }]);
+    const parts = encodeWriteRecord([entryOf(1, registry, [1], chunk)]);
     expect(parts[1]).toBe(chunk.payload);
   });
 
@@ -75,12 +128,10 @@ describe("a write record", () => {
       fc.property(fc.array(requestOf(5, fc.bigInt({ min: 0n, max: 1_000_000n })), { maxLength: 4 }), (requests) => {
         const arena = new Arena(pool);
         const chunks = requests.map((request) => chunkOf(9, request, FIELDS, arena));
-        const entries = chunks.map((chunk, i) => ({ tableId: i, registry, newSeries: [...new Set(chunk.series)], chunk }));
+        const entries = chunks.map((chunk, i) => entryOf(i, registry, [...new Set(chunk.series)], chunk));
         const decoded = decodeWriteRecord(9, bytesOf(entries));
         expect(decoded.map(chunkFrom)).toEqual(chunks);
-        expect(decoded.map(({ definitions }) => definitions.map(({ series }) => series))).toEqual(
-          entries.map(({ newSeries }) => newSeries),
-        );
+        expect(decoded.map(({ definitions }) => [...definitions.series])).toEqual(entries.map(({ newSeries }) => [...newSeries]));
       }),
       { seed: 7, numRuns: 60 },
     );
@@ -88,15 +139,15 @@ describe("a write record", () => {
 });
 
 describe("a broken write record", () => {
-  const bytes = bytesOf([{ tableId: 7, registry, newSeries: [0, 3], chunk: chunkFor(3) }]);
+  const bytes = bytesOf([entryOf(7, registry, [0, 3], chunkFor(3))]);
   const headEnd = new DataView(bytes.buffer).getUint32(4, true) + 8;
 
   test("of another version is refused by name", () => {
     const other = bytes.slice();
-    new DataView(other.buffer).setUint32(0, 3, true);
+    new DataView(other.buffer).setUint32(0, 4, true);
     const decode = (): unknown => decodeWriteRecord(12, other);
     expect(decode).toThrow(DbError);
-    expect(decode).toThrow("cannot replay log record 12: it has format version 3, which this server does not know");
+    expect(decode).toThrow("cannot replay log record 12: it has format version 4, which this server does not know");
   });
 
   test("is refused when it is cut, at every byte", () => {

@@ -5,16 +5,17 @@ import { assert } from "../../base/assert.ts";
 import { ByteReadError, ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
-import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
+import { readDefinitions, readDefinitionTexts, type SeriesDefinitions, type TagMarks, writeDefinitions } from "./series-definitions.ts";
 
-/** Records of rows alone. */
-const VERSION_ROWS = 1;
-/** As 1, and each chunk is preceded by what it is. Written only where a chunk deletes, so that older servers read all other logs. */
-const VERSION_KINDS = 2;
+const VERSION = 3;
+/** Wrote every text of a series out; logs of it are read. */
+const VERSION_TEXTS = 1;
+/** As 1, and each chunk is preceded by what it is. */
+const VERSION_TEXTS_KINDS = 2;
 const CHUNK_KIND = { rows: 0, deletes: 1 } as const;
 
 /** One chunk to log. */
@@ -23,14 +24,16 @@ export interface RecordEntry {
   readonly registry: SeriesRegistry;
   /** Series of the chunk that are not defined in the segment yet. */
   readonly newSeries: readonly number[];
+  /** The segment that the record goes to, and the tag values that segments have defined. */
+  readonly segment: number;
+  readonly tagMarks: TagMarks;
   readonly chunk: Chunk;
 }
 
 /** The parts of a record, to be written one after another; the chunks' memory is not copied. */
 export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[] {
   const head = new ByteWriter(4096);
-  const hasKinds = entries.some(({ chunk }) => chunk.deletes === true);
-  head.u32(hasKinds ? VERSION_KINDS : VERSION_ROWS);
+  head.u32(VERSION);
   head.u32(0); // Length of the rest of the head, known at the end.
   head.varint(entries.length);
   for (const entry of entries) {
@@ -38,48 +41,22 @@ export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[]
     const ids = entry.registry.columnIds();
     head.varint(ids.length);
     for (const id of ids) head.u32(id);
-    writeDefinitions(entry, ids.length, head);
-    if (hasKinds) head.u8(entry.chunk.deletes === true ? CHUNK_KIND.deletes : CHUNK_KIND.rows);
+    writeDefinitions(entry.newSeries, entry.registry, entry.tagMarks, entry.segment, head);
+    head.u8(entry.chunk.deletes === true ? CHUNK_KIND.deletes : CHUNK_KIND.rows);
     writeChunkHeader(entry.chunk, head);
   }
   head.patchU32(4, head.length - 8);
   return [head.bytes(), ...entries.map(({ chunk }) => chunk.payload)];
 }
 
-function writeDefinitions(entry: RecordEntry, columnCount: number, head: ByteWriter): void {
-  head.varint(entry.newSeries.length);
-  const codes: Uint32Array[] = [];
-  const encoded: (Uint8Array | undefined)[][] = [];
-  for (let c = 0; c < columnCount; c++) {
-    codes.push(entry.registry.codesAt(c));
-    encoded.push([]);
-  }
-  for (const series of entry.newSeries) {
-    head.varint(series);
-    for (let c = 0; c < columnCount; c++) {
-      const code = codes[c]?.[series] ?? 0;
-      if (code === 0) {
-        head.varint(0);
-        continue;
-      }
-      const cache = encoded[c] as (Uint8Array | undefined)[];
-      cache[code] ??= encoder.encode(entry.registry.dictionaryAt(c)[code]);
-      const bytes = cache[code] as Uint8Array;
-      head.varint(bytes.length + 1);
-      head.raw(bytes);
-    }
-  }
-}
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /** What the head of a record says of one chunk. */
 export interface HeadEntry {
   readonly tableId: number;
   /** Tag columns that the definitions list, by column id. */
   readonly columnIds: readonly number[];
-  readonly definitions: readonly { readonly series: number; readonly values: readonly (string | undefined)[] }[];
+  readonly definitions: SeriesDefinitions;
+  /** Whether the codes of the definitions mean something in this record only. */
+  readonly isolated: boolean;
   readonly header: ChunkHeader;
 }
 
@@ -128,7 +105,7 @@ function reading<T>(sequence: number, read: () => T): T {
 function readHead(sequence: number, payload: Uint8Array): { readonly entries: readonly HeadEntry[]; readonly headEnd: number } {
   const input = new ByteReader(payload);
   const version = input.u32();
-  if (version !== VERSION_ROWS && version !== VERSION_KINDS) {
+  if (version !== VERSION && version !== VERSION_TEXTS && version !== VERSION_TEXTS_KINDS) {
     throw new DbError(
       StatusCode.StorageUnavailable,
       `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
@@ -141,9 +118,10 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
     const tableId = input.u32();
     const columnIds: number[] = [];
     for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
-    const definitions = readDefinitions(input, columnIds.length);
-    const deletes = version === VERSION_KINDS && readKind(input);
-    entries.push({ tableId, columnIds, definitions, header: readChunkHeader(sequence, input, deletes) });
+    const isolated = version !== VERSION;
+    const definitions = (isolated ? readDefinitionTexts : readDefinitions)(input, columnIds.length, payload);
+    const deletes = version !== VERSION_TEXTS && readKind(input);
+    entries.push({ tableId, columnIds, definitions, isolated, header: readChunkHeader(sequence, input, deletes) });
   }
   assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
   return { entries, headEnd };
@@ -154,19 +132,4 @@ function readKind(input: ByteReader): boolean {
   const kind = input.u8();
   assert(kind === CHUNK_KIND.rows || kind === CHUNK_KIND.deletes, `a kind of chunk; got ${kind}`);
   return kind === CHUNK_KIND.deletes;
-}
-
-function readDefinitions(input: ByteReader, columnCount: number): DecodedEntry["definitions"] {
-  const definitions: { series: number; values: (string | undefined)[] }[] = [];
-  for (let left = input.varint(); left > 0; left--) {
-    const series = input.varint();
-    assert(series < SERIES_PER_TABLE_MAX, `series number < ${SERIES_PER_TABLE_MAX}; got ${series}`);
-    const values: (string | undefined)[] = [];
-    for (let c = 0; c < columnCount; c++) {
-      const length = input.varint();
-      values.push(length === 0 ? undefined : decoder.decode(input.raw(length - 1)));
-    }
-    definitions.push({ series, values });
-  }
-  return definitions;
 }

@@ -18,7 +18,7 @@ import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
-import { tagsOfSeries } from "../series/series-ranks.ts";
+import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
@@ -29,8 +29,8 @@ import type { SharedTables } from "./shared-tables.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
-  /** Oldest first. */
-  readonly chunks: readonly Chunk[];
+  /** Oldest first, as are their chunks. */
+  readonly memtables: readonly MemtableView[];
   readonly files: readonly SstFile[];
   /** Ends the use; call exactly once. */
   release(): Promise<void>;
@@ -49,6 +49,16 @@ export interface TakenRows {
   end(): Promise<void>;
 }
 
+/** What a region works with. */
+export interface RegionParts {
+  readonly pool: SlabPool;
+  readonly store: FileStore;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  /** Whether rows come in the order of their sequences, so that small chunks may be joined; by default they do. */
+  readonly mayJoin?: () => boolean;
+}
+
 export class Region {
   readonly registry: SeriesRegistry;
   schemaNow: TableSchema;
@@ -60,6 +70,7 @@ export class Region {
   private readonly store: FileStore;
   private readonly clock: Clock;
   private readonly logger: Logger;
+  private readonly mayJoin: () => boolean;
   private active: Memtable;
   private frozen: Memtable[] = [];
   private files: SstFile[] = [];
@@ -68,12 +79,8 @@ export class Region {
   private readers = 0;
   private isDropped = false;
 
-  constructor(
-    schema: TableSchema,
-    files: readonly DataFile[],
-    flushedSequence: number,
-    parts: { readonly pool: SlabPool; readonly store: FileStore; readonly clock: Clock; readonly logger?: Logger },
-  ) {
+  constructor(schema: TableSchema, files: readonly DataFile[], flushedSequence: number, parts: RegionParts) {
+    this.mayJoin = parts.mayJoin ?? (() => true);
     this.pool = parts.pool;
     this.store = parts.store;
     this.clock = parts.clock;
@@ -81,7 +88,7 @@ export class Region {
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
     this.registry = new SeriesRegistry(schema.name);
-    this.active = new Memtable(parts.pool);
+    this.active = new Memtable(parts.pool, this.mayJoin);
     this.setSchema(schema);
     this.files = files.map((file) => this.opened(file));
   }
@@ -98,9 +105,9 @@ export class Region {
     }
   }
 
-  /** Memory of the memtable being written. */
+  /** Bytes of the rows in the memtable being written. */
   get activeBytes(): number {
-    return this.active.bytes;
+    return this.active.rowBytes;
   }
 
   /** Deleted stretches in the memtable being written. */
@@ -138,14 +145,9 @@ export class Region {
     return this.files.map((file) => file.meta);
   }
 
-  /** All chunks in memory, oldest first. */
-  private memoryChunks(): Chunk[] {
-    return [...this.frozen, this.active].flatMap((memtable) => memtable.chunks);
-  }
-
-  /** The chunks in memory, for time bounds. */
-  get chunks(): readonly Chunk[] {
-    return this.memoryChunks();
+  /** Times of the rows in memory, a span a memtable. */
+  get memorySpans(): readonly TimeSpan[] {
+    return [...this.frozen, this.active].flatMap(({ times }) => times ?? []);
   }
 
   /** Copies rows into the active memtable; they are visible after `publish`. */
@@ -187,7 +189,7 @@ export class Region {
     const memtable = this.active;
     // One that only failed writes used holds memory without rows: it goes the same way.
     if (memtable.bytes === 0 && !isShared) return undefined;
-    this.active = new Memtable(this.pool);
+    this.active = new Memtable(this.pool, this.mayJoin);
     memtable.sealedSequence = sealedSequence;
     this.frozen.push(memtable);
     return memtable;
@@ -213,30 +215,16 @@ export class Region {
   /** What a worker needs to write a frozen memtable to files. */
   flushJob(memtable: Memtable, firstFileId: number): FlushJob {
     memtable.close();
-    const isUsed = new Uint8Array(this.registry.count);
-    for (const { series, rowCount } of memtable.chunks) {
-      for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
-    }
-    if (this.sharedBy !== undefined) this.leaveOutDropped(isUsed, this.sharedBy.liveIds());
-    const numbers: number[] = [];
-    for (let s = 0; s < isUsed.length; s++) if (isUsed[s] === 1) numbers.push(s);
-    const seriesNumbers = Uint32Array.from(numbers);
+    const { registry } = this;
     return {
       schema: this.schemaNow,
       chunks: memtable.chunks,
-      seriesNumbers,
-      tags: tagsOfSeries(this.registry, seriesNumbers),
-      seriesEnd: isUsed.length,
+      tags: registry.view(),
+      seriesCount: registry.count,
+      liveTables: this.sharedBy?.liveIds(),
       older: this.files.map(({ meta: { minTime, maxTime } }) => ({ minTime, maxTime })),
       firstFileId,
     };
-  }
-
-  private leaveOutDropped(isUsed: Uint8Array, liveIds: readonly string[]): void {
-    const live = new Set<string | undefined>(liveIds);
-    const isLive = Uint8Array.from(this.registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
-    const tableOf = this.registry.codesAt(0);
-    for (let s = 0; s < isUsed.length; s++) if (isLive[tableOf[s] as number] === 0) isUsed[s] = 0;
   }
 
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
@@ -312,7 +300,7 @@ export class Region {
     for (const file of files) file.retain();
     this.readers++;
     return {
-      chunks: this.memoryChunks(),
+      memtables: memtables.filter(({ chunks }) => chunks.length > 0).map((memtable) => memtable.view()),
       files,
       release: async () => {
         for (const memtable of memtables) memtable.release();
@@ -334,7 +322,7 @@ export class Region {
     const memtables = sequence === undefined ? [] : [...this.frozen, this.active];
     if (sequence !== undefined) {
       this.frozen = [];
-      this.active = new Memtable(this.pool);
+      this.active = new Memtable(this.pool, this.mayJoin);
       this.markFlushed(sequence);
     }
     return {
@@ -357,7 +345,7 @@ export class Region {
       memtable.release();
     }
     this.frozen = [];
-    this.active = new Memtable(this.pool);
+    this.active = new Memtable(this.pool, this.mayJoin);
     for (const file of files) await (deleteFiles ? file.drop() : file.release());
     this.isDropped = deleteFiles;
     await this.deleteFolderIfUnused();

@@ -8,6 +8,7 @@ import type { ScanBatch } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
 import { concatPieces } from "./concat.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
+import type { ScanDictionary } from "./scan-dictionary.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
 /** A column of the projection. */
@@ -26,6 +27,8 @@ export interface Segment extends RowRange {
 export interface TagCodes {
   codesAt(position: number): Uint32Array;
   dictionaryAt(position: number): readonly (string | undefined)[];
+  /** The text of one code. */
+  textAt(position: number, code: number): string | undefined;
 }
 
 /** What turns segments into batches. */
@@ -35,6 +38,8 @@ export interface Assembler {
   readonly tags: TagCodes;
   readonly timeType: DataType;
   readonly mergeMode: MergeMode;
+  /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */
+  readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
 }
 
 /** A batch of the segments' rows, one after another. */
@@ -72,7 +77,7 @@ export async function assembleClusters(assembler: Assembler, clusters: readonly 
   const runs = runsOfGroups(clusters, group, plan.order, plan.starts, plan.rowCount);
   const vectors: Vector[] = [];
   for (const column of assembler.output) {
-    if (column.kind === "tag") vectors.push(tagVector(assembler.tags, column.position, runs, plan.rowCount));
+    if (column.kind === "tag") vectors.push(tagVector(assembler, column.position, runs, plan.rowCount));
     else if (column.kind === "time") vectors.push(mergeColumn(plan, times, assembler.mergeMode));
     else vectors.push(mergeColumn(plan, await readField(assembler, column.column, joined, total), assembler.mergeMode));
   }
@@ -138,7 +143,7 @@ function readColumn(
   rowCount: number,
   runs: SeriesRuns,
 ): Promise<Vector> | Vector {
-  if (column.kind === "tag") return tagVector(assembler.tags, column.position, runs, rowCount);
+  if (column.kind === "tag") return tagVector(assembler, column.position, runs, rowCount);
   if (column.kind === "time") return readTimes(assembler, segments, rowCount);
   return readField(assembler, column.column, segments, rowCount);
 }
@@ -170,11 +175,13 @@ async function readPieces(
   return pieces;
 }
 
-function tagVector(tags: TagCodes, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {
+function tagVector({ tags, dictionaries }: Assembler, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {
   const codes = new Uint32Array(rowCount);
+  const own = dictionaries.get(position);
   const codeOf = tags.codesAt(position);
   for (let run = 0; run < runs.series.length; run++) {
-    codes.fill(codeOf[runs.series[run] as number] as number, runs.starts[run], runs.starts[run + 1]);
+    const code = codeOf[runs.series[run] as number] as number;
+    codes.fill(own === undefined ? code : own.codeOf(code), runs.starts[run], runs.starts[run + 1]);
   }
-  return { kind: "dictionary", codes, dictionary: tags.dictionaryAt(position) };
+  return { kind: "dictionary", codes, dictionary: own?.texts ?? tags.dictionaryAt(position) };
 }

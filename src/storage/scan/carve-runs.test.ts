@@ -37,10 +37,10 @@ async function carve(times: readonly number[], sets: readonly SourceTombstones[]
   const runs = new RunList();
   if (times.length > 0) runs.push(1, 0, 0, times.length, times[0]!, times.at(-1)!);
   const reads = { count: 0 };
-  const carved = await carveRuns(runs, [sourceOf(times, reads)], sets);
+  const carved = await carveRuns(runs, [sourceOf(times, reads)], sets, (slot) => slot);
   const pieces = Array.from({ length: carved.count }, (_, i) => {
     const piece = times.slice(carved.starts[i], carved.ends[i]);
-    expect([carved.series[i], carved.sources[i], carved.firsts[i], carved.lasts[i]]).toEqual([1, 0, piece[0]!, piece.at(-1)!]);
+    expect([carved.slots[i], carved.sources[i], carved.firsts[i], carved.lasts[i]]).toEqual([1, 0, piece[0]!, piece.at(-1)!]);
     return piece;
   });
   return { pieces, reads: reads.count };
@@ -64,7 +64,7 @@ test("a source does not delete its own rows, nor those of newer ones", async () 
   const runs = new RunList();
   for (const source of [0, 1, 2]) runs.push(1, source, 0, 1, 5, 5);
   const sources = [0, 1, 2].map(() => sourceOf([5], { count: 0 }));
-  const carved = await carveRuns(runs, sources, tombstones(1, [[1, 0, 9]]));
+  const carved = await carveRuns(runs, sources, tombstones(1, [[1, 0, 9]]), (slot) => slot);
   expect([...carved.sources.subarray(0, carved.count)]).toEqual([1, 2]);
 });
 

@@ -21,13 +21,13 @@ export interface SourceTombstones {
 /**
  * The runs without deleted rows, in their order. Times of runs and of all sets count from one base.
  *
- * @param regionSeries the series that sets know, by the numbers of the runs; by default they are the same
+ * @param seriesOf the series of a slot, as the sets know it
  */
 export async function carveRuns(
   runs: RunList,
   sources: readonly ScanSource[],
   tombstones: readonly SourceTombstones[],
-  regionSeries?: Uint32Array,
+  seriesOf: (slot: number) => number,
 ): Promise<RunList> {
   if (tombstones.length === 0) return runs;
   const carved = new RunList();
@@ -36,12 +36,11 @@ export async function carveRuns(
     const end = runs.ends[i] as number;
     if (end <= start) continue;
     const source = runs.sources[i] as number;
-    const series = runs.series[i] as number;
+    const slot = runs.slots[i] as number;
     const run = { start, end, first: runs.firsts[i] as number, last: runs.lasts[i] as number };
-    const known = regionSeries === undefined ? series : (regionSeries[series] as number);
-    const hidden = stretchesOver(tombstones, source, known, run.first, run.last);
-    if (hidden.length === 0) carved.push(series, source, start, end, run.first, run.last);
-    else await carveRun(run, series, source, hidden, sources[source] as ScanSource, carved);
+    const hidden = stretchesOver(tombstones, source, seriesOf(slot), run.first, run.last);
+    if (hidden.length === 0) carved.push(slot, source, start, end, run.first, run.last);
+    else await carveRun(run, slot, source, hidden, sources[source] as ScanSource, carved);
   }
   return carved;
 }
@@ -90,7 +89,7 @@ function joined(stretches: Stretch[]): Stretch[] {
 
 async function carveRun(
   run: Run,
-  series: number,
+  slot: number,
   source: number,
   hidden: readonly Stretch[],
   rows: ScanSource,
@@ -101,7 +100,7 @@ async function carveRun(
   const times = await timesOf(rows, run);
   let from = 0;
   const keep = (to: number): void => {
-    if (to > from) carved.push(series, source, run.start + from, run.start + to, times[from] as number, times[to - 1] as number);
+    if (to > from) carved.push(slot, source, run.start + from, run.start + to, times[from] as number, times[to - 1] as number);
   };
   for (const { first, last } of hidden) {
     const start = lowerBound(times, from, first);

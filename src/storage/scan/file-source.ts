@@ -1,12 +1,12 @@
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
-import { DROPPED } from "../memtable/sort-rows.ts";
 import type { OpenSst } from "../sst/sst-file.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";
 import { PageSummaries, type ResolvedSummaries } from "./page-summaries.ts";
 import type { RunList } from "./run-list.ts";
+import type { SeriesSelection } from "./series-selection.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 
 /** What a scan tells its file sources. */
@@ -17,6 +17,7 @@ export interface FileScan {
   readonly minOffset: number;
   readonly maxOffset: number;
   readonly timeColumnId: number;
+  readonly selection: SeriesSelection;
   readonly conditions: readonly ColumnCondition[];
   readonly summaries: ResolvedSummaries | undefined;
   readonly metrics: ScanMetrics | undefined;
@@ -26,10 +27,10 @@ export interface FileScan {
 export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const timeColumn = file.columnOf(scan.timeColumnId);
   const pruner = new PagePruner(file, scan.conditions, scan.metrics);
-  const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.metrics);
+  const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.selection, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
   return {
-    addRuns: (source, numbers, runs) => addRuns(file, scan, source, numbers, runs),
+    addRuns: (source, from, to, runs) => addRuns(file, scan, source, from, to, runs),
     times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       const position = file.columnOf(column.id);
@@ -53,18 +54,34 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   };
 }
 
-function addRuns(file: OpenSst, scan: FileScan, source: number, numbers: Uint32Array, runs: RunList): void {
+function addRuns(file: OpenSst, scan: FileScan, source: number, from: number, to: number, runs: RunList): void {
   const { index, series } = file;
-  const { minOffset, maxOffset } = scan;
-  let start = 0;
-  for (let run = 0; run < series.length; run++) {
-    const end = index.ends[run] as number;
+  const { minOffset, maxOffset, selection } = scan;
+  const add = (run: number, slot: number): void => {
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
-    const number = numbers[series[run] as number] as number;
-    if (last >= minOffset && first <= maxOffset && number !== DROPPED) runs.push(number, source, start, end, first, last);
-    start = end;
+    if (last < minOffset || first > maxOffset) return;
+    runs.push(slot, source, run === 0 ? 0 : (index.ends[run - 1] as number), index.ends[run] as number, first, last);
+  };
+  if (selection.isFew) {
+    for (const [run, slot] of fewRuns(file, selection, from, to)) add(run, slot);
+    return;
   }
+  const slots = selection.slotOfSeries();
+  for (let run = 0; run < series.length; run++) {
+    const slot = slots[series[run] as number] as number;
+    if (slot >= from && slot < to) add(run, slot); // DROPPED is above every slot.
+  }
+}
+
+/** Runs of the series in slots `[from, to)` and their slots, in the order of the file's rows. */
+function fewRuns(file: OpenSst, selection: SeriesSelection, from: number, to: number): (readonly [run: number, slot: number])[] {
+  const found: (readonly [number, number])[] = [];
+  for (let slot = from; slot < to; slot++) {
+    const run = file.runOf(selection.seriesOf(slot));
+    if (run >= 0) found.push([run, slot]);
+  }
+  return found.sort((a, b) => a[0] - b[0]);
 }
 
 /** One page is asked for once however many ranges lie in it: newest rows of 4,000 series are 4,000 ranges in a few hundred pages. */

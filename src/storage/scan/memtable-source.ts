@@ -1,24 +1,44 @@
-import type { MergeMode } from "../../table/schema.ts";
-import type { Chunk } from "../memtable/chunk.ts";
-import { scatterColumn } from "../memtable/scatter.ts";
-import { type RowSelection, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
 import type { Vector } from "../../column/vector.ts";
+import type { MergeMode } from "../../table/schema.ts";
+import { type MemtableView, pickRows } from "../memtable/pick-rows.ts";
+import { scatterColumn } from "../memtable/scatter.ts";
+import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
+import { tombstonesOf } from "../tombstone/delete-chunk.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
+import type { SeriesSelection } from "./series-selection.ts";
+
+/** What a scan tells its memtable source. */
+export interface MemtableScan {
+  /** What run times count from; `[minOffset, maxOffset]` is wanted. */
+  readonly base: bigint;
+  readonly minOffset: number;
+  readonly maxOffset: number;
+  readonly selection: SeriesSelection;
+  /** Series numbers are below it. */
+  readonly seriesCount: number;
+  readonly newestOnly: boolean;
+  readonly mergeMode: MergeMode;
+}
+
+/** Rows in memory for each row that a chain may be followed to: beyond, a pass over all rows is cheaper. */
+const VISIT_SHARE = 8;
 
 /**
- * The wanted rows of memtables as a source: sorted when the scan begins, each column moved when it is first asked for.
+ * The wanted rows of memtables as a source: found when the scan begins, each column moved when it is first asked for.
  *
- * @param chunks oldest first
- * @param selection the scan's range and series; buckets are the numbers that runs carry
+ * Measured on 3M rows of 4,000 series in memory (11 ints): one series' hour 0.6 ms, before 45; newest rows of all series 9 ms, before 70.
+ *
+ * @param memtables oldest first
  */
-export function memtableSource(chunks: readonly Chunk[], selection: RowSelection, mergeMode: MergeMode): ScanSource {
-  const sorted = sortRows(chunks, selection, mergeMode);
+export function memtableSource(memtables: readonly MemtableView[], scan: MemtableScan): ScanSource {
+  const { base } = scan;
+  const sorted = wantedRows(memtables, scan);
   const columns = new Map<number, Vector>();
   return {
-    addRuns: (source, _numbers, runs) => addRuns(sorted, source, runs),
+    addRuns: (source, from, to, runs) => addRuns(sorted, source, from, to, runs),
     async times(ranges): Promise<readonly Piece[]> {
-      const vector: Vector = { kind: "time", base: selection.base, offsets: sorted.times, validity: undefined };
+      const vector: Vector = { kind: "time", base, offsets: sorted.times, validity: undefined };
       return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
     },
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
@@ -38,9 +58,36 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
   };
 }
 
-function addRuns(sorted: SortedRows, source: number, runs: RunList): void {
+function wantedRows(memtables: readonly MemtableView[], scan: MemtableScan): SortedRows {
+  const { base, minOffset, maxOffset, selection, seriesCount, newestOnly, mergeMode } = scan;
+  const chunks = memtables.flatMap((memtable) => memtable.chunks);
+  const slots = chunks.some(({ deletes }) => deletes === true) ? selection.slotOfSeries() : undefined;
+  const isWanted = (series: number): boolean => slots?.[series] !== DROPPED;
+  const tombstones = slots === undefined ? undefined : tombstonesOf(chunks, base, minOffset, maxOffset, isWanted);
+  if (selection.isFew || newestOnly) {
+    let rowCount = 0;
+    for (const chunk of chunks) rowCount += chunk.rowCount;
+    for (const memtable of memtables) memtable.postings.extend(memtable.chunks, memtable.starts, seriesCount);
+    const visitsMax = selection.count + rowCount / VISIT_SHARE;
+    const pick = { base, minOffset, maxOffset, newestOnly, visitsMax, tombstones, slotCount: selection.count };
+    const picked = pickRows(memtables, { ...pick, seriesOf: (slot) => selection.seriesOf(slot) }, mergeMode);
+    if (picked !== undefined) return picked;
+  }
+  const rows = { base, minOffset, maxOffset, bucketOfSeries: selection.slotOfSeries(), bucketCount: selection.count };
+  return sortRows(chunks, rows, mergeMode);
+}
+
+/** Runs are in the order of slots. */
+function addRuns(sorted: SortedRows, source: number, from: number, to: number, runs: RunList): void {
   const { runBuckets, runStarts, times } = sorted;
-  for (let run = 0; run < runBuckets.length; run++) {
+  let low = 0;
+  let high = runBuckets.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((runBuckets[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  for (let run = low; run < runBuckets.length && (runBuckets[run] as number) < to; run++) {
     const start = runStarts[run] as number;
     const end = runStarts[run + 1] as number;
     runs.push(runBuckets[run] as number, source, start, end, times[start] as number, times[end - 1] as number);

@@ -21,7 +21,10 @@ export class PagePruner {
     this.isOut = new Uint8Array(conditions.length === 0 ? 0 : file.pageStarts.length);
   }
 
-  /** Decides on the pages of the runs `own`, which stand alone. To be called before `holdsNothing`. */
+  /**
+   * Decides on the pages of the runs `own`, which stand alone. To be called before `holdsNothing`; what was decided on these pages before,
+   * for other runs, no longer counts.
+   */
   async decide(runs: RunList, own: Uint32Array): Promise<void> {
     if (this.conditions.length === 0) return;
     const { file, metrics, isOut } = this;
@@ -34,8 +37,8 @@ export class PagePruner {
       if (low >= high) continue;
       const isOutByBounds = !this.conditions.every((condition) => statisticsMayMeet(file, condition, page));
       const isOutByIndex = !isOutByBounds && lookup !== undefined && !(await this.indexesMayMeet(lookup, low, high));
-      if (!isOutByBounds && !isOutByIndex) continue;
-      isOut[page] = 1;
+      isOut[page] = isOutByBounds || isOutByIndex ? 1 : 0;
+      if (isOut[page] === 0) continue;
       if (metrics === undefined) continue;
       metrics.pagesSkipped++;
       if (isOutByIndex) metrics.pagesSkippedByIndex++;

@@ -8,6 +8,7 @@ import type { OpenSst } from "../sst/sst-file.ts";
 import { floorTo } from "../sst/time-window.ts";
 import type { StoredAs } from "./former-column.ts";
 import type { RunList } from "./run-list.ts";
+import type { SeriesSelection } from "./series-selection.ts";
 
 /** A column whose figures are wanted. */
 export interface SummaryColumn {
@@ -35,10 +36,12 @@ const SEVERAL = -2;
 export class PageSummaries {
   private readonly file: OpenSst;
   private readonly wanted: ResolvedSummaries;
+  private readonly selection: SeriesSelection;
   private readonly metrics: ScanMetrics | undefined;
   private readonly isDone: Uint8Array;
 
-  constructor(file: OpenSst, wanted: ResolvedSummaries, metrics: ScanMetrics | undefined) {
+  constructor(file: OpenSst, wanted: ResolvedSummaries, selection: SeriesSelection, metrics: ScanMetrics | undefined) {
+    this.selection = selection;
     this.file = file;
     this.wanted = wanted;
     this.metrics = metrics;
@@ -75,7 +78,7 @@ export class PageSummaries {
     for (let i = 0; i < own.length; i++) {
       const run = own[i] as number;
       const end = runs.ends[run] as number;
-      const number = runs.series[run] as number;
+      const number = this.selection.numberOf(runs.slots[run] as number);
       let from = runs.starts[run] as number;
       for (let page = this.file.pageOf(from); from < end; page++) {
         const to = Math.min(end, pageStarts[page + 1] as number);

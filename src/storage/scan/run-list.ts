@@ -1,20 +1,20 @@
 /**
- * Runs of rows that a scan is made of, as parallel arrays: run i is rows `[starts[i], ends[i])` of source `sources[i]`, all of series
- * `series[i]`, with times from `firsts[i]` to `lasts[i]` as offsets from the scan group's base.
+ * Runs of rows that a scan is made of, as parallel arrays: run i is rows `[starts[i], ends[i])` of source `sources[i]`, all of the
+ * series in slot `slots[i]` (`series-selection.ts`), with times from `firsts[i]` to `lasts[i]` as offsets from the scan group's base.
  */
 export class RunList {
   count = 0;
-  series: Uint32Array<ArrayBuffer> = new Uint32Array(256);
+  slots: Uint32Array<ArrayBuffer> = new Uint32Array(256);
   sources: Uint16Array<ArrayBuffer> = new Uint16Array(256);
   starts: Uint32Array<ArrayBuffer> = new Uint32Array(256);
   ends: Uint32Array<ArrayBuffer> = new Uint32Array(256);
   firsts: Float64Array<ArrayBuffer> = new Float64Array(256);
   lasts: Float64Array<ArrayBuffer> = new Float64Array(256);
 
-  push(series: number, source: number, start: number, end: number, first: number, last: number): void {
+  push(slot: number, source: number, start: number, end: number, first: number, last: number): void {
     const i = this.count++;
-    if (i === this.series.length) this.grow();
-    this.series[i] = series;
+    if (i === this.slots.length) this.grow();
+    this.slots[i] = slot;
     this.sources[i] = source;
     this.starts[i] = start;
     this.ends[i] = end;
@@ -23,10 +23,10 @@ export class RunList {
   }
 
   private grow(): void {
-    const length = this.series.length * 2;
-    const { series, sources, starts, ends, firsts, lasts } = this;
-    this.series = new Uint32Array(length);
-    this.series.set(series);
+    const length = this.slots.length * 2;
+    const { slots, sources, starts, ends, firsts, lasts } = this;
+    this.slots = new Uint32Array(length);
+    this.slots.set(slots);
     this.sources = new Uint16Array(length);
     this.sources.set(sources);
     this.starts = new Uint32Array(length);

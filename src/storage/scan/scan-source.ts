@@ -35,12 +35,8 @@ export interface RowRange {
 
 /** Rows of one snapshot and one 64-day group. `start` and `end` are row numbers, `[start, end)`. */
 export interface ScanSource {
-  /**
-   * Adds the source's runs of wanted series that touch the time range, under the number `source`.
-   *
-   * @param numbers by the region's series: the number that a run carries, or DROPPED when the series is not wanted
-   */
-  addRuns(source: number, numbers: Uint32Array, runs: RunList): void;
+  /** Adds the source's runs of series in slots `[from, to)` that touch the time range, under the number `source`, in the order of rows. */
+  addRuns(source: number, from: number, to: number, runs: RunList): void;
   /** Offsets of the rows of `ranges` from the group's base, in their order, in pieces of kind "time". */
   times(ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** Values of the rows of `ranges`, in their order, in pieces. */

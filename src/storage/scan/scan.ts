@@ -5,45 +5,51 @@
  *        ─► batches: runs that stand alone as they lie in their source; overlapping runs merged by time
  *
  * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
+ *
+ * Series are taken in slices in the order of their tags when there are very many, so that lists of runs are bounded whatever a table has:
+ * rows of files lie in that order, so pages of a slice lie together.
  */
 import { throwIfCancelled } from "../../base/cancel.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
-import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
 import type { PageCache } from "../cache/page-cache.ts";
-import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
-import { DROPPED } from "../memtable/sort-rows.ts";
-import { orderByTags, tagsOfSeries } from "../series/series-ranks.ts";
+import type { MemtableView } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst, SstFile } from "../sst/sst-file.ts";
-import type { WantedTag } from "../sst/tag-filter.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment, type TagCodes } from "./assemble.ts";
 import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
-import { RunList } from "./run-list.ts";
+import { orderUnits } from "./ordered-units.ts";
 import type { ResolvedSummaries } from "./page-summaries.ts";
+import { RunList } from "./run-list.ts";
+import { ScanDictionary } from "./scan-dictionary.ts";
 import type { ScanSource } from "./scan-source.ts";
-import { wantedTagsIn } from "./wanted-tags.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
+import { FEW_SHARE, type SeriesSelection, selectOfTable, selectSeries, type TableSeries } from "./series-selection.ts";
 import { splitCluster } from "./split-cluster.ts";
+import { wantedTagsIn } from "./wanted-tags.ts";
 
 /** Rows after which a batch is handed out. */
 const BATCH_ROWS = 16_384;
 /** A batch that reached this many rows is handed out at the end of a page, so that whole pages pass through without a copy. */
 const BATCH_ROWS_AT_PAGE_END = 4096;
+/** Series whose runs are listed at a time: 28 B a run, so 14 MiB for eight sources. */
+const SLICE_SERIES = 65_536;
 
 /** A scan with names resolved. */
 export interface ResolvedScan {
-  readonly chunks: readonly Chunk[];
+  /** Oldest first. */
+  readonly memtables: readonly MemtableView[];
   /** Oldest first. The caller keeps them in use until the scan ends. */
   readonly files: readonly SstFile[];
   readonly registry: SeriesRegistry;
   /** Which series the scan sees, under which numbers; absent: all of `registry`, under its own. */
-  readonly selection?: SeriesSelection;
+  readonly selection?: TableSeries;
   readonly cache: PageCache;
   readonly mergeMode: MergeMode;
   readonly timeUnit: TimeUnit;
@@ -57,38 +63,24 @@ export interface ResolvedScan {
   readonly metrics: ScanMetrics | undefined;
 }
 
-/** A part of a region's series, for scans of a table that shares its region with others. */
-export interface SeriesSelection {
-  /** Series by the numbers that runs carry: their order, and how many there are. */
-  readonly registry: SeriesRegistry;
-  /** Tags by those numbers, where the registry's columns are not the table's. */
-  readonly tags?: TagCodes;
-  /** What a file must hold to be read at all. */
-  readonly fileTags: readonly WantedTag[];
-  /** The number of each of the region's series, or DROPPED. Asked once, when the series of all files to be read are known. */
-  numbersOf(predicates: readonly TagPredicate[]): Uint32Array;
-}
-
-/** The series wanted: by the region's numbers, the number that runs carry or DROPPED; those are below `count`. */
-interface WantedSeries {
-  readonly numbers: Uint32Array;
-  readonly count: number;
-  readonly registry: SeriesRegistry;
-}
-
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
-export async function* scanRows(scan: ResolvedScan): AsyncGenerator<ScanBatch> {
-  const { request, metrics } = scan;
+export async function* scanRows(scan: ResolvedScan, sliceSeries: number = SLICE_SERIES): AsyncGenerator<ScanBatch> {
+  const { request, metrics, registry } = scan;
   throwIfCancelled(request.signal);
   const opened = await openFiles(scan);
-  const wanted = wantedOf(scan);
+  const isOrdered = request.order === "series-time";
+  const isSorted = isOrdered || registry.count > sliceSeries;
+  const selection =
+    scan.selection === undefined
+      ? selectSeries(registry, request.tagPredicates, isSorted)
+      : selectOfTable(registry, scan.selection, request.tagPredicates, isSorted);
+  if (selection.count === 0) return;
   const groups = groupsOf(scan, opened, request.timeRange);
-  const seen = request.newestPerSeries === true ? new Uint8Array(wanted.count) : undefined;
+  const seen = request.newestPerSeries === true ? new Uint8Array(selection.count) : undefined;
   if (seen !== undefined) groups.reverse();
+  const plan: ScanPlan = { scan, opened, groups, selection, seen, sliceSeries, dictionaries: dictionariesOf(scan, selection) };
   let returned = 0;
-  const batches =
-    request.order === "series-time" ? orderedBatches(scan, opened, groups, wanted, seen) : plainBatches(scan, opened, groups, wanted, seen);
-  for await (const batch of batches) {
+  for await (const batch of isOrdered ? orderedBatches(plan) : plainBatches(plan)) {
     if (batch.rowCount === 0) continue;
     returned += batch.rowCount;
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
@@ -96,6 +88,34 @@ export async function* scanRows(scan: ResolvedScan): AsyncGenerator<ScanBatch> {
     if (request.limit !== undefined && returned >= request.limit) return;
     throwIfCancelled(request.signal);
   }
+}
+
+/** What the parts of a scan share. */
+interface ScanPlan {
+  readonly scan: ResolvedScan;
+  readonly opened: readonly OpenedFile[];
+  /** Starts of the groups that hold rows of the range, in the order in which they are read. */
+  readonly groups: readonly bigint[];
+  readonly selection: SeriesSelection;
+  /** By slot, 1 for series whose newest row is out; undefined when all rows are wanted. */
+  readonly seen: Uint8Array | undefined;
+  readonly sliceSeries: number;
+  readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
+}
+
+/** Dictionaries of this scan for its tags, where it wants few of the table's series. */
+function dictionariesOf(scan: ResolvedScan, { count }: SeriesSelection): Map<number, ScanDictionary> {
+  const dictionaries = new Map<number, ScanDictionary>();
+  if (count * FEW_SHARE >= (scan.selection?.registry ?? scan.registry).count) return dictionaries;
+  for (const column of scan.output) {
+    if (column.kind === "tag") dictionaries.set(column.position, new ScanDictionary(tagsOf(scan), column.position));
+  }
+  return dictionaries;
+}
+
+/** Tags by the numbers that runs carry. */
+function tagsOf({ selection, registry }: ResolvedScan): TagCodes {
+  return selection?.tags ?? selection?.registry ?? registry;
 }
 
 interface OpenedFile {
@@ -122,40 +142,34 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   return opened;
 }
 
-function wantedOf({ request, registry, selection }: ResolvedScan): WantedSeries {
-  if (selection === undefined) return { numbers: wantedSeries(request.tagPredicates, registry), count: registry.count, registry };
-  const numbers = selection.numbersOf(request.tagPredicates);
-  return { numbers, count: selection.registry.count, registry: selection.registry };
-}
-
-/** Bucket of each series: its number, or DROPPED when a tag predicate refuses it. */
-export function wantedSeries(predicates: readonly TagPredicate[], registry: SeriesRegistry): Uint32Array {
-  const buckets = new Uint32Array(registry.count);
-  for (let s = 0; s < buckets.length; s++) buckets[s] = s;
-  for (const predicate of predicates) {
-    const position = registry.positionOfName(predicate.column);
-    const dictionary = registry.dictionaryAt(position);
-    const accepts = new Uint8Array(dictionary.length);
-    if (predicate.kind === "in") {
-      const values = new Set(predicate.values);
-      for (let code = 0; code < accepts.length; code++) accepts[code] = values.has(dictionary[code]) ? 1 : 0;
-    } else for (let code = 0; code < accepts.length; code++) accepts[code] = predicate.test(dictionary[code]) ? 1 : 0;
-    const codes = registry.codesAt(position);
-    for (let s = 0; s < buckets.length; s++) if (accepts[codes[s] as number] === 0) buckets[s] = DROPPED;
-  }
-  return buckets;
-}
-
 /** Starts of the 64-day groups that hold rows of the range, oldest first. */
 function groupsOf(scan: ResolvedScan, opened: readonly OpenedFile[], range: TimeRange): bigint[] {
   const length = groupLength(scan.timeUnit);
   const starts = new Set<bigint>();
   for (const { file } of opened) starts.add(groupStartOf(file.meta.minTime, scan.timeUnit)); // A file lies within one group.
-  for (const chunk of scan.chunks) addGroupStarts(chunk, length, starts);
+  for (const memtable of scan.memtables) addGroups(memtable, scan.timeUnit, starts);
   const touched = [...starts].filter((start) => start < range.end && start + BigInt(length) > range.start);
   return touched.sort((a, b) => (a < b ? -1 : 1));
 }
 
+/** Memtables of one group, which most are, are told by their first and last time. */
+function addGroups({ chunks, times }: MemtableView, unit: TimeUnit, starts: Set<bigint>): void {
+  const only = times === undefined ? undefined : groupStartOf(times.min, unit);
+  if (only !== undefined && times !== undefined && only === groupStartOf(times.max, unit)) starts.add(only);
+  else for (const chunk of chunks) addGroupStarts(chunk, groupLength(unit), starts);
+}
+
+/** The sources of one 64-day group. */
+interface GroupSources {
+  readonly assembler: Assembler;
+  /** What is wanted of the group, as offsets from its start. */
+  readonly minOffset: number;
+  readonly maxOffset: number;
+  /** What sources delete of older ones. */
+  readonly tombstones: readonly SourceTombstones[];
+}
+
+/** The runs of a slice of series in one group. */
 interface Group {
   readonly assembler: Assembler;
   readonly runs: RunList;
@@ -163,54 +177,44 @@ interface Group {
   /** `singles` by source. */
   readonly singlesOf: readonly Uint32Array[];
   readonly clusters: readonly (readonly number[])[];
+  readonly selection: SeriesSelection;
 }
 
-async function openGroup(
-  scan: ResolvedScan,
-  opened: readonly OpenedFile[],
-  base: bigint,
-  wanted: WantedSeries,
-  seen: Uint8Array | undefined,
-): Promise<Group> {
+function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, base: bigint): GroupSources {
   const length = groupLength(scan.timeUnit);
+  const { registry, mergeMode, metrics, conditions, summaries, timeColumnId } = scan;
   const { timeRange } = scan.request;
   const minOffset = timeRange.start <= base ? 0 : Number(timeRange.start - base);
   const end = base + BigInt(length);
   const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
+  const wanted = { base, minOffset, maxOffset, selection };
   const sources: ScanSource[] = [];
-  const fileScan = {
-    base,
-    minOffset,
-    maxOffset,
-    timeColumnId: scan.timeColumnId,
-    conditions: scan.conditions,
-    summaries: scan.summaries,
-    metrics: scan.metrics,
-  };
+  const fileScan = { ...wanted, timeColumnId, conditions, summaries, metrics };
   for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
-  if (scan.chunks.length > 0) {
-    const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted.numbers, bucketCount: wanted.count };
-    sources.push(memtableSource(scan.chunks, selection, scan.mergeMode));
+  if (scan.memtables.length > 0) {
+    const memtableScan = { ...wanted, seriesCount: registry.count, newestOnly: seen !== undefined, mergeMode };
+    sources.push(memtableSource(scan.memtables, memtableScan));
   }
+  const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
+  const assembler = { sources, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
+  return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
+}
+
+/** Slots `[from, to)` of a group. */
+async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to: number): Promise<Group> {
+  const { scan, seen, selection } = plan;
+  const { assembler, minOffset, maxOffset, tombstones } = group;
   const found = new RunList();
-  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, wanted.numbers, found);
-  await clipRuns(found, sources, minOffset, maxOffset);
-  const tombstones = tombstonesOf(sources);
-  const regionSeries = tombstones.length === 0 || scan.selection === undefined ? undefined : inverseOf(wanted);
-  const runs = await carveRuns(found, sources, tombstones, regionSeries);
+  for (let s = 0; s < assembler.sources.length; s++) (assembler.sources[s] as ScanSource).addRuns(s, from, to, found);
+  await clipRuns(found, assembler.sources, minOffset, maxOffset);
+  const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
-  if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, wanted.count, mayRepeat || scan.request.order === "series-time");
+  if (seen !== undefined) keepNewest(runs, from, to - from, seen, mayRepeat);
+  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order === "series-time");
+  const { sources } = assembler;
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
-  const assembler = {
-    sources,
-    output: scan.output,
-    tags: scan.selection?.tags ?? wanted.registry,
-    timeType: { kind: "timestamp", unit: scan.timeUnit } as const,
-    mergeMode: scan.mergeMode,
-  };
-  return { assembler, runs, singles: single, singlesOf, clusters };
+  return { assembler, runs, singles: single, singlesOf, clusters, selection };
 }
 
 /** Runs that stand alone, source by source: they come in the order of their sources. */
@@ -234,78 +238,75 @@ function tombstonesOf(sources: readonly ScanSource[]): SourceTombstones[] {
   });
 }
 
-/** The region's series of each number that runs carry. */
-function inverseOf({ numbers, count }: WantedSeries): Uint32Array {
-  const regionSeries = new Uint32Array(count);
-  for (let series = 0; series < numbers.length; series++) {
-    const number = numbers[series] as number;
-    if (number !== DROPPED) regionSeries[number] = series;
-  }
-  return regionSeries;
-}
-
-function segmentOf(runs: RunList, i: number): Segment {
+function segmentOf({ runs, selection }: Group, i: number): Segment {
   return {
     source: runs.sources[i] as number,
-    series: runs.series[i] as number,
+    series: selection.numberOf(runs.slots[i] as number),
     start: runs.starts[i] as number,
     end: runs.ends[i] as number,
   };
 }
 
 /** The segments of a cluster, cut where they are too long to be merged at once. */
-function partsOf({ assembler, runs }: Group, cluster: readonly number[]): Promise<(readonly Segment[])[]> {
+function partsOf(group: Group, cluster: readonly number[]): Promise<(readonly Segment[])[]> {
   return splitCluster(
-    cluster.map((i) => segmentOf(runs, i)),
-    assembler.sources,
+    cluster.map((i) => segmentOf(group, i)),
+    group.assembler.sources,
   );
 }
 
 /** Order "none": source by source, then what had to be merged. */
-async function* plainBatches(
-  scan: ResolvedScan,
-  opened: readonly OpenedFile[],
-  groups: readonly bigint[],
-  wanted: WantedSeries,
-  seen: Uint8Array | undefined,
-): AsyncGenerator<ScanBatch> {
-  for (const base of groups) {
-    const group = await openGroup(scan, opened, base, wanted, seen);
-    const pending = new PendingBatch(group.assembler);
-    for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
-    for (const i of group.singles) {
-      const run = segmentOf(group.runs, i);
-      for (let at = run.start; at < run.end; ) {
-        at = pending.add(run, at);
-        if (pending.isFull) yield await pending.take();
-      }
+async function* plainBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
+  const { count } = plan.selection;
+  for (const base of plan.groups) {
+    const sources = openGroup(plan, base);
+    for (let from = 0; from < count; from += plan.sliceSeries) {
+      yield* plainSlice(await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries)));
     }
-    if (pending.rowCount > 0) yield await pending.take();
-    const clusters = new PendingClusters(group.assembler);
-    for (const cluster of group.clusters) {
-      for (const part of await partsOf(group, cluster)) {
-        clusters.add(part);
-        if (clusters.isFull) yield await clusters.take();
-      }
-    }
-    if (clusters.rowCount > 0) yield await clusters.take();
   }
 }
 
+async function* plainSlice(group: Group): AsyncGenerator<ScanBatch> {
+  const pending = new PendingBatch(group.assembler);
+  for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
+  for (const i of group.singles) {
+    const run = segmentOf(group, i);
+    for (let at = run.start; at < run.end; ) {
+      at = pending.add(run, at);
+      if (pending.isFull) yield await pending.take();
+    }
+  }
+  if (pending.rowCount > 0) yield await pending.take();
+  const clusters = new PendingClusters(group.assembler);
+  for (const cluster of group.clusters) {
+    for (const part of await partsOf(group, cluster)) {
+      clusters.add(part);
+      if (clusters.isFull) yield await clusters.take();
+    }
+  }
+  if (clusters.rowCount > 0) yield await clusters.take();
+}
+
 /** Order "series-time": series by their tags, each through all groups, oldest first. */
-async function* orderedBatches(
-  scan: ResolvedScan,
-  opened: readonly OpenedFile[],
-  groupStarts: readonly bigint[],
-  wanted: WantedSeries,
-  seen: Uint8Array | undefined,
-): AsyncGenerator<ScanBatch> {
-  const groups: Group[] = [];
-  for (const base of groupStarts) groups.push(await openGroup(scan, opened, base, wanted, seen));
+async function* orderedBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
+  const { count } = plan.selection;
+  const all: GroupSources[] = [];
+  for (const base of plan.groups) all.push(openGroup(plan, base));
+  for (let from = 0; from < count; from += plan.sliceSeries) {
+    const to = Math.min(count, from + plan.sliceSeries);
+    const groups: Group[] = [];
+    for (const group of all) groups.push(await sliceGroup(plan, group, from, to));
+    yield* orderedSlice(groups, from, to);
+  }
+}
+
+async function* orderedSlice(groups: readonly Group[], from: number, to: number): AsyncGenerator<ScanBatch> {
   let pending: PendingBatch | PendingClusters | undefined;
-  for (const { group: number, run, cluster } of orderedUnits(groups, wanted.registry)) {
-    const group = groups[number] as Group;
-    const { assembler, runs } = group;
+  const units = orderUnits(groups, from, to);
+  for (let i = 0; i < units.count; i++) {
+    const group = groups[units.groups[i] as number] as Group;
+    const { assembler } = group;
+    const cluster = group.clusters[units.clusters[i] as number];
     const wantsClusters = cluster !== undefined;
     if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
       if (pending.rowCount > 0) yield await pending.take();
@@ -319,47 +320,13 @@ async function* orderedBatches(
       }
       continue;
     }
-    const segment = segmentOf(runs, run);
+    const segment = segmentOf(group, units.runs[i] as number);
     for (let at = segment.start; at < segment.end; ) {
       at = pending.add(segment, at);
       if (pending.isFull) yield await pending.take();
     }
   }
   if (pending !== undefined && pending.rowCount > 0) yield await pending.take();
-}
-
-interface Unit {
-  readonly group: number;
-  readonly rank: number;
-  readonly first: number;
-  readonly run: number;
-  readonly cluster: readonly number[] | undefined;
-}
-
-function orderedUnits(groups: readonly Group[], registry: SeriesRegistry): Unit[] {
-  const used = new Set<number>();
-  for (const { runs, singles, clusters } of groups) {
-    for (const i of singles) used.add(runs.series[i] as number);
-    for (const cluster of clusters) used.add(runs.series[cluster[0] as number] as number);
-  }
-  const series = Uint32Array.from(used);
-  const order = orderByTags(tagsOfSeries(registry, series));
-  const rankOf = new Map<number, number>();
-  for (let rank = 0; rank < order.length; rank++) rankOf.set(series[order[rank] as number] as number, rank);
-  const units: Unit[] = [];
-  for (let g = 0; g < groups.length; g++) {
-    const { runs, singles, clusters } = groups[g] as Group;
-    const unitOf = (run: number, cluster: readonly number[] | undefined): Unit => ({
-      group: g,
-      rank: rankOf.get(runs.series[run] as number) as number,
-      first: cluster === undefined ? (runs.firsts[run] as number) : Math.min(...cluster.map((i) => runs.firsts[i] as number)),
-      run,
-      cluster,
-    });
-    for (const run of singles) units.push(unitOf(run, undefined));
-    for (const cluster of clusters) units.push(unitOf(cluster[0] as number, cluster));
-  }
-  return units.sort((a, b) => a.rank - b.rank || a.group - b.group || a.first - b.first);
 }
 
 /** Segments gathered for the next batch. */

@@ -84,7 +84,7 @@ test("cutting keeps exactly the rows of the range", async () => {
 });
 
 function overlaps(list: RunList, mayOverlap = true): { readonly single: number[]; readonly clusters: number[][] } {
-  const { single, clusters } = findOverlaps(list, 10, mayOverlap);
+  const { single, clusters } = findOverlaps(list, 0, 10, mayOverlap);
   return { single: [...single], clusters: clusters.map((cluster) => [...cluster]) };
 }
 
@@ -127,26 +127,35 @@ test("where nothing needs to be merged or ordered, overlapping runs stand alone"
 
 test("the newest row of each series stays; ties stay where rows are merged", () => {
   const list = listOf([0, 0, 1, 5], [0, 1, 3, 9], [0, 2, 7, 9], [1, 0, 1, 2]);
-  keepNewest(list, new Uint8Array(10), true);
+  keepNewest(list, 0, 10, new Uint8Array(10), true);
   expect(runsOf(list)).toEqual(["0-0@1..5", "6-7@9..9", "2-3@9..9", "1-2@2..2"]);
 });
 
 test("without merging only the newest source's row stays", () => {
   const list = listOf([0, 0, 1, 9], [0, 1, 3, 9], [0, 2, 1, 2]);
-  keepNewest(list, new Uint8Array(10), false);
+  keepNewest(list, 0, 10, new Uint8Array(10), false);
   expect(runsOf(list)).toEqual(["0-0@1..9", "6-7@9..9", "0-0@1..2"]);
 });
 
 test("a series that a newer group has answered stays out", () => {
   const seen = new Uint8Array(10);
-  keepNewest(listOf([0, 0, 1, 5]), seen, true);
+  keepNewest(listOf([0, 0, 1, 5]), 0, 10, seen, true);
   const older = listOf([0, 0, 1, 5], [1, 0, 1, 5]);
-  keepNewest(older, seen, true);
+  keepNewest(older, 0, 10, seen, true);
   expect(runsOf(older)).toEqual(["0-0@1..5", "4-5@5..5"]);
   expect([...seen.subarray(0, 3)]).toEqual([1, 1, 0]);
 });
 
+test("a slice of slots is looked at alone", () => {
+  const list = listOf([7, 0, 1, 5], [7, 1, 3, 9], [9, 0, 1, 2]);
+  const seen = new Uint8Array(10);
+  expect(findOverlaps(list, 7, 3, true)).toEqual({ single: Uint32Array.of(2), clusters: [[0, 1]] });
+  keepNewest(list, 7, 3, seen, true);
+  expect(runsOf(list)).toEqual(["0-0@1..5", "6-7@9..9", "1-2@2..2"]);
+  expect([...seen]).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+});
+
 test("a list of runs grows without losing any", () => {
   const list = listOf(...Array.from({ length: 1000 }, (_, i): Run => [i, i % 7, i, i + 1]));
-  expect([list.count, list.series[999], list.sources[999], list.firsts[999], list.lasts[255]]).toEqual([1000, 999, 5, 999, 256]);
+  expect([list.count, list.slots[999], list.sources[999], list.firsts[999], list.lasts[255]]).toEqual([1000, 999, 5, 999, 256]);
 });

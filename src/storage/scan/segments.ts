@@ -3,7 +3,7 @@
  * overlap in time and so may hold the same row, and order the rest.
  */
 import type { RunList } from "./run-list.ts";
-import type { ScanSource } from "./scan-source.ts";
+import type { Piece, ScanSource } from "./scan-source.ts";
 
 /** Runs of one series whose times overlap: their rows must be merged. Indexes into the run list, oldest source first. */
 export type Cluster = readonly number[];
@@ -17,33 +17,51 @@ export interface Emission {
 
 /** Cuts runs that reach out of `[minOffset, maxOffset]`; a run without a row inside ends up empty. */
 export async function clipRuns(runs: RunList, sources: readonly ScanSource[], minOffset: number, maxOffset: number): Promise<void> {
-  for (let i = 0; i < runs.count; i++) {
-    const reachesOut = (runs.firsts[i] as number) < minOffset || (runs.lasts[i] as number) > maxOffset;
-    if (!reachesOut) continue;
-    const source = sources[runs.sources[i] as number] as ScanSource;
-    const start = runs.starts[i] as number;
-    const end = runs.ends[i] as number;
-    const pieces = await source.times([{ start, end }]);
-    let kept = 0;
-    let before = 0;
-    let first = 0;
-    let last = 0;
-    for (const { vector, from, to } of pieces) {
-      if (vector?.kind !== "time") continue;
-      const low = lowerBound(vector.offsets, from, to, minOffset);
-      const high = lowerBound(vector.offsets, low, to, maxOffset + 1);
-      if (high > low) {
-        if (kept === 0) first = vector.offsets[low] as number;
-        last = vector.offsets[high - 1] as number;
-      }
-      if (kept === 0) before += low - from;
-      kept += high - low;
+  for (let i = 0; i < runs.count; ) {
+    // Times of many runs at once: a query of the last hour cuts the run of every series.
+    const source = runs.sources[i] as number;
+    const cut: number[] = [];
+    for (; i < runs.count && runs.sources[i] === source && cut.length < CLIPPED_AT_ONCE; i++) {
+      if ((runs.firsts[i] as number) < minOffset || (runs.lasts[i] as number) > maxOffset) cut.push(i);
     }
-    runs.starts[i] = start + before;
-    runs.ends[i] = start + before + kept;
-    runs.firsts[i] = first;
-    runs.lasts[i] = last;
+    if (cut.length === 0) continue;
+    const ranges = cut.map((run) => ({ start: runs.starts[run] as number, end: runs.ends[run] as number }));
+    const pieces = await (sources[source] as ScanSource).times(ranges);
+    let next = 0;
+    for (const run of cut) next = clipRun(runs, run, pieces, next, minOffset, maxOffset);
   }
+}
+
+/** Runs whose times are asked for together. */
+const CLIPPED_AT_ONCE = 4096;
+
+/** Cuts one run, whose times begin with piece `next`. Returns the piece behind them. */
+function clipRun(runs: RunList, run: number, pieces: readonly Piece[], next: number, minOffset: number, maxOffset: number): number {
+  const start = runs.starts[run] as number;
+  let left = (runs.ends[run] as number) - start;
+  let at = next;
+  let kept = 0;
+  let before = 0;
+  let first = 0;
+  let last = 0;
+  while (left > 0) {
+    const { vector, from, to } = pieces[at++] as Piece;
+    left -= to - from;
+    if (vector?.kind !== "time") continue;
+    const low = lowerBound(vector.offsets, from, to, minOffset);
+    const high = lowerBound(vector.offsets, low, to, maxOffset + 1);
+    if (high > low) {
+      if (kept === 0) first = vector.offsets[low] as number;
+      last = vector.offsets[high - 1] as number;
+    }
+    if (kept === 0) before += low - from;
+    kept += high - low;
+  }
+  runs.starts[run] = start + before;
+  runs.ends[run] = start + before + kept;
+  runs.firsts[run] = first;
+  runs.lasts[run] = last;
+  return at;
 }
 
 /** The first position in `[from, to)` whose value is not below `value`; `to` if there is none. `values` ascends. */
@@ -59,42 +77,44 @@ function lowerBound(values: Float64Array, from: number, to: number, value: numbe
 }
 
 /**
- * Shrinks the runs to the newest row of each series; `seen` marks series that a newer group has answered already and is updated.
+ * Shrinks the runs to the newest row of each series; `seen` marks slots that a newer group has answered already and is updated.
  *
+ * @param slotStart no slot of a run is below it; none is at or above `slotStart + slotCount`
  * @param mayRepeat true: rows of one series and time in several sources are all kept, to be merged; false: only the newest source's
  */
-export function keepNewest(runs: RunList, seen: Uint8Array, mayRepeat: boolean): void {
-  const newest = new Map<number, number>();
+export function keepNewest(runs: RunList, slotStart: number, slotCount: number, seen: Uint8Array, mayRepeat: boolean): void {
+  const newest = new Int32Array(slotCount).fill(-1);
   for (let i = 0; i < runs.count; i++) {
     if ((runs.ends[i] as number) <= (runs.starts[i] as number)) continue;
-    const series = runs.series[i] as number;
-    const known = newest.get(series);
-    if (known === undefined || (runs.lasts[i] as number) >= (runs.lasts[known] as number)) newest.set(series, i);
+    const slot = (runs.slots[i] as number) - slotStart;
+    const known = newest[slot] as number;
+    if (known < 0 || (runs.lasts[i] as number) >= (runs.lasts[known] as number)) newest[slot] = i;
   }
   for (let i = 0; i < runs.count; i++) {
-    const series = runs.series[i] as number;
+    const slot = runs.slots[i] as number;
     const end = runs.ends[i] as number;
     if (end <= (runs.starts[i] as number)) continue;
-    const best = newest.get(series) as number;
-    if (seen[series] === 1 || (i !== best && !(mayRepeat && runs.lasts[i] === runs.lasts[best]))) {
+    const best = newest[slot - slotStart] as number;
+    if (seen[slot] === 1 || (i !== best && !(mayRepeat && runs.lasts[i] === runs.lasts[best]))) {
       runs.ends[i] = runs.starts[i] as number;
       continue;
     }
     runs.starts[i] = end - 1;
     runs.firsts[i] = runs.lasts[i] as number;
   }
-  for (const series of newest.keys()) seen[series] = 1;
+  for (let slot = 0; slot < slotCount; slot++) if ((newest[slot] as number) >= 0) seen[slotStart + slot] = 1;
 }
 
 /**
  * Parts runs that stand alone from runs that overlap. Empty runs are left out. Single runs keep the order of the list (source by
- * source, so file by file); clusters come in the order of series numbers.
+ * source, so file by file); clusters come in the order in which their series turned out to have several runs.
  *
+ * @param slotStart no slot of a run is below it; none is at or above `slotStart + slotCount`
  * @param mayOverlap false: rows of one series need neither be merged nor ordered across sources, so nothing overlaps
  */
-export function findOverlaps(runs: RunList, seriesCount: number, mayOverlap: boolean): Emission {
-  const heads = new Int32Array(mayOverlap ? seriesCount : 0).fill(-1);
-  const next = new Int32Array(runs.count).fill(-1);
+export function findOverlaps(runs: RunList, slotStart: number, slotCount: number, mayOverlap: boolean): Emission {
+  const heads = new Int32Array(mayOverlap ? slotCount : 0).fill(-1);
+  const next = new Int32Array(mayOverlap ? runs.count : 0).fill(-1);
   const isClustered = new Uint8Array(runs.count);
   const shared: number[] = [];
   let kept = 0;
@@ -102,25 +122,20 @@ export function findOverlaps(runs: RunList, seriesCount: number, mayOverlap: boo
     if ((runs.ends[i] as number) <= (runs.starts[i] as number)) continue;
     kept++;
     if (!mayOverlap) continue;
-    const series = runs.series[i] as number;
-    const head = heads[series] as number;
-    if (head >= 0 && (next[head] as number) < 0) shared.push(series);
+    const slot = (runs.slots[i] as number) - slotStart;
+    const head = heads[slot] as number;
+    if (head >= 0 && (next[head] as number) < 0) shared.push(slot);
     next[i] = head;
-    heads[series] = i;
+    heads[slot] = i;
   }
   const clusters: Cluster[] = [];
-  for (const series of shared) clusterSeries(runs, heads[series] as number, next, clusters, isClustered);
-  const single: number[] = [];
+  for (const slot of shared) clusterSeries(runs, heads[slot] as number, next, clusters, isClustered);
+  const single = new Uint32Array(kept);
+  let count = 0;
   for (let i = 0; i < runs.count; i++) {
-    if ((runs.ends[i] as number) > (runs.starts[i] as number) && isClustered[i] === 0) single.push(i);
+    if ((runs.ends[i] as number) > (runs.starts[i] as number) && isClustered[i] === 0) single[count++] = i;
   }
-  return { single: kept === runs.count && clusters.length === 0 ? identity(runs.count) : Uint32Array.from(single), clusters };
-}
-
-function identity(count: number): Uint32Array {
-  const array = new Uint32Array(count);
-  for (let i = 0; i < count; i++) array[i] = i;
-  return array;
+  return { single: single.subarray(0, count), clusters };
 }
 
 /** Sorts the runs of one series by time and groups those that overlap. */

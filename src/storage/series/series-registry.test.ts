@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { textAt } from "../../column/text-table.ts";
 import { SeriesRegistry } from "./series-registry.ts";
 
 type Tuple = readonly (string | undefined)[];
@@ -114,7 +115,8 @@ describe("a series registry", () => {
     registry.close();
     expect([registry.register(["x"]), registry.isFull]).toEqual([0, true]);
     expect(() => registry.register(["y"])).toThrow("cannot add a series to table t: it has 1 already, which is the limit");
-    expect([registry.registerKnown(["y"]), registry.registerKnown(["x"]), registry.count]).toEqual([1, 0, 2]);
+    const known = (text: string): number => registry.registerKnownCodes(Uint32Array.of(registry.encode(0, text)));
+    expect([known("y"), known("x"), registry.count]).toEqual([1, 0, 2]);
     expect(() => registry.register(["z"])).toThrow("it has 2 already");
   });
 
@@ -124,5 +126,41 @@ describe("a series registry", () => {
     expect(registry.count).toBe(100_000);
     expect(registry.register(["host_6249", "15"])).toBe(99_999);
     expect(registry.dictionaryAt(1)).toHaveLength(17);
+  });
+
+  test("says which series have a value, and their order, as series come", () => {
+    const registry = registryOf("host", "region");
+    for (const [host, region] of [
+      ["b", "eu"],
+      ["a", "us"],
+      ["c", "eu"],
+    ] as const)
+      registry.register([host, region]);
+    const eu = registry.findCode(1, "eu");
+    const into = new Uint32Array(3);
+    expect([registry.postingsAt(1).countOf(eu), registry.postingsAt(1).list(eu, into, 0), [...into]]).toEqual([2, 2, [2, 0, 0]]);
+    expect([...registry.order()]).toEqual([1, 0, 2]);
+    expect(registry.order()).toBe(registry.order());
+    registry.register(["aa", "eu"]);
+    expect([registry.postingsAt(1).countOf(eu), [...registry.order()], registry.findCode(0, "z")]).toEqual([3, [1, 3, 0, 2], -1]);
+    expect(registry.tagOf("host", 3)).toBe("aa");
+  });
+
+  test("shows workers what it was when they were asked", () => {
+    const registry = registryOf("host");
+    for (let i = 0; i < 5000; i++) registry.register([`h${i}`]);
+    const [host] = registry.view();
+    for (let i = 5000; i < 20_000; i++) registry.register([`h${i}`]);
+    expect(Array.from({ length: 5000 }, (_, series) => textAt(host!.texts, host!.codes[series]!))).toEqual(
+      Array.from({ length: 5000 }, (_, i) => `h${i}`),
+    );
+    expect(host!.codes.buffer).toBeInstanceOf(SharedArrayBuffer);
+  });
+
+  test("takes at most 100 bytes a series of ten tags, beside its own text and what growing leaves free", () => {
+    const registry = registryOf(...Array.from({ length: 10 }, (_, i) => `tag${i}`));
+    const count = 1 << 15; // A power of two: arrays are full.
+    for (let i = 0; i < count; i++) registry.register([`host_${i}`, ...Array.from({ length: 9 }, (_, c) => `v${i % (c + 2)}`)]);
+    expect(registry.byteLength / count - 10).toBeLessThan(100);
   });
 });

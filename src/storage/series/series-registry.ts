@@ -1,20 +1,27 @@
 /**
  * The series of one table: dense numbers for distinct tag tuples, and the tags of each number as codes.
  *
- *   dictionary[c]   strings of tag column c by code; code 0 is NULL
+ *   dictionary[c]   texts of tag column c by code; code 0 is NULL
  *   codes[c][s]     code of series s in tag column c
  *   slots           open addressing over the tuple's codes: series + 1, 0 = free
  *
- * About 4 B a tag and 8 B of slots a series, and each distinct string once. Only grows; bounded by SERIES_PER_TABLE_MAX.
+ * 4 B a tag and 8 to 16 B of slots a series, and each distinct text once (`tag-dictionary.ts`): 65 B and the text for a series with ten
+ * tags
+ * of which one is its own. Only grows; bounded by SERIES_PER_TABLE_MAX. What workers need lies on shared memory, once it is large.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
+import type { TextTable } from "../../column/text-table.ts";
 import type { ColumnDefault } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { tagText } from "../../table/tag-value.ts";
+import { orderByTags, type TagColumnView } from "./series-ranks.ts";
+import { grownWords, newWords } from "./shared-array.ts";
+import { TagDictionary } from "./tag-dictionary.ts";
+import { TagPostings } from "./tag-postings.ts";
 
 class TagColumn {
   readonly columnId: number;
@@ -24,31 +31,15 @@ class TagColumn {
   initialCode = 0;
   /** What a tag set that leaves the column out means. */
   defaultText: string | undefined;
-  readonly dictionary: (string | undefined)[] = [undefined];
-  readonly codeOf: Map<string, number> = new Map();
-  codes: Uint32Array<ArrayBuffer>;
+  readonly dictionary: TagDictionary = new TagDictionary();
+  codes: Uint32Array<ArrayBufferLike>;
+  postings: TagPostings | undefined;
 
   constructor(columnId: number, name: string, type: DataType, capacity: number) {
     this.columnId = columnId;
     this.name = name;
     this.type = type;
-    this.codes = new Uint32Array(capacity);
-  }
-
-  codeIfKnown(value: string | undefined): number | undefined {
-    if (value === undefined) return 0;
-    return this.codeOf.get(value.isWellFormed() ? value : value.toWellFormed());
-  }
-
-  encode(value: string | undefined): number {
-    if (value === undefined) return 0;
-    const known = this.codeOf.get(value);
-    if (known !== undefined) return known;
-    if (!value.isWellFormed()) return this.encode(value.toWellFormed());
-    const code = this.dictionary.length;
-    this.dictionary.push(value);
-    this.codeOf.set(value, code);
-    return code;
+    this.codes = newWords(capacity);
   }
 }
 
@@ -68,10 +59,12 @@ export class SeriesRegistry implements SeriesView {
   private readonly columns: TagColumn[] = [];
   private readonly byId: Map<number, number> = new Map();
   private readonly byName: Map<string, number> = new Map();
-  private slots: Uint32Array<ArrayBuffer> = new Uint32Array(64);
-  private capacity = 32;
+  private slots: Uint32Array<ArrayBuffer> = new Uint32Array(16);
+  private capacity = 8;
   private size = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  private ordered: Uint32Array | undefined;
+  private orderedColumns = 0;
   private readonly table: string;
   private seriesMax: number;
 
@@ -109,7 +102,7 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private setInitial(column: TagColumn, text: string | undefined): void {
-    column.initialCode = column.encode(text);
+    column.initialCode = column.dictionary.encode(text);
     if (column.initialCode === 0) return;
     column.codes.fill(column.initialCode, 0, this.size);
     this.rehash(this.slots.length); // No two series become one: they differ in an older column.
@@ -125,9 +118,9 @@ export class SeriesRegistry implements SeriesView {
     return this.byName.get(name) ?? -1;
   }
 
-  /** Code that series have in the tag column at `position` when they are older than it. */
-  initialCodeAt(position: number): number {
-    return this.columnAt(position).initialCode;
+  /** Codes by position that a series has in tag columns that it is older than. */
+  initialCodes(): Uint32Array {
+    return Uint32Array.from(this.columns, ({ initialCode }) => initialCode);
   }
 
   /** What a tag set that leaves out the tag column at `position` means. */
@@ -150,9 +143,53 @@ export class SeriesRegistry implements SeriesView {
     return this.columnAt(position).codes;
   }
 
-  /** Strings of the tag column at `position`, by code. */
+  /** Strings of the tag column at `position`, by code: made for all values, so ask for single ones with `textAt`. */
   dictionaryAt(position: number): readonly (string | undefined)[] {
+    return this.columnAt(position).dictionary.texts();
+  }
+
+  /** Texts of the tag column at `position`, by code. */
+  textsAt(position: number): TextTable {
     return this.columnAt(position).dictionary;
+  }
+
+  /** The text of a code of the tag column at `position`. */
+  textAt(position: number, code: number): string | undefined {
+    return this.columnAt(position).dictionary.textOf(code);
+  }
+
+  /** Code of a value in the tag column at `position`, or -1 when no series ever had it. */
+  findCode(position: number, value: string | undefined): number {
+    return this.columnAt(position).dictionary.find(value);
+  }
+
+  /** Which series have a value of the tag column at `position`, up to date. */
+  postingsAt(position: number): TagPostings {
+    const column = this.columnAt(position);
+    column.postings ??= new TagPostings();
+    column.postings.extend(column.codes, this.size, column.dictionary.size);
+    return column.postings;
+  }
+
+  /** All series in the order of their tags. Kept until a series is added: about 0.1 µs a series and tag. The caller must not change it. */
+  order(): Uint32Array {
+    if (this.ordered?.length !== this.size || this.orderedColumns !== this.columns.length) {
+      const all = new Uint32Array(this.size);
+      for (let s = 0; s < all.length; s++) all[s] = s;
+      this.ordered = orderByTags(all, this.view());
+      this.orderedColumns = this.columns.length;
+    }
+    return this.ordered;
+  }
+
+  /** The tag columns as they are now, in key order; a worker may read them while series are added. */
+  view(): readonly TagColumnView[] {
+    return this.columns.map(({ columnId, type, codes, dictionary }) => ({
+      columnId,
+      type,
+      codes,
+      texts: { size: dictionary.size, bytes: dictionary.bytes, starts: dictionary.starts },
+    }));
   }
 
   codesOf(column: string): Uint32Array {
@@ -163,12 +200,22 @@ export class SeriesRegistry implements SeriesView {
     return this.dictionaryAt(this.positionOfName(column));
   }
 
+  tagOf(column: string, series: number): string | undefined {
+    const { codes, dictionary } = this.columnAt(this.positionOfName(column));
+    return dictionary.textOf(codes[series] ?? 0);
+  }
+
   /**
    * Code of a value in the tag column at `position`, added if new. Lone surrogates become U+FFFD, as they do in the log and in files: two
    * series that only they tell apart would be one after a restart.
    */
   encode(position: number, value: string | undefined): number {
-    return this.columnAt(position).encode(value);
+    return this.columnAt(position).dictionary.encode(value);
+  }
+
+  /** As `encode`, of `bytes[start, end)`, which is UTF-8. */
+  encodeBytes(position: number, bytes: Uint8Array, start: number, end: number): number {
+    return this.columnAt(position).dictionary.encodeBytes(bytes, start, end);
   }
 
   /**
@@ -177,7 +224,7 @@ export class SeriesRegistry implements SeriesView {
    * @throws DbError RateLimited when the table has no room for another series
    */
   register(values: readonly (string | undefined)[]): number {
-    for (let c = 0; c < this.columns.length; c++) this.scratch[c] = this.columnAt(c).encode(values[c]);
+    for (let c = 0; c < this.columns.length; c++) this.scratch[c] = this.columnAt(c).dictionary.encode(values[c]);
     return this.registerCodes(this.scratch);
   }
 
@@ -185,8 +232,8 @@ export class SeriesRegistry implements SeriesView {
   find(values: readonly (string | undefined)[]): number {
     const codes = this.scratch;
     for (let c = 0; c < this.columns.length; c++) {
-      const code = this.columnAt(c).codeIfKnown(values[c]);
-      if (code === undefined) return -1;
+      const code = this.findCode(c, values[c]);
+      if (code < 0) return -1;
       codes[c] = code;
     }
     const mask = this.slots.length - 1;
@@ -197,12 +244,12 @@ export class SeriesRegistry implements SeriesView {
     }
   }
 
-  /** As `register`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
-  registerKnown(values: readonly (string | undefined)[]): number {
+  /** As `registerCodes`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
+  registerKnownCodes(codes: Uint32Array): number {
     const { seriesMax } = this;
     this.seriesMax = Number.POSITIVE_INFINITY;
     try {
-      return this.register(values);
+      return this.registerCodes(codes);
     } finally {
       this.seriesMax = seriesMax;
     }
@@ -229,6 +276,15 @@ export class SeriesRegistry implements SeriesView {
     }
   }
 
+  /** Bytes held: codes, texts, slots and lists; strings not counted. */
+  get byteLength(): number {
+    let bytes = this.slots.byteLength + (this.ordered?.byteLength ?? 0);
+    for (const { codes, dictionary, postings } of this.columns) {
+      bytes += codes.byteLength + dictionary.byteLength + (postings?.byteLength ?? 0);
+    }
+    return bytes;
+  }
+
   private equals(series: number, codes: Uint32Array): boolean {
     for (let c = 0; c < this.columns.length; c++) {
       if ((this.columns[c] as TagColumn).codes[series] !== codes[c]) return false;
@@ -253,11 +309,7 @@ export class SeriesRegistry implements SeriesView {
 
   private grow(): void {
     this.capacity *= 2;
-    for (const column of this.columns) {
-      const grown = new Uint32Array(this.capacity);
-      grown.set(column.codes);
-      column.codes = grown;
-    }
+    for (const column of this.columns) column.codes = grownWords(column.codes, this.capacity);
   }
 
   private rehash(slotCount: number): void {

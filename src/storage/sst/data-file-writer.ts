@@ -5,6 +5,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { type TextTable, textAt } from "../../column/text-table.ts";
 import type { Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { ColumnInput, ParquetColumn, WrittenFile } from "../../format/parquet/types.ts";
@@ -15,17 +16,17 @@ import { COLUMN_INDEX_BLOB, encodeDirectory } from "../index/directory-codec.ts"
 import { indexSpecsOf } from "../index/index-spec.ts";
 import { IndexWriter } from "../index/index-writer.ts";
 import { takeRows } from "../scan/merge-rows.ts";
-import { type SeriesTags, tagScalar } from "../series/series-ranks.ts";
+import { type TagColumnView, tagScalar } from "../series/series-ranks.ts";
 import { encodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
 import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
 import { isLabelColumn } from "./label-columns.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 
-/** What a file deletes, and the tags of the set's series in their order. */
+/** What a file deletes, and the tag columns of the set's series, in key order. */
 export interface TaggedTombstones {
   readonly set: TombstoneSet;
-  readonly tags: SeriesTags;
+  readonly tags: readonly TagColumnView[];
 }
 
 /** See the file header. Exactly one of `finish` and `abort` ends it. */
@@ -89,7 +90,7 @@ export class DataFileWriter {
     const { schema, id, name } = this;
     this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
     if (tombstones !== undefined) {
-      this.writer.addBlob(TOMBSTONE_BLOB, encodeTombstones(tombstones.set, index.columnIds, tombstones.tags));
+      this.writer.addBlob(TOMBSTONE_BLOB, encodeTombstones(tombstones.set, tombstones.tags));
     }
     const entries = this.indexes.finish();
     if (entries.length > 0) this.writer.addBlob(COLUMN_INDEX_BLOB, encodeDirectory(entries));
@@ -138,9 +139,9 @@ function timeRange({ timeMin, timeMax }: WrittenFile, set: TombstoneSet | undefi
   return { min, max };
 }
 
-/** Tags of runs as the writer takes them: run r is rows `[ends[r - 1] ?? 0, ends[r])` and has the value `dictionary[codes[r]]`. */
-export function tagInput(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): ColumnInput {
-  return type.kind === "string" ? { kind: "runs", ends, codes, dictionary } : fieldInput(typedTags(type, dictionary, codes, ends));
+/** Tags of runs as the writer takes them: run r is rows `[ends[r - 1] ?? 0, ends[r])` and has the value `codes[r]` of `texts`. */
+export function tagInput(type: DataType, texts: TextTable, codes: Uint32Array, ends: Uint32Array): ColumnInput {
+  return type.kind === "string" ? { kind: "runs", ends, codes, texts } : fieldInput(typedTags(type, texts, codes, ends));
 }
 
 /** Field values as the writer takes them. */
@@ -150,11 +151,11 @@ export function fieldInput(vector: Vector): ColumnInput {
 }
 
 /** Tags of another type than text, one value a row. */
-function typedTags(type: DataType, dictionary: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): Vector {
+function typedTags(type: DataType, texts: TextTable, codes: Uint32Array, ends: Uint32Array): Vector {
   const values = new Map<number, ReturnType<typeof tagScalar>>();
   for (let run = 0; run < ends.length; run++) {
     const code = codes[run] as number;
-    if (!values.has(code)) values.set(code, tagScalar(dictionary[code], type));
+    if (!values.has(code)) values.set(code, tagScalar(textAt(texts, code), type));
   }
   const runOf = new Uint32Array(ends.at(-1) ?? 0);
   for (let run = 0; run < ends.length; run++) runOf.fill(run, run === 0 ? 0 : ends[run - 1], ends[run]);

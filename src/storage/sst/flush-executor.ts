@@ -8,7 +8,11 @@ import { type FlushJob, flushChunks } from "./flush.ts";
 
 /** See the file header. */
 export interface FlushExecutor {
-  /** Writes the job's files. Jobs run one after another. @throws DbError StorageUnavailable; no file of the job stays */
+  /**
+   * Writes the job's files. Jobs that are asked for together run together, so the caller bounds their memory.
+   *
+   * @throws DbError StorageUnavailable; no file of the job stays
+   */
   flush(job: FlushJob): Promise<readonly DataFile[]>;
   /** Ends the executor; jobs that still run or come later fail. */
   close(): Promise<void>;

@@ -12,6 +12,8 @@ import type { FileStore } from "../file-store/file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
 import { Arena, SlabPool } from "../memtable/arena.ts";
+import { type Chunk, chunkMaxTime, chunkMinTime } from "../memtable/chunk.ts";
+import type { TimeSpan } from "../memtable/pick-rows.ts";
 import { buildDeleteChunk } from "../tombstone/delete-chunk.ts";
 import { type FlushJob, filesOfFlushMax, flushChunks } from "./flush.ts";
 
@@ -23,13 +25,20 @@ function request(...rows: readonly (readonly [series: number, time: bigint, valu
   return { rows: rows.map(([series, time, value]) => ({ series, time, values: [value] })), columnIds: [FIELDS[0]!.id] };
 }
 
+/** Oldest and newest time of the chunks. */
+function spanOf(chunks: readonly Chunk[]): TimeSpan {
+  const mins = chunks.map(chunkMinTime);
+  const maxs = chunks.map(chunkMaxTime);
+  return { min: mins.reduce((a, b) => (a < b ? a : b)), max: maxs.reduce((a, b) => (a > b ? a : b)) };
+}
+
 /** Flushes the requests and expects the naive merge in the files, all of them in order, none with times of another's window. */
 async function check(requests: readonly Request[], unit: TimeUnit, mergeMode: MergeMode = "last_row"): Promise<readonly DataFile[]> {
   const store = memoryFileStore();
   const schema = tableOf(unit, mergeMode);
   const job = jobOf(schema, requests, 7);
   const files = await flushChunks(job, store);
-  expect(files.length).toBeLessThanOrEqual(filesOfFlushMax(schema, job.chunks));
+  expect(files.length).toBeLessThanOrEqual(filesOfFlushMax(schema, job.chunks, spanOf(job.chunks)));
   expect([...(await store.list("tables"))].sort()).toEqual(files.map((file) => file.name));
   const wanted = wantedRows(requests, mergeMode);
   const rows: FileRow[] = [];
@@ -73,7 +82,7 @@ describe("deletes", () => {
       { ...job, chunks: [...job.chunks, chunk], ...(older === undefined ? {} : { older }) },
       memoryFileStore(),
     );
-    expect(files.length).toBeLessThanOrEqual(filesOfFlushMax(schema, [...job.chunks, chunk]));
+    expect(files.length).toBeLessThanOrEqual(filesOfFlushMax(schema, [...job.chunks, chunk], spanOf(job.chunks)));
     return files;
   }
   const summary = (files: readonly DataFile[]): string[] =>
@@ -134,7 +143,7 @@ describe("files hold the rows of their chunks", () => {
     const untagged = { ...schema, columns: schema.columns.filter(({ semantic }) => semantic !== "tag") };
     const job = jobOf(schema, [request([0, 5n, 1], [0, 3n, 2], [0, 5n, 3])]);
     const store = memoryFileStore();
-    const [file] = await flushChunks({ ...job, schema: untagged, tags: { count: 1, codes: [], dictionaries: [], types: [] } }, store);
+    const [file] = await flushChunks({ ...job, schema: untagged, tags: [] }, store);
     const rows = await readFileRows(file!, store, untagged);
     expect(rows.map((row) => [row[2], row[3]])).toEqual([
       [3n, 2],

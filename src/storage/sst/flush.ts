@@ -9,21 +9,22 @@
 import { assert } from "../../base/assert.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
+import { type TextTable, textAt } from "../../column/text-table.ts";
 import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
+import type { TimeSpan } from "../memtable/pick-rows.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
-import { orderByTags, type SeriesTags, tagsAt } from "../series/series-ranks.ts";
-import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
+import { orderByTags, type TagColumnView } from "../series/series-ranks.ts";
 import type { DataFile } from "./data-file.ts";
-import { DataFileWriter, fieldInput, type TaggedTombstones, tagInput } from "./data-file-writer.ts";
+import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
 import { fileSchemaOf, labelInputs } from "./label-columns.ts";
 import type { SeriesIndex } from "./series-index.ts";
-import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
+import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor, windowsBetween } from "./time-window.ts";
 import { usedCodes } from "./used-codes.ts";
 
 /** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
@@ -31,11 +32,11 @@ export interface FlushJob {
   readonly schema: TableSchema;
   /** Oldest first. */
   readonly chunks: readonly Chunk[];
-  /** Series numbers to be written, and their tags in the same order. Tag columns are those of the primary key. */
-  readonly seriesNumbers: Uint32Array;
-  readonly tags: SeriesTags;
-  /** Above every series number in the chunks; those that `seriesNumbers` lacks are left out. Absent: it lacks none. */
-  readonly seriesEnd?: number;
+  /** The tag columns of the table; series numbers of the chunks are below `seriesCount`. Shared with the thread that adds series. */
+  readonly tags: readonly TagColumnView[];
+  readonly seriesCount: number;
+  /** In a shared region, ids of the tables that exist; rows of others are left out. Undefined: the region has one table. */
+  readonly liveTables?: readonly string[] | undefined;
   /** Times of the table's files, inclusive: tombstones outside all of them hide nothing and are dropped. Absent: all are kept. */
   readonly older?: readonly Pick<DataFile, "minTime" | "maxTime">[];
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
@@ -48,11 +49,12 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
   const files: DataFile[] = [];
   try {
     failPoint("flush.job-begun");
-    const order = orderByTags(job.tags);
+    const keys = keyColumns(job);
+    const order = orderByTags(usedSeries(job), keys);
     for (const start of groupStarts(job.chunks, unit)) {
       const sorted = sortGroup(job, order, start, unit);
       if (sorted.rowCount === 0 && sorted.tombstones === undefined) continue;
-      await writeWindows(job, order, start, sorted, unit, store, files);
+      await writeWindows(job, { keys, series: order, base: start }, sorted, unit, store, files);
     }
     failPoint("flush.job-done");
     return files;
@@ -63,12 +65,15 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
   }
 }
 
-/** Most files that a flush of these chunks makes. */
-export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[]): number {
+/** Most files that a flush of these chunks makes. @param times of their rows; undefined: they have none */
+export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[], times: TimeSpan | undefined): number {
+  const unit = unitOf(schema);
   let rowCount = 0;
   // A stretch may cross windows, so it may be part of several files.
   for (const chunk of chunks) rowCount += chunk.deletes === true ? Number.POSITIVE_INFINITY : chunk.rowCount;
-  return Math.min(rowCount, groupStarts(chunks, unitOf(schema)).length * FILES_PER_GROUP_MAX);
+  const windows = times === undefined || rowCount === Number.POSITIVE_INFINITY ? rowCount : windowsBetween(times.min, times.max, unit);
+  if (windows <= FILES_PER_GROUP_MAX) return windows;
+  return Math.min(rowCount, groupStarts(chunks, unit).length * FILES_PER_GROUP_MAX);
 }
 
 function unitOf(schema: TableSchema): TimeUnit {
@@ -84,11 +89,40 @@ function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
   return [...starts].sort((a, b) => (a < b ? -1 : 1));
 }
 
+/** The columns of the primary key, in its order. */
+function keyColumns({ schema, tags }: FlushJob): TagColumnView[] {
+  return schema.primaryKey.map((name) => {
+    const id = schema.columns.find((column) => column.name === name)?.id;
+    const column = tags.find(({ columnId }) => columnId === id);
+    assert(column !== undefined, `tag column ${name} comes with the job`);
+    return column;
+  });
+}
+
+/** The series that the chunks hold or delete rows of, ascending; without those of tables that are gone. */
+function usedSeries({ chunks, seriesCount, tags, liveTables }: FlushJob): Uint32Array {
+  const isUsed = new Uint8Array(seriesCount);
+  for (const { series, rowCount } of chunks) for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
+  if (liveTables !== undefined) leaveOutDropped(isUsed, tags[0] as TagColumnView, liveTables);
+  let count = 0;
+  for (let s = 0; s < seriesCount; s++) count += isUsed[s] as number;
+  const used = new Uint32Array(count);
+  for (let s = 0, at = 0; at < count; s++) if (isUsed[s] === 1) used[at++] = s;
+  return used;
+}
+
+/** The first tag of a shared region is the id of the table. */
+function leaveOutDropped(isUsed: Uint8Array, { codes, texts }: TagColumnView, liveTables: readonly string[]): void {
+  const live = new Set<string | undefined>(liveTables);
+  const isLive = new Uint8Array(texts.size);
+  for (let code = 0; code < texts.size; code++) isLive[code] = live.has(textAt(texts, code)) ? 1 : 0;
+  for (let s = 0; s < isUsed.length; s++) if (isLive[codes[s] as number] === 0) isUsed[s] = 0;
+}
+
+/** The rows of a group: buckets are the series of `order`. */
 function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
-  let seriesEnd = job.seriesEnd ?? 0;
-  for (const series of job.seriesNumbers) if (series >= seriesEnd) seriesEnd = series + 1;
-  const bucketOfSeries = new Uint32Array(seriesEnd).fill(DROPPED);
-  for (let rank = 0; rank < order.length; rank++) bucketOfSeries[job.seriesNumbers[order[rank] as number] as number] = rank;
+  const bucketOfSeries = new Uint32Array(job.seriesCount).fill(DROPPED);
+  for (let rank = 0; rank < order.length; rank++) bucketOfSeries[order[rank] as number] = rank;
   const selection = { base: start, minOffset: 0, maxOffset: groupLength(unit) - 1, bucketOfSeries, bucketCount: order.length };
   const sorted = sortRows(job.chunks, selection, mergeModeOf(job.schema));
   if (sorted.tombstones === undefined || job.older === undefined) return sorted;
@@ -101,15 +135,23 @@ function clampedOffset(offset: bigint): number {
   return Math.max(-1, Math.min(Number(offset), Number.MAX_SAFE_INTEGER));
 }
 
+/** What buckets of sorted rows stand for, and what their times count from. */
+interface SortedGroup {
+  readonly keys: readonly TagColumnView[];
+  /** Series of each bucket. */
+  readonly series: Uint32Array;
+  readonly base: bigint;
+}
+
 async function writeWindows(
   job: FlushJob,
-  order: Uint32Array,
-  groupStart: bigint,
+  group: SortedGroup,
   sorted: SortedRows,
   unit: TimeUnit,
   store: FileStore,
   files: DataFile[],
 ): Promise<void> {
+  const { base: groupStart } = group;
   let min = Number.POSITIVE_INFINITY;
   let max = 0;
   const { times, tombstones } = sorted;
@@ -126,7 +168,7 @@ async function writeWindows(
   for (let windowStart = first; windowStart <= max; windowStart += length) {
     const rows = windowStart + length > max && windowStart <= min ? sorted : cutWindow(sorted, windowStart, windowStart + length);
     if (rows.rowCount === 0 && rows.tombstones === undefined) continue;
-    files.push(await writeFile(job, order, groupStart, rows, job.firstFileId + files.length, store));
+    files.push(await writeFile(job, group, rows, job.firstFileId + files.length, store));
     failPoint("flush.file-made");
   }
 }
@@ -163,15 +205,8 @@ function cutWindow(sorted: SortedRows, start: number, end: number): SortedRows {
   return { rowCount: out, chunks, times, runBuckets: Uint32Array.from(runBuckets), runStarts: Uint32Array.from(runStarts), tombstones };
 }
 
-async function writeFile(
-  job: FlushJob,
-  order: Uint32Array,
-  base: bigint,
-  sorted: SortedRows,
-  id: number,
-  store: FileStore,
-): Promise<DataFile> {
-  const index = indexOf(job, order, base, sorted);
+async function writeFile(job: FlushJob, group: SortedGroup, sorted: SortedRows, id: number, store: FileStore): Promise<DataFile> {
+  const index = indexOf(group, sorted);
   const labels = labelsOf(index);
   const schema = fileSchemaOf(job.schema, new Set(labels.keys()));
   let sequence = 0;
@@ -179,30 +214,19 @@ async function writeFile(
   if (sorted.tombstones !== undefined) for (const chunk of job.chunks) sequence = Math.max(sequence, chunk.sequence);
   const writer = await DataFileWriter.create(schema, id, store);
   try {
-    if (sorted.rowCount > 0) writer.append(sorted.rowCount, columnInputs(schema, index, labels, base, sorted), index.ends);
-    return await writer.finish(index, sequence, tagged(job, sorted.tombstones));
+    if (sorted.rowCount > 0) writer.append(sorted.rowCount, columnInputs(schema, index, labels, group.base, sorted), index.ends);
+    const { tombstones } = sorted;
+    return await writer.finish(index, sequence, tombstones === undefined ? undefined : { set: tombstones, tags: group.keys });
   } catch (error) {
     await writer.abort();
     throw error;
   }
 }
 
-function tagged(job: FlushJob, set: TombstoneSet | undefined): TaggedTombstones | undefined {
-  if (set === undefined) return undefined;
-  const positionOf = new Map(Array.from(job.seriesNumbers, (series, position) => [series, position] as const));
-  return {
-    set,
-    tags: tagsAt(
-      job.tags,
-      set.series.map((series) => positionOf.get(series) as number),
-    ),
-  };
-}
-
 /** Label columns that the rows have; none where series know their tags one by one. */
 function labelsOf({ columnIds, dictionaries, codes, ends }: SeriesIndex): ReadonlyMap<number, TagRuns> {
   const position = columnIds.indexOf(LABELS_COLUMN_ID);
-  return position < 0 ? new Map() : labelInputs(dictionaries[position] ?? [], codes[position] as Uint32Array, ends);
+  return position < 0 ? new Map() : labelInputs(dictionaries[position] as TextTable, codes[position] as Uint32Array, ends);
 }
 
 function columnInputs(
@@ -219,29 +243,28 @@ function columnInputs(
     if (label !== undefined) return label;
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
-    return tagInput(column.type, index.dictionaries[position] ?? [undefined], index.codes[position] as Uint32Array, index.ends);
+    return tagInput(column.type, index.dictionaries[position] as TextTable, index.codes[position] as Uint32Array, index.ends);
   });
 }
 
 /** The series index of the rows, with only the tag values that occur. */
-function indexOf(job: FlushJob, order: Uint32Array, base: bigint, sorted: SortedRows): SeriesIndex {
-  const { schema, tags } = job;
+function indexOf({ keys, series, base }: SortedGroup, sorted: SortedRows): SeriesIndex {
   const runCount = sorted.runBuckets.length;
-  const keyIds = schema.primaryKey.map((name) => schema.columns.find((column) => column.name === name)?.id ?? 0);
-  const dictionaries: (string | undefined)[][] = [];
-  const codes: Uint32Array[] = [];
-  for (let c = 0; c < keyIds.length; c++) {
-    const all = tags.codes[c] as Uint32Array;
-    const strings = tags.dictionaries[c] ?? [];
-    const used = usedCodes(runCount, (run) => all[order[sorted.runBuckets[run] as number] as number] as number, strings);
-    dictionaries.push(used.dictionary);
-    codes.push(used.codes);
-  }
+  const runSeries = sorted.runBuckets.map((bucket) => series[bucket] as number);
+  const columns = keys.map(({ codes, texts }) => usedCodes(runSeries, codes, texts));
   const firstTimes = new Float64Array(runCount);
   const lastTimes = new Float64Array(runCount);
   for (let run = 0; run < runCount; run++) {
     firstTimes[run] = sorted.times[sorted.runStarts[run] as number] as number;
     lastTimes[run] = sorted.times[(sorted.runStarts[run + 1] as number) - 1] as number;
   }
-  return { columnIds: keyIds, dictionaries, codes, ends: sorted.runStarts.slice(1), timeBase: base, firstTimes, lastTimes };
+  return {
+    columnIds: keys.map(({ columnId }) => columnId),
+    dictionaries: columns.map(({ texts }) => texts),
+    codes: columns.map(({ codes }) => codes),
+    ends: sorted.runStarts.slice(1),
+    timeBase: base,
+    firstTimes,
+    lastTimes,
+  };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { columnId, tableId } from "../../base/units.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
+import { textAt, textTableOf } from "../../column/text-table.ts";
 import type { TagRuns } from "../../format/parquet/types.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { encodeLabels, LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../series/label-set.ts";
@@ -34,21 +35,22 @@ const schema: TableSchema = {
 };
 
 /** Value of each row. */
-function rowsOf({ ends, codes, dictionary }: TagRuns): (string | undefined)[] {
+function rowsOf({ ends, codes, texts }: TagRuns): (string | undefined)[] {
   const rows: (string | undefined)[] = [];
-  for (let run = 0; run < ends.length; run++) while (rows.length < ends[run]!) rows.push(dictionary[codes[run]!]);
+  for (let run = 0; run < ends.length; run++) while (rows.length < ends[run]!) rows.push(textAt(texts, codes[run]!));
   return rows;
 }
 
 describe("label columns", () => {
   test("are runs of equal values over neighbouring series, NULL where a series has no such label", () => {
     const texts = [undefined, encodeLabels([5], ["a"]), encodeLabels([5, 6], ["a", "x"]), encodeLabels([6], ["x"])];
-    const inputs = labelInputs(texts, Uint32Array.of(1, 2, 3, 0, 3), Uint32Array.of(2, 3, 7, 9, 10));
+    const inputs = labelInputs(textTableOf(texts), Uint32Array.of(1, 2, 3, 0, 3), Uint32Array.of(2, 3, 7, 9, 10));
     expect([...inputs.keys()]).toEqual([5, 6]);
     expect([...inputs.get(5)!.ends]).toEqual([3, 10]);
     expect([...inputs.get(5)!.codes]).toEqual([1, 0]);
     expect([...inputs.get(6)!.ends]).toEqual([2, 7, 9, 10]);
-    expect(inputs.get(6)!.dictionary).toEqual([undefined, "x"]);
+    const { texts: values } = inputs.get(6)!;
+    expect([values.size, textAt(values, 1)]).toEqual([2, "x"]);
   });
 
   test("say row by row what the label sets say", () => {
@@ -67,7 +69,7 @@ describe("label columns", () => {
         });
         let rows = 0;
         const ends = Uint32Array.from(series, ([, count]) => (rows += count));
-        const inputs = labelInputs(texts, Uint32Array.from(codes), ends);
+        const inputs = labelInputs(textTableOf(texts), Uint32Array.from(codes), ends);
         for (const id of [5, 6, 9] as const) {
           const want = series.flatMap(([labels, count]) => Array.from({ length: count }, () => labels[id] || undefined));
           expect(rowsOf(inputs.get(id) ?? noLabel(rows))).toEqual(want);
@@ -80,7 +82,7 @@ describe("label columns", () => {
 
   test("are in a file only if a row has them, and label sets never are", () => {
     const names = (ids: Iterable<number>): string[] => fileSchemaOf(schema, new Set(ids)).columns.map(({ name }) => name);
-    expect(names(labelIdsOf([undefined, encodeLabels([6], ["x"])]))).toEqual(["ts", "val", "__table_id", "job"]);
+    expect(names(labelIdsOf(textTableOf([undefined, encodeLabels([6], ["x"])])))).toEqual(["ts", "val", "__table_id", "job"]);
     expect(names([])).toEqual(["ts", "val", "__table_id"]);
     const plain: TableSchema = { ...schema, columns: schema.columns.slice(0, 2), primaryKey: [] };
     expect(fileSchemaOf(plain, new Set())).toBe(plain);

@@ -3,6 +3,7 @@
  * text (`../series/label-set.ts`). A column is given as runs of equal values over neighbouring series, so one that is NULL nearly
  * everywhere costs nearly nothing; a label that no row has is left out of the file.
  */
+import { type TextTable, textAt, textTableOf } from "../../column/text-table.ts";
 import type { TagRuns } from "../../format/parquet/types.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { decodeLabels, LABELS_COLUMN_ID } from "../series/label-set.ts";
@@ -13,9 +14,9 @@ export function isLabelColumn(schema: Pick<TableSchema, "primaryKey">, { semanti
 }
 
 /** Ids of the columns that label sets name. */
-export function labelIdsOf(texts: Iterable<string | undefined>): ReadonlySet<number> {
+export function labelIdsOf(texts: TextTable): ReadonlySet<number> {
   const ids = new Set<number>();
-  for (const text of texts) decodeLabels(text, (columnId) => ids.add(columnId));
+  for (let code = 0; code < texts.size; code++) decodeLabels(textAt(texts, code), (columnId) => ids.add(columnId));
   return ids;
 }
 
@@ -34,7 +35,7 @@ export function fileSchemaOf(schema: TableSchema, labelIds: ReadonlySet<number>)
  * @param codes label set of each run
  * @param ends row end of each run, ascending
  */
-export function labelInputs(texts: readonly (string | undefined)[], codes: Uint32Array, ends: Uint32Array): Map<number, TagRuns> {
+export function labelInputs(texts: TextTable, codes: Uint32Array, ends: Uint32Array): Map<number, TagRuns> {
   const labels = new LabelsOfCode(texts);
   let from = 0;
   for (let run = 0; run < ends.length; run++) {
@@ -49,22 +50,22 @@ export function labelInputs(texts: readonly (string | undefined)[], codes: Uint3
 
 /** A label column without a value. */
 export function noLabel(rowCount: number): TagRuns {
-  return { kind: "runs", ends: Uint32Array.of(rowCount), codes: Uint32Array.of(0), dictionary: [undefined] };
+  return { kind: "runs", ends: Uint32Array.of(rowCount), codes: Uint32Array.of(0), texts: textTableOf([undefined]) };
 }
 
 /** Reads each label set once, however many runs have it. */
 class LabelsOfCode {
   readonly columns: Map<number, LabelColumn> = new Map();
-  private readonly texts: readonly (string | undefined)[];
+  private readonly texts: TextTable;
   /** Where the labels of a code begin in `pairs`, plus one; 0 = not read yet. */
   private readonly starts: Uint32Array;
   private readonly counts: Uint32Array;
   private readonly pairs: { readonly column: LabelColumn; readonly code: number }[] = [];
 
-  constructor(texts: readonly (string | undefined)[]) {
+  constructor(texts: TextTable) {
     this.texts = texts;
-    this.starts = new Uint32Array(texts.length);
-    this.counts = new Uint32Array(texts.length);
+    this.starts = new Uint32Array(texts.size);
+    this.counts = new Uint32Array(texts.size);
   }
 
   addTo(code: number, from: number, to: number): void {
@@ -79,7 +80,7 @@ class LabelsOfCode {
 
   private read(code: number): void {
     this.starts[code] = this.pairs.length + 1;
-    const text = this.texts[code];
+    const text = textAt(this.texts, code);
     decodeLabels(text, (columnId, start, end) => {
       let column = this.columns.get(columnId);
       if (column === undefined) this.columns.set(columnId, (column = new LabelColumn()));
@@ -114,7 +115,7 @@ class LabelColumn {
 
   finish(rowCount: number): TagRuns {
     if (rowCount > this.covered) this.push(0, rowCount);
-    return { kind: "runs", ends: Uint32Array.from(this.ends), codes: Uint32Array.from(this.codes), dictionary: this.dictionary };
+    return { kind: "runs", ends: Uint32Array.from(this.ends), codes: Uint32Array.from(this.codes), texts: textTableOf(this.dictionary) };
   }
 
   private push(code: number, to: number): void {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type TextTable, textAt, textTableOf } from "../../column/text-table.ts";
 import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "./series-index.ts";
 
 const base: SeriesIndex = {
   columnIds: [4, 2],
-  dictionaries: [
-    [undefined, "a", "", "\u{1f600}\ufeff"],
-    [undefined, "\ufeffx"],
-  ],
+  dictionaries: [textTableOf([undefined, "a", "", "\u{1f600}\ufeff"]), textTableOf([undefined, "\ufeffx"])],
   codes: [Uint32Array.of(0, 1, 2, 3), Uint32Array.of(1, 0, 1, 0)],
   ends: Uint32Array.of(1, 5, 6, 2 ** 32 - 1),
   timeBase: 1_700_000_000_000_000_000n,
@@ -15,8 +13,16 @@ const base: SeriesIndex = {
   lastTimes: Float64Array.of(0, 7, 5e15, 3),
 };
 
+function textsOf(table: TextTable): (string | undefined)[] {
+  return Array.from({ length: table.size }, (_, code) => textAt(table, code));
+}
+
 function check(index: SeriesIndex): void {
-  expect(decodeSeriesIndex(encodeSeriesIndex(index))).toEqual(index);
+  const { dictionaries, ...rest } = decodeSeriesIndex(encodeSeriesIndex(index));
+  expect({ ...rest, dictionaries: dictionaries.map(textsOf) }).toEqual({
+    ...index,
+    dictionaries: index.dictionaries.map(textsOf),
+  } as never);
 }
 
 /** What `change` makes of the plain bytes of an index, in place or as an array of its own. */
@@ -62,7 +68,7 @@ describe("a series index", () => {
         let end = 0;
         check({
           columnIds: [1],
-          dictionaries: [[undefined, "a", "b", "c"]],
+          dictionaries: [textTableOf([undefined, "a", "b", "c"])],
           codes: [Uint32Array.from(runs, ([code]) => code)],
           ends: Uint32Array.from(runs, ([, length]) => (end += length)),
           timeBase,
@@ -75,6 +81,34 @@ describe("a series index", () => {
   });
 });
 
+describe("codes of a series index", () => {
+  for (const size of [2, 256, 257, 65_536, 65_537]) {
+    test(`of a dictionary of ${size} come back`, () => {
+      const texts = textTableOf([undefined, ...Array.from({ length: size - 1 }, (_, i) => String(i))]);
+      const index = { ...base, columnIds: [1], dictionaries: [texts], codes: [Uint32Array.of(0, 1, size - 1, size >> 1)] };
+      expect(decodeSeriesIndex(encodeSeriesIndex(index)).codes).toEqual(index.codes);
+    });
+  }
+
+  test("of version 1 were four bytes each", () => {
+    const [a, b] = base.codes.map((codes) => new Uint8Array(Uint32Array.from(codes).buffer));
+    const old = damaged(base, (plain, view) => {
+      view.setUint32(0, 1, true);
+      const firstEnd = 17 + 4 + 1 + 1 + 1 + 1 + 1 + 7; // Head, id, size, and the texts "a", "" and a fish with a mark.
+      const secondEnd = firstEnd + 4 + 4 + 1 + 5;
+      return Uint8Array.from([
+        ...plain.subarray(0, firstEnd),
+        ...a!,
+        ...plain.subarray(firstEnd + 4, secondEnd),
+        ...b!,
+        ...plain.subarray(secondEnd + 4),
+      ]);
+    });
+    const { codes, ends, firstTimes } = decodeSeriesIndex(old);
+    expect({ codes, ends, firstTimes }).toEqual({ codes: base.codes, ends: base.ends, firstTimes: base.firstTimes } as never);
+  });
+});
+
 describe("a broken series index", () => {
   function refuse(bytes: Uint8Array, text: string | RegExp): void {
     expect(() => decodeSeriesIndex(bytes)).toThrow(text);
@@ -82,18 +116,18 @@ describe("a broken series index", () => {
 
   test("of another version is refused", () => {
     refuse(
-      damaged(base, (_, view) => view.setUint32(0, 2, true)),
-      "series index has version 2, which this server does not know",
+      damaged(base, (_, view) => view.setUint32(0, 3, true)),
+      "series index has version 3, which this server does not know",
     );
   });
   test("with too many runs or strings is refused before memory is taken for them", () => {
     refuse(
       damaged(base, (_, view) => view.setUint32(4, 0xffff_ffff, true)),
-      /need 17179869180 bytes/,
+      /need 4294967295 bytes/,
     );
     refuse(
       damaged(base, (plain) => Uint8Array.from([...plain.subarray(0, 21), 0xff, 0xff, 0xff, 0x7f, ...plain.subarray(22)])),
-      "dictionary of 268435455 strings",
+      "dictionary of 268435455 texts",
     );
   });
   test("that is cut or too long is refused, at every byte", () => {

@@ -155,6 +155,30 @@ describe("a data file", () => {
     expect(await store.list("tables")).toEqual([meta.name]);
   });
 
+  test("is let go by a full cache, and opened again with its pages", async () => {
+    const store = storeOf();
+    const file = new SstFile(meta, store);
+    const cache = new PageCache(1 << 20);
+    const registry = registryOf();
+    const first = await file.open(registry, cache);
+    const page = await first.page(3, 0, undefined);
+    expect([await file.open(registry, cache), cache.bytes > first.byteLength]).toEqual([first, true]);
+    cache.hold(cache.takeKeys(1), 1 << 20, () => undefined);
+    const metrics = newMetrics();
+    const second = await file.open(registry, cache);
+    expect([second === first, second.pageKeys === first.pageKeys, [...second.series]]).toEqual([false, true, [...first.series]]);
+    expect(await second.page(3, 0, metrics)).toEqual(page);
+    expect(await first.page(3, 1, metrics)).toEqual(await second.page(3, 1, metrics)); // A scan that has it goes on.
+    await file.release();
+    expect([store.opens, store.closes]).toEqual([1, 1]);
+  });
+
+  test("knows the run of a series", async () => {
+    const open = await openFile();
+    for (const [run, series] of open.series.entries()) expect(open.runOf(series)).toBe(run);
+    expect(open.runOf(12_345)).toBe(-1);
+  });
+
   test("that was dropped is deleted when nobody reads it any more", async () => {
     const store = storeOf();
     const file = new SstFile(meta, store);

@@ -23,25 +23,41 @@ import type { LeafCondition } from "../index/index-lookup.ts";
 import { columnsById } from "./columns-by-id.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
 import { pageFigures, type WantedFigures } from "./page-figures.ts";
-import { decodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { type RunLookup, runLookupOf } from "./run-lookup.ts";
+import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
+
+/** What an open file holds, about: footer and column names; index, series and lookup of a run; statistics of a page of one column. */
+const BYTES_PER_FILE = 16 * 1024;
+const BYTES_PER_RUN = 28;
+const BYTES_PER_PAGE = 64;
+const BYTES_PER_STRETCH = 16;
+const BYTES_PER_DELETED_SERIES = 64;
 
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
 
-/** What a file holds beside its Parquet data. */
-export type FileContents = Pick<OpenSst, "index" | "series" | "tombstones">;
+/** What is read of a file when it is opened. */
+interface FileContents {
+  readonly parquet: ParquetFile;
+  readonly index: RunIndex;
+  readonly series: Uint32Array;
+  readonly tombstones: TombstoneSet | undefined;
+}
 
 /** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
 export class OpenSst {
   readonly parquet: ParquetFile;
-  readonly index: SeriesIndex;
+  readonly index: RunIndex;
   /** Series number of each run of the index. */
   readonly series: Uint32Array;
   /** What the file deletes of older ones, by series numbers of this process. */
   readonly tombstones: TombstoneSet | undefined;
   readonly pageStarts: Uint32Array;
-  private readonly firstKey: number;
+  /** About what this object holds in memory. */
+  readonly byteLength: number;
+  /** Where its pages are in the cache. */
+  readonly pageKeys: number;
   private readonly reader: FileReader;
   private readonly cache: PageCache;
   private readonly pageGroup: Uint32Array;
@@ -49,15 +65,18 @@ export class OpenSst {
   private readonly columnOfId: ReadonlyMap<number, number>;
   private readonly dictionaries: Map<number, PageDictionary> = new Map();
   private readonly warn: Warn;
+  private runLookup: RunLookup | undefined;
   private columnIndexes: Promise<FileIndexes | undefined> | undefined;
 
-  constructor(reader: FileReader, parquet: ParquetFile, contents: FileContents, cache: PageCache, warn: Warn) {
+  /** @param pageKeys where its pages were in the cache when it was open before */
+  constructor(reader: FileReader, contents: FileContents, cache: PageCache, warn: Warn, pageKeys: number | undefined) {
+    const { parquet, series, tombstones } = contents;
     this.warn = warn;
     this.reader = reader;
     this.parquet = parquet;
     this.index = contents.index;
-    this.series = contents.series;
-    this.tombstones = contents.tombstones;
+    this.series = series;
+    this.tombstones = tombstones;
     this.cache = cache;
     this.columnOfId = columnsById(parquet);
     const starts: number[] = [];
@@ -77,12 +96,22 @@ export class OpenSst {
     this.pageStarts = Uint32Array.from(starts);
     this.pageGroup = Uint32Array.from(groups);
     this.groupFirstPage = Uint32Array.from(firstPages);
-    this.firstKey = cache.takeKeys(parquet.columns.length * groups.length);
+    this.pageKeys = pageKeys ?? cache.takeKeys(parquet.columns.length * groups.length);
+    const tombstoneBytes =
+      tombstones === undefined ? 0 : tombstones.count * BYTES_PER_STRETCH + tombstones.series.length * BYTES_PER_DELETED_SERIES;
+    this.byteLength =
+      BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + parquet.columns.length * groups.length * BYTES_PER_PAGE;
   }
 
   /** Position of the column with this id in the file, or -1 when the file is older than the column. */
   columnOf(columnId: number): number {
     return this.columnOfId.get(columnId) ?? -1;
+  }
+
+  /** The run of a series, or -1. */
+  runOf(series: number): number {
+    this.runLookup ??= runLookupOf(this.series);
+    return this.runLookup.find(series);
   }
 
   /** The page that holds a row. */
@@ -134,7 +163,7 @@ export class OpenSst {
 
   /** Values of a page. Times count from the series index's `timeBase`. @throws DbError StorageUnavailable when the page is damaged */
   async page(column: number, page: number, metrics: ScanMetrics | undefined): Promise<Vector> {
-    const key = this.firstKey + column * this.pageGroup.length + page;
+    const key = this.pageKeys + column * this.pageGroup.length + page;
     const cached = this.cache.get(key);
     if (cached !== undefined) return cached;
     const rowGroup = this.pageGroup[page] as number;
@@ -166,7 +195,7 @@ export class OpenSst {
   }
 }
 
-/** Takes what is wrong with a file that can still be read. */
+/** Takes what is wrong with a file that can still be read: what is not used, a colon, and why. */
 export type Warn = (why: string) => void;
 
 /** A file whose footer was read and whose series were not. */
@@ -175,7 +204,11 @@ interface Probe {
   readonly filter: TagFilter;
 }
 
-/** One file of a table. Counted by its users; invariant: open while `users` > 0 and it was read, deleted after `drop` when `users` is 0. */
+/**
+ * One file of a table. Counted by its users; its reader stays while `users` > 0 and it was read, it is deleted after `drop` when `users`
+ * is 0.
+ * What is known of it when open counts towards the cache, which may let it go: the next scan opens it again.
+ */
 export class SstFile {
   readonly meta: DataFile;
   private readonly store: FileStore;
@@ -183,6 +216,8 @@ export class SstFile {
   private probing: Promise<Probe> | undefined;
   private opening: Promise<OpenSst> | undefined;
   private reader: FileReader | undefined;
+  /** Where the cache counts it, and where its pages are, since it was first open. */
+  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number } | undefined;
   private users = 1;
   private dropped = false;
 
@@ -190,12 +225,19 @@ export class SstFile {
   constructor(meta: DataFile, store: FileStore, warn: Warn = () => undefined) {
     this.meta = meta;
     this.store = store;
-    this.warn = warn;
+    const said = new Set<string>();
+    this.warn = (why) => {
+      const what = why.slice(0, why.indexOf(":") + 1);
+      if (said.has(what)) return; // A file may be opened many times.
+      said.add(what);
+      warn(why);
+    };
   }
 
   /** Opens the file at its first call. @throws DbError StorageUnavailable naming the file when it is missing or damaged */
   open(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    if (this.held !== undefined) cache.get(this.held.key); // It counts as just used.
     this.opening ??= this.openOnce(registry, cache);
     return this.opening;
   }
@@ -225,6 +267,8 @@ export class SstFile {
     this.users--;
     if (this.users > 0) return;
     await Promise.allSettled([this.probing, this.opening]); // Whoever opened it sees why it failed.
+    this.held?.cache.remove(this.held.key);
+    this.opening = undefined;
     this.reader?.close();
     if (this.dropped) await this.store.delete(this.meta.name);
   }
@@ -252,7 +296,14 @@ export class SstFile {
     try {
       return await this.named(async () => {
         const reader = await this.readerOnce();
-        return readSst(this.meta, reader, registry, cache, this.warn);
+        const contents = await readContents(this.meta, reader, registry);
+        const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
+        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys };
+        // Scans that have it go on with it.
+        cache.hold(this.held.key, opened.byteLength, () => {
+          this.opening = undefined;
+        });
+        return opened;
       });
     } catch (error) {
       this.startOver();
@@ -260,10 +311,12 @@ export class SstFile {
     }
   }
 
-  /** The next scan tries again from the beginning. */
+  /** The next scan tries again from the beginning. A reader by which the file was read before may still be in use by a scan. */
   private startOver(): void {
-    this.reader?.close();
-    this.reader = undefined;
+    if (this.held === undefined) {
+      this.reader?.close();
+      this.reader = undefined;
+    }
     this.probing = undefined;
     this.opening = undefined;
   }
@@ -299,27 +352,24 @@ async function readFooter(meta: DataFile, reader: FileReader): Promise<ParquetFi
   }
 }
 
-async function readSst(meta: DataFile, reader: FileReader, registry: SeriesRegistry, cache: PageCache, warn: Warn): Promise<OpenSst> {
+async function readContents(meta: DataFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
   const parquet = await readFooter(meta, reader);
-  return new OpenSst(reader, parquet, await readContents(meta, parquet, reader, registry), cache, warn);
-}
-
-async function readContents(meta: DataFile, parquet: ParquetFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
   const blob = async (name: string): Promise<Uint8Array | undefined> => {
     const range = parquet.blob(name);
     return range === undefined ? undefined : parquet.verifyBlob(name, await reader.read(range.offset, range.length));
   };
   const bytes = await blob(SERIES_INDEX_BLOB);
   if (bytes === undefined) throw new Error("it has no series index");
-  const index = decodeSeriesIndex(bytes);
-  const series = registerSeries(index, registry);
+  const { ends, timeBase, firstTimes, lastTimes, ...tags } = decodeSeriesIndex(bytes);
+  const series = registerSeries(tags, ends.length, registry);
+  const index = { ends, timeBase, firstTimes, lastTimes };
   const deleted = await blob(TOMBSTONE_BLOB);
   if (deleted === undefined && meta.tombstones !== undefined) throw new Error("it has no tombstones, but its entry says so");
-  if (deleted === undefined) return { index, series, tombstones: undefined };
+  if (deleted === undefined) return { parquet, index, series, tombstones: undefined };
   const stored = decodeTombstones(deleted);
   const tombstones = new TombstoneSet({
     base: stored.series.timeBase,
-    series: registerSeries(stored.series, registry),
+    series: registerSeries(stored.series, stored.series.ends.length, registry),
     ends: stored.series.ends,
     firsts: stored.firsts,
     lasts: stored.lasts,
@@ -327,17 +377,26 @@ async function readContents(meta: DataFile, parquet: ParquetFile, reader: FileRe
     rowCount: meta.tombstones?.rowCount ?? stored.firsts.length,
   });
   // A file without rows has none to tell its base from (`series-index.ts`).
-  return { index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
+  return { parquet, index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
 }
 
 /** Finds or makes the number of each run's series. */
-function registerSeries(index: SeriesIndex, registry: SeriesRegistry): Uint32Array {
+function registerSeries(
+  index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
+  runCount: number,
+  registry: SeriesRegistry,
+): Uint32Array {
   const positions = index.columnIds.map((id) => registry.positionOf(id));
-  const mapped = index.dictionaries.map((dictionary, c) =>
-    Uint32Array.from(dictionary, (value) => registry.encode(positions[c] as number, value)),
-  );
-  const tuple = Uint32Array.from({ length: registry.columnCount }, (_, position) => registry.initialCodeAt(position));
-  const series = new Uint32Array(index.ends.length);
+  const mapped = index.dictionaries.map(({ size, bytes, starts }, c) => {
+    const codes = new Uint32Array(size);
+    const position = positions[c] as number;
+    for (let code = 1; code < size; code++) {
+      codes[code] = registry.encodeBytes(position, bytes, starts[code] as number, starts[code + 1] as number);
+    }
+    return codes;
+  });
+  const tuple = registry.initialCodes();
+  const series = new Uint32Array(runCount);
   for (let run = 0; run < series.length; run++) {
     for (let c = 0; c < mapped.length; c++) {
       const code = index.codes[c]?.[run] as number;

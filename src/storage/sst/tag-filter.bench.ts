@@ -9,6 +9,7 @@
  */
 import { measure } from "mitata";
 import { tsbsJob } from "../../../test/support/storage/tsbs-job.ts";
+import { type TextTable, textAt, textTableOf } from "../../column/text-table.ts";
 import { bloomHash } from "../../format/parquet/bloom-filter.ts";
 import { PageCache } from "../cache/page-cache.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
@@ -28,8 +29,18 @@ const metas: DataFile[] = [];
 for (let file = 0; file < FILES; file++) {
   const job = tsbsJob(file * ROWS, ROWS, HOSTS, file + 1);
   const { tags } = job;
-  const hosts = (tags.dictionaries[0] ?? []).map((host) => (host === undefined ? undefined : `${host}_${file}`));
-  metas.push(...(await flushChunks({ ...job, tags: { ...tags, dictionaries: [hosts, ...tags.dictionaries.slice(1)] } }, store)));
+  const own = tags.map((column, c) => (c === 0 ? { ...column, texts: withSuffix(column.texts, `_${file}`) } : column));
+  metas.push(...(await flushChunks({ ...job, tags: own }, store)));
+}
+
+/** The same texts with something behind each. */
+function withSuffix(texts: TextTable, suffix: string): TextTable {
+  return textTableOf(
+    Array.from({ length: texts.size }, (_, code) => {
+      const text = textAt(texts, code);
+      return text === undefined ? undefined : text + suffix;
+    }),
+  );
 }
 
 /** Opens all files for a query and tells how many were opened. */

@@ -42,6 +42,15 @@ export function windowLengthFor(min: bigint, max: bigint, unit: TimeUnit): numbe
   return groupLength(unit);
 }
 
+/** Windows of the shortest length that hold the times of `[min, max]`, or more than any flush makes files. */
+export function windowsBetween(min: bigint, max: bigint, unit: TimeUnit): number {
+  const length = BigInt((WINDOW_DAYS[0] as number) * SECONDS_PER_DAY * UNITS_PER_SECOND[unit]);
+  const windows = (floorTo(max, length) - floorTo(min, length)) / length + 1n;
+  return Number(windows > BIGGEST ? BIGGEST : windows);
+}
+
+const BIGGEST = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** Most files that a flush makes of one group: a window more than the limit, since rows need not begin at the start of one. */
 export const FILES_PER_GROUP_MAX: number = WINDOWS_PER_FLUSH_MAX + 1;
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { textAt, textTableOf } from "../../column/text-table.ts";
 import { usedCodes } from "./used-codes.ts";
 
 const STRINGS = [undefined, "a", "b", "c", "d"];
@@ -16,7 +17,12 @@ test.each([
     [undefined, "d"],
   ],
 ] as const)("codes %p become %p", (given, codes, dictionary) => {
-  const used = usedCodes(given.length, (run) => given[run] ?? 0, STRINGS);
+  const codeOf = Uint32Array.of(9, ...given); // Run r is of series r + 1.
+  const used = usedCodes(
+    Uint32Array.from(given.keys(), (run) => run + 1),
+    codeOf,
+    textTableOf(STRINGS),
+  );
   expect([...used.codes]).toEqual([...codes]);
-  expect(used.dictionary).toEqual([...dictionary]);
+  expect(Array.from({ length: used.texts.size }, (_, code) => textAt(used.texts, code))).toEqual([...dictionary]);
 });

@@ -6,7 +6,7 @@ import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
 import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series-index.ts";
 import { usedCodes } from "../sst/used-codes.ts";
-import type { SeriesTags } from "../series/series-ranks.ts";
+import type { TagColumnView } from "../series/series-ranks.ts";
 import type { TombstoneSet } from "./tombstone-set.ts";
 
 /** Name of the blob in the file. */
@@ -20,17 +20,12 @@ export interface StoredTombstones {
   readonly lasts: Float64Array;
 }
 
-/**
- * Encodes a set, compressed.
- *
- * @param columnIds tag columns in key order
- * @param tags of the set's series, in their order, one column of codes a tag column
- */
-export function encodeTombstones(set: TombstoneSet, columnIds: readonly number[], tags: SeriesTags): Uint8Array {
-  const used = columnIds.map((_, c) => usedCodes(set.series.length, (run) => tags.codes[c]![run]!, tags.dictionaries[c] ?? []));
+/** Encodes a set, compressed. @param tags tag columns in key order, whose codes go by the numbers that the set has for series */
+export function encodeTombstones(set: TombstoneSet, tags: readonly TagColumnView[]): Uint8Array {
+  const used = tags.map(({ codes, texts }) => usedCodes(set.series, codes, texts));
   const series = encodeSeriesIndex({
-    columnIds,
-    dictionaries: used.map(({ dictionary }) => dictionary),
+    columnIds: tags.map(({ columnId }) => columnId),
+    dictionaries: used.map(({ texts }) => texts),
     codes: used.map(({ codes }) => codes),
     ends: set.ends,
     timeBase: set.base,

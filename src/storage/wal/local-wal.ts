@@ -92,7 +92,7 @@ interface Trouble {
 /** Opens (or makes) the log directory. Nothing is read before `recover`. @throws DbError StorageUnavailable when it cannot be made */
 export async function openLocalWal(options: LocalWalOptions): Promise<Wal> {
   try {
-    makeFolder(options.directory);
+    await makeFolder(options.directory);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot make the log directory ${options.directory}: ${why}`, { cause });

@@ -1,4 +1,4 @@
-/** The other end of `JobWorker`, on the worker's thread: one job at a time, in the order they came. */
+/** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
 import { toDbError } from "../../base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
 import type { FileStore } from "../file-store/file-store.ts";
@@ -7,21 +7,42 @@ import type { JobReply, JobRequest } from "./job-worker.ts";
 
 declare const self: Worker;
 
-/** Answers every job that comes with what `run` makes of it, or with its error. Call once, at the top of a worker's program. */
-export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Promise<Answer>): void {
+/**
+ * Answers every job that comes with what `run` makes of it, or with its error. Call once, at the top of a worker's program.
+ *
+ * @param runningMax jobs that run beside each other; others wait in the order in which they came
+ */
+export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Promise<Answer>, runningMax = 1): void {
   armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
-  let last: Promise<void> = Promise.resolve();
+  const stores = new Map<string, FileStore>();
+  const waiting: JobRequest<Job>[] = [];
+  let running = 0;
+  const storeOf = (root: string): FileStore => {
+    const known = stores.get(root) ?? localFileStore(root); // One a root, so that jobs share syncs of folders.
+    stores.set(root, known);
+    return known;
+  };
   const serve = async ({ id, root, job }: JobRequest<Job>): Promise<void> => {
     let reply: JobReply<Answer>;
     try {
-      reply = { id, answer: await run(job, localFileStore(root)) };
+      reply = { id, answer: await run(job, storeOf(root)) };
     } catch (error) {
       const failure = toDbError(error);
       reply = { id, error: failure.message, code: failure.code };
     }
+    running--;
     self.postMessage(reply);
+    startNext();
+  };
+  const startNext = (): void => {
+    if (running >= runningMax) return;
+    const next = waiting.shift();
+    if (next === undefined) return;
+    running++;
+    void serve(next); // Answers whatever happens.
   };
   self.onmessage = (event: MessageEvent<JobRequest<Job>>) => {
-    last = last.then(() => serve(event.data));
+    waiting.push(event.data);
+    startNext();
   };
 }

@@ -6,7 +6,6 @@ import type { Scalar } from "../../../src/column/vector.ts";
 import { PageCache } from "../../../src/storage/cache/page-cache.ts";
 import type { FileStore } from "../../../src/storage/file-store/file-store.ts";
 import { Arena, SlabPool } from "../../../src/storage/memtable/arena.ts";
-import { tagsOfSeries } from "../../../src/storage/series/series-ranks.ts";
 import { SeriesRegistry } from "../../../src/storage/series/series-registry.ts";
 import type { DataFile } from "../../../src/storage/sst/data-file.ts";
 import type { FlushJob } from "../../../src/storage/sst/flush.ts";
@@ -61,8 +60,7 @@ export function jobOf(schema: TableSchema, requests: readonly Request[], firstFi
   for (const tags of SERIES_TAGS) registry.register(tags);
   const arena = new Arena(new SlabPool(0));
   const chunks = requests.map((request, i) => chunkOf(101 + i, request, FIELDS, arena));
-  const seriesNumbers = Uint32Array.from(new Set(requests.flatMap(({ rows }) => rows.map(({ series }) => series)))).sort();
-  return { schema, chunks, seriesNumbers, tags: tagsOfSeries(registry, seriesNumbers), firstFileId };
+  return { schema, chunks, tags: registry.view(), seriesCount: registry.count, firstFileId };
 }
 
 /** Series numbers in the order of their tags, the slow way. */

@@ -3,7 +3,6 @@ import { columnId, tableId } from "../../../src/base/units.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../src/column/data-type.ts";
 import { Arena, SlabPool } from "../../../src/storage/memtable/arena.ts";
 import { buildChunk } from "../../../src/storage/memtable/chunk-builder.ts";
-import { tagsOfSeries } from "../../../src/storage/series/series-ranks.ts";
 import { SeriesRegistry } from "../../../src/storage/series/series-registry.ts";
 import type { FlushJob } from "../../../src/storage/sst/flush.ts";
 import type { ColumnSchema, TableSchema } from "../../../src/table/schema.ts";
@@ -48,6 +47,5 @@ export function tsbsJob(firstRow: number, rowCount: number, hosts: number, first
   const chunks = Array.from({ length: rowCount / ROWS_PER_REQUEST }, (_, r) =>
     buildChunk(tsbsRequest(firstRequest + r, ROWS_PER_REQUEST, hosts), arena),
   );
-  const seriesNumbers = Uint32Array.from({ length: hosts }, (_, i) => i);
-  return { schema: TSBS_SCHEMA, chunks, seriesNumbers, tags: tagsOfSeries(registry, seriesNumbers), firstFileId };
+  return { schema: TSBS_SCHEMA, chunks, tags: registry.view(), seriesCount: registry.count, firstFileId };
 }

@@ -4,6 +4,7 @@
  * The dictionary holds the values that occur, in the order of their first run.
  */
 import { assert } from "../../../base/assert.ts";
+import { pickTexts, type TextTable } from "../../../column/text-table.ts";
 import { bloomFilterOf } from "../bloom-filter.ts";
 import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
 import { encodePlainBytes } from "../encodings/byte-arrays.ts";
@@ -14,8 +15,6 @@ import { Encoding } from "../page-header.ts";
 import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
 import type { TagRuns } from "../types.ts";
 
-const encoder = new TextEncoder();
-
 /** Index of a code in the chunk's dictionary, plus 1; 0 = not seen. Cleared after each chunk through the list of codes seen. */
 let indexOfCode = new Uint32Array(1024);
 
@@ -24,22 +23,27 @@ export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number,
   const rowEnd = pageEnds.length === 0 ? start : pageEnds[pageEnds.length - 1]!;
   const firstRun = runAt(input.ends, start);
   const codes = collectCodes(input, firstRun, rowEnd);
-  const values = codes.map((code) => encoder.encode(input.dictionary[code]));
+  const values = pickTexts(input.texts, codes);
   const plain = new PageBuffer();
-  for (const value of values) encodePlainBytes(plain, value);
-  chunk.dictionaryPage(plain.written(), values.length);
+  for (let index = 0; index < codes.length; index++) encodePlainBytes(plain, valueAt(values, index));
+  chunk.dictionaryPage(plain.written(), codes.length);
   const total = new TagBounds(values);
   let run = firstRun;
   let from = start;
   for (const end of pageEnds) {
     const bounds = new TagBounds(values);
-    run = writePage(chunk, input, run, from, end, values.length, bounds);
+    run = writePage(chunk, input, run, from, end, codes.length, bounds);
     total.include(bounds);
     from = end;
   }
   for (const code of codes) indexOfCode[code] = 0;
-  const bloom = chunk.column.bloom === true ? bloomFilterOf(values.length, (i) => values[i]!) : undefined;
+  const bloom = chunk.column.bloom === true ? bloomFilterOf(codes.length, (i) => valueAt(values, i)) : undefined;
   return chunk.finish({ ...total.stored(), exact: total.exact }, bloom);
+}
+
+/** Entry `index` of the chunk's dictionary: code `index + 1` of its texts. */
+function valueAt({ bytes, starts }: TextTable, index: number): Uint8Array {
+  return bytes.subarray(starts[index + 1], starts[index + 2]);
 }
 
 /** The run that holds `row`: the first whose end lies behind it. */
@@ -55,18 +59,19 @@ function runAt(ends: Uint32Array, row: number): number {
 }
 
 /** The codes other than NULL of the runs up to `rowEnd`, in order of appearance; `indexOfCode` then holds their positions plus 1. */
-function collectCodes(input: TagRuns, firstRun: number, rowEnd: number): number[] {
-  const { ends, codes, dictionary } = input;
-  if (indexOfCode.length < dictionary.length) indexOfCode = new Uint32Array(dictionary.length * 2);
-  const seen: number[] = [];
+function collectCodes(input: TagRuns, firstRun: number, rowEnd: number): Uint32Array {
+  const { ends, codes, texts } = input;
+  if (indexOfCode.length < texts.size) indexOfCode = new Uint32Array(texts.size * 2);
+  const seen = new Uint32Array(Math.min(texts.size, ends.length - firstRun));
+  let count = 0;
   for (let run = firstRun; run < ends.length && (run === 0 ? 0 : ends[run - 1]!) < rowEnd; run++) {
     const code = codes[run]!;
     if (code === 0 || indexOfCode[code] !== 0) continue;
-    assert(code < dictionary.length && dictionary[code] !== undefined, `a tag code of the dictionary; got ${code}`);
-    seen.push(code);
-    indexOfCode[code] = seen.length;
+    if (code >= texts.size) assert(false, `a tag code of the dictionary; got ${code}`);
+    seen[count++] = code;
+    indexOfCode[code] = count;
   }
-  return seen;
+  return seen.subarray(0, count);
 }
 
 /** Writes rows `[from, end)`, which begin in `firstRun`. Returns the run that holds `end`. */
@@ -125,11 +130,11 @@ function writePage(
 
 /** Smallest and largest entry seen. Invariant: both are -1 or neither. */
 class TagBounds {
-  private readonly values: readonly Uint8Array[];
+  private readonly values: TextTable;
   private min = -1;
   private max = -1;
 
-  constructor(values: readonly Uint8Array[]) {
+  constructor(values: TextTable) {
     this.values = values;
   }
 
@@ -152,17 +157,17 @@ class TagBounds {
   }
 
   private compare(a: number, b: number): number {
-    const left = this.values[a]!;
-    const right = this.values[b]!;
-    return compareBytes(left, 0, left.length, right, 0, right.length);
+    const { bytes, starts } = this.values;
+    return compareBytes(bytes, starts[a + 1]!, starts[a + 2]!, bytes, starts[b + 1]!, starts[b + 2]!);
   }
 
   stored(): StoredBounds {
     if (this.min < 0) return noBounds;
-    return { min: lowerBound(this.values[this.min]!), max: upperBound(this.values[this.max]!) };
+    return { min: lowerBound(valueAt(this.values, this.min)), max: upperBound(valueAt(this.values, this.max)) };
   }
 
   get exact(): boolean {
-    return this.min >= 0 && this.values[this.min]!.length <= BOUND_BYTES_MAX && this.values[this.max]!.length <= BOUND_BYTES_MAX;
+    const isShort = (index: number): boolean => valueAt(this.values, index).length <= BOUND_BYTES_MAX;
+    return this.min >= 0 && isShort(this.min) && isShort(this.max);
   }
 }

