@@ -5,9 +5,12 @@ import { join, resolve } from "node:path";
 import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
 import { type Generated, generateFile } from "./macro/generator.ts";
 import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
+import { runLogs } from "./macro/logs-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
+import { runPush } from "./macro/push-bench.ts";
+import type { PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
 import { headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
@@ -20,6 +23,8 @@ import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
 
 const SMALL_SHAPE: Shape = { rowsPerBatch: 1000, connections: 16 };
 const RESULTS = join(import.meta.dir, "results");
+/** Lines of logs, unless there are fewer rows. */
+const LOG_LINES_MAX = 1_000_000;
 const EXIT_USAGE = 2;
 
 /** Runs one command line and returns the exit status. */
@@ -47,6 +52,18 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Runs the chosen parts and returns the pieces of the result. */
 async function measure(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
+  const { command } = options;
+  if (command === "loki" || command === "opentsdb") {
+    const protocols: readonly PushProtocol[] = command === "loki" ? ["loki", "loki-json"] : ["opentsdb"];
+    const { rowsPerBatch, connections, runs, dataset } = options;
+    const target = varveTarget(options.durabilities[0] ?? "always", options.settings, options.threads[0]);
+    return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
+  }
+  if (command === "logs") {
+    const lines = Math.min(options.dataset.rows, LOG_LINES_MAX);
+    const { connections, rowsPerBatch: linesPerBody } = options;
+    return [await runLogs({ lines, linesPerBody, connections, workDirectory, progress })];
+  }
   const input = await makeInput(options, workDirectory, progress);
   const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections: options.connections };
   if (options.command === "replay") {

@@ -16,10 +16,12 @@ Examples:
   bun bench queries --rows 2000000             queries on a smaller store
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
+  bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
+  bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | micro] [options]
+  bun bench [all | ingest | queries | replay | soak | loki | opentsdb | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -48,7 +50,7 @@ Options:
 `;
 
 /** What the first argument chooses. */
-export const COMMANDS = ["all", "ingest", "queries", "replay", "soak", "micro"] as const;
+export const COMMANDS = ["all", "ingest", "queries", "replay", "soak", "loki", "opentsdb", "logs", "micro"] as const;
 
 /** One of them. */
 export type Command = (typeof COMMANDS)[number];

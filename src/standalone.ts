@@ -16,7 +16,7 @@ import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb } from "./db/local-db.ts";
-import { registerCompactionMetrics } from "./engine/compaction-metrics.ts";
+import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
@@ -26,6 +26,7 @@ import type { BuildInfo, LogControl } from "./server/http/options.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
+import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
 import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
@@ -88,11 +89,13 @@ export async function startStandalone(
   });
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerExpiryMetric(metrics, () => engine.expiredRows);
   registerMemoryMetrics(metrics, memory);
   registerHealthMetrics(metrics, engine);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
   const control = sharedLogControl(log);
+  const telnet = openTelnet(settings, log, db, metrics, memory);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -114,7 +117,7 @@ export async function startStandalone(
     url: http.url,
     async stop() {
       limits.close();
-      await Promise.all([http.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
+      await Promise.all([http.stop(STOP_GRACE_MILLIS), telnet?.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
       await engine.close();
       threads.end();
       userProvider?.close();
@@ -123,6 +126,29 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
+}
+
+/** The listener of OpenTSDB's telnet protocol, where there is an address for it. @throws DbError StorageUnavailable */
+function openTelnet(
+  settings: Settings,
+  log: RootLog,
+  db: LocalDb,
+  metrics: MetricRegistry,
+  memory: ServerMemory,
+): TelnetListener | undefined {
+  const { addr } = settings.opentsdb;
+  if (addr === undefined) return undefined;
+  return startTelnetListener({
+    hostname: addr.host,
+    port: addr.port,
+    db,
+    clock: systemClock,
+    logger: log.logger("opentsdb"),
+    metrics,
+    memory,
+    version: VERSION,
+    autoCreateTable: settings.general.autoCreateTable,
+  });
 }
 
 /** The log filter of this thread and of those that follow it. */

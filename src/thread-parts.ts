@@ -50,7 +50,7 @@ export function listening(
   sharesPort: boolean,
   threads: number,
 ): Omit<IngestServerOptions, "db" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
-  const { http, influxdb, general } = settings;
+  const { http, influxdb, opentsdb, general } = settings;
   return {
     hostname: http.addr.host,
     port: http.addr.port,
@@ -70,5 +70,6 @@ export function listening(
       timeColumn: TIME_COLUMN,
       createDecoder: () => new InfluxDecoder(),
     },
+    opentsdb: { enabled: opentsdb.enable },
   };
 }

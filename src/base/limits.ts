@@ -49,6 +49,12 @@ export const ERROR_LINES_MAX = 100;
 /** Bad input quoted in an error is cut at this many characters. */
 export const ERROR_QUOTE_CHARACTERS_MAX = 120;
 
+/** Rows or stretches that one log record deletes; a DELETE of more makes several. Reason: memory, and what a crash may leave half done. */
+export const DELETE_BATCH_ROWS = 65_536;
+
+/** Deleted stretches of one table in memory after which it is flushed. Reason: scans sort them, at about 50 B each while they do. */
+export const DELETES_IN_MEMORY_MAX = 1_048_576;
+
 /** Deepest nesting of an SQL expression. Reason: the parser and planner recurse. Error: InvalidSyntax. */
 export const SQL_DEPTH_MAX = 500;
 

@@ -50,7 +50,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: `enable addr runtime_size keep_alive ${TLS_KEYS}`,
     neutral: { ...NO_TLS, enable: OFF },
   },
-  opentsdb: { why: "OpenTSDB is not available in this version", keys: "enable addr allow_unauthenticated", neutral: { enable: OFF } },
   jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
   otlp: { why: "OTLP is not available in this version", keys: "enable trace_ingest_chunk_size", neutral: { enable: OFF } },
   prom_store: {

@@ -194,6 +194,21 @@ export const KNOBS: Knobs = {
       reason: "Line protocol sends some fields of a point now and others later; the fields of both stay.",
     },
   },
+  opentsdb: {
+    enable: { key: "opentsdb.enable", kind: bool, default: true, reason: "Puts over HTTP work out of the box." },
+    addr: {
+      key: "opentsdb.addr",
+      kind: optional(address),
+      default: undefined,
+      reason: "Where put lines are taken over TCP, by custom at 127.0.0.1:4242. Unset: nowhere, since lines carry no credentials.",
+    },
+    allowUnauthenticated: {
+      key: "opentsdb.allow_unauthenticated",
+      kind: bool,
+      default: false,
+      reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
+    },
+  },
   wal: {
     dir: {
       key: "wal.dir",

@@ -264,6 +264,15 @@ describe("settings without effect", () => {
   });
 });
 
+test("OpenTSDB lines are refused beside a user provider unless that is allowed", () => {
+  const lines = '[opentsdb]\naddr = "127.0.0.1:4242"';
+  const users = 'user_provider = "static_user_provider:cmd:alice=secret"\n';
+  check({ toml: lines }, ['addr = "127.0.0.1:4242"']);
+  checkRefused({ toml: users + lines }, "cannot listen on `opentsdb.addr` while `user_provider` is set");
+  check({ toml: `${users}${lines}\nallow_unauthenticated = true` }, ["allow_unauthenticated = true"]);
+  check({ toml: `${users}[opentsdb]\nenable = true` }, ["allow_unauthenticated = false"]);
+});
+
 describe("/config", () => {
   test("prints the defaults", () => {
     expect(renderConfig(defaultSettings())).toBe(`enable_telemetry = true
@@ -285,6 +294,10 @@ public_admin = false
 [influxdb]
 enable = true
 default_merge_mode = "last_non_null"
+
+[opentsdb]
+enable = true
+allow_unauthenticated = false
 
 [wal]
 dir = "./varve_data/wal"

@@ -81,6 +81,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     general: section("general", storage),
     http: section("http", storage),
     influxdb: section("influxdb", storage),
+    opentsdb: section("opentsdb", storage),
     wal: section("wal", storage),
     storage: section("storage", storage),
     write: section("write", storage),
@@ -103,7 +104,13 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
 
 /** What can only be judged with several settings in hand. Answers warnings. @throws ConfigError */
 function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): readonly string[] {
-  const { storage, wal } = settings;
+  const { storage, wal, opentsdb, general } = settings;
+  if (opentsdb.addr !== undefined && general.userProvider !== undefined && !opentsdb.allowUnauthenticated) {
+    throw new ConfigError(
+      "cannot listen on `opentsdb.addr` while `user_provider` is set: put lines carry no credentials, so whoever reaches the port " +
+        "writes; remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
+    );
+  }
   const limit = raws.get("storage.write_buffer_limit");
   if (storage.writeBufferBytesMax < storage.memtableBytes) {
     assert(limit !== undefined, "the derived write buffer holds a memtable; got less");

@@ -48,6 +48,16 @@ export interface InfluxdbSettings {
   readonly defaultMergeMode: "last_non_null" | "last_row";
 }
 
+/** `[opentsdb]`. */
+export interface OpentsdbSettings {
+  /** False: the route answers 404. */
+  readonly enable: boolean;
+  /** Where lines are taken over TCP; undefined: nowhere. */
+  readonly addr: Address | undefined;
+  /** True: lines are taken over TCP although a user provider is set; they carry no credentials. */
+  readonly allowUnauthenticated: boolean;
+}
+
 /** When the log is on disk relative to the acknowledgement. */
 export type WalSync = "always" | "interval" | "never";
 
@@ -121,6 +131,7 @@ export interface Settings {
   readonly general: GeneralSettings;
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
+  readonly opentsdb: OpentsdbSettings;
   readonly wal: WalSettings;
   readonly storage: StorageSettings;
   readonly write: WriteSettings;

@@ -24,7 +24,7 @@ export interface IngestDb {
   /**
    * Applies a decoded batch under the session's database.
    *
-   * @throws DbError PermissionDenied and those of `Writer.write`; RegionBusy when another thread changed a table since the batch was
+   * @throws DbError PermissionDenied and those of `RowWriter.write`; RegionBusy when another thread changed a table since the batch was
    *   decoded, so that it has to be decoded again
    */
   write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult>;
@@ -45,6 +45,8 @@ export interface Db extends IngestDb {
    * @throws DbError
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
+  /** Deletes rows by tag sets and times under the session's database. @throws DbError PermissionDenied and those of `Writer.delete` */
+  delete(batch: WriteBatch, session: Session): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
   createDatabase(name: string, session: Session): Promise<boolean>;
   databases(): readonly DatabaseInfo[];

@@ -77,6 +77,11 @@ export class LocalDb implements Db {
     return this.engine.write(session.database, batch, options);
   }
 
+  async delete(batch: WriteBatch, session: Session): Promise<WriteResult> {
+    this.authorize(session, "write");
+    return this.engine.delete(session.database, batch);
+  }
+
   admit(signal?: AbortSignal): Promise<void> {
     return this.engine.admit(signal);
   }

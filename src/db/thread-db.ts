@@ -2,14 +2,14 @@
  * The facade of an ingest thread: takes writes; everything else is done by the thread that owns the tables.
  */
 import { throwIfCancelled } from "../base/cancel.ts";
-import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
+import type { RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { IngestDb } from "./db.ts";
 import type { Session } from "./session.ts";
 
 /** What the facade needs of the thread. */
-export interface IngestFacade extends Writer, SchemaLookup {
+export interface IngestFacade extends RowWriter, SchemaLookup {
   /** Names of all databases. */
   readonly databases: ReadonlySet<string>;
   /** Follows changes of the catalogue: what was acknowledged before the call is seen after it. */

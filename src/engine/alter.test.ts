@@ -33,6 +33,73 @@ async function check(machine: Machine, projection: readonly string[], want: read
   await same();
 }
 
+describe("tags that are added", () => {
+  const tag = (name: string, value?: string | number): ColumnDefinition => ({
+    name,
+    type: typeof value === "number" ? INT64 : STRING,
+    semantic: "tag",
+    nullable: true,
+    ...(value === undefined ? {} : { default: { kind: "literal", value } }),
+  });
+  const add = (column: ColumnDefinition): SchemaChange => ({ kind: "add-columns", columns: [column], ifNotExists: false });
+
+  test("have their default in older rows, wherever these are, and in rows that leave them out", async () => {
+    const machine = await started();
+    await alter(machine, add(tag("zone", "eu")), add(tag("rack", 7)), add(tag("plain")));
+    await put(machine.engine, "cpu,host=c v=3i 3\ncpu,host=d,zone=us v=4i 4");
+    const all = ["'a'|'eu'|'7'|NULL|1", "'b'|'eu'|'7'|NULL|2", "'c'|'eu'|'7'|NULL|3", "'d'|'us'|'7'|NULL|4"];
+    await check(machine, ["host", "zone", "rack", "plain", "v"], all);
+  });
+
+  test("make a later row with the default's value the same series", async () => {
+    const machine = await started();
+    await alter(machine, add(tag("zone", "eu")));
+    await put(machine.engine, "cpu,host=a,zone=eu v=10i 1\ncpu,host=b v=20i 2");
+    await check(machine, ["host", "zone", "v"], ["'a'|'eu'|10", "'b'|'eu'|20"]);
+    expect(machine.engine.table("public", "cpu")?.statistics().seriesCount).toBe(2);
+  });
+
+  test("keep in older rows what they had when their default changes", async () => {
+    const machine = await started();
+    await alter(machine, add(tag("zone", "eu")));
+    await put(machine.engine, "cpu,host=c v=3i 3");
+    await alter(machine, { kind: "set-default", column: "zone", default: { kind: "literal", value: "us" } });
+    await put(machine.engine, "cpu,host=c v=4i 4");
+    await alter(machine, { kind: "set-default", column: "zone", default: undefined });
+    await put(machine.engine, "cpu,host=c v=5i 5");
+    await check(machine, ["host", "zone", "v"], ["'a'|'eu'|1", "'b'|'eu'|2", "'c'|NULL|5", "'c'|'eu'|3", "'c'|'us'|4"]);
+  });
+
+  test("are NULL in older rows without a default, with the empty text, and with current_timestamp()", async () => {
+    const machine = await started();
+    const now: ColumnDefinition = { ...tag("at"), type: TIMESTAMP_NANOSECOND, default: { kind: "now" } };
+    await alter(machine, add(tag("zone")), add(tag("empty", "")), add(now));
+    await check(machine, ["host", "zone", "empty", "at"], ["'a'|NULL|NULL|NULL", "'b'|NULL|NULL|NULL"]);
+  });
+});
+
+describe("a cast that fails where fields merge one by one", () => {
+  test("is NULL, which leaves the place to an older value that is still stored", async () => {
+    const machine = await Machine.start();
+    await put(machine.engine, 'cpu,host=a v="1",w=1i 1', { tableOptions: { merge_mode: "last_non_null" } });
+    await machine.engine.flushTable("public", "cpu");
+    await put(machine.engine, 'cpu,host=a v="none" 1');
+    await alter(machine, { kind: "change-type", column: "v", type: INT64 });
+    await check(machine, ["v", "w"], ["1|1"]);
+  });
+
+  test("is NULL for good when the older value was merged away before", async () => {
+    const machine = await Machine.start();
+    await put(machine.engine, 'cpu,host=a v="1",w=1i 1', { tableOptions: { merge_mode: "last_non_null" } });
+    await put(machine.engine, 'cpu,host=a v="none" 1');
+    await machine.engine.flushTable("public", "cpu");
+    await alter(machine, { kind: "change-type", column: "v", type: INT64 });
+    await check(machine, ["v", "w"], ["NULL|1"]);
+    await put(machine.engine, "cpu,host=a v=5i 1");
+    await check(machine, ["v", "w"], ["5|1"]);
+  });
+});
+
 describe("columns", () => {
   test("stand where they are put, in one change that is made whole or not at all", async () => {
     const machine = await started();

@@ -99,6 +99,22 @@ test("a drop while a scan and a flush run: the scan reads on, the flush leaves n
   });
 });
 
+test("a crash between the commit of a drop and the deletion of its files leaves no file and no row", async () => {
+  const machine = await Machine.start();
+  await put(machine.engine, "cpu,host=a v=1i 1\nmem,host=a v=1i 1");
+  for (const table of ["cpu", "mem"]) await machine.engine.flushTable("public", table);
+  await put(machine.engine, "cpu,host=b v=2i 2");
+  const before = machine.files.size;
+  void machine.engine.dropTable("public", "cpu", false); // Power goes before anything is deleted.
+  expect([before, machine.files.size]).toEqual([2, 2]);
+  await machine.crash();
+  expect([machine.files.size, machine.engine.table("public", "cpu"), machine.meta.list("file/").length]).toEqual([1, undefined, 1]);
+  await put(machine.engine, "cpu,host=c v=3i 3");
+  expect(await read(machine.engine, "cpu")).toEqual(["'c'|3|3"]);
+  await machine.crash();
+  expect(await read(machine.engine, "cpu")).toEqual(["'c'|3|3"]);
+});
+
 test("a write under way while its table is dropped is answered, and its memory is freed", async () => {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1");

@@ -13,6 +13,19 @@ const FAMILIES: readonly (readonly [name: string, total: keyof CompactionTotals,
   ["greptime_mito_compaction_seconds_total", "seconds", "Time spent in merges"],
 ];
 
+/** Shows rows that had expired when they came; `rows` is asked at each scrape. Call once a registry. */
+export function registerExpiryMetric(metrics: MetricRegistry, rows: () => number): void {
+  new Counter({
+    name: "varve_expired_rows_total",
+    help: "Rows that were taken and not kept, since they were older than the ttl of their table",
+    registers: [metrics.registry],
+    collect() {
+      this.reset();
+      this.inc(rows());
+    },
+  });
+}
+
 /** Shows the totals at `/metrics`; `totals` is asked at each scrape. Call once a registry. */
 export function registerCompactionMetrics(metrics: MetricRegistry, totals: () => Readonly<CompactionTotals>): void {
   for (const [name, total, help] of FAMILIES) {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../test/engine/machine.ts";
-import type { Clock } from "../base/clock.ts";
-import { systemClock } from "../base/clock.ts";
-import { epochNanos } from "../base/units.ts";
+import { MovingClock } from "../../test/support/moving-clock.ts";
 
 const AUTO = { compaction: { isAutomatic: true, triggerFiles: 3 } };
 const DAY = 86_400n * 1_000_000_000n;
@@ -175,14 +173,15 @@ describe("a merge that fails", () => {
 });
 
 describe("rows that expire", () => {
-  const clockAt = (nanos: bigint): Clock => ({ ...systemClock, nowNanos: () => epochNanos(nanos) });
   test("leave with their files, or when their file is rewritten", async () => {
-    const machine = await Machine.start({ clock: clockAt(100n * DAY) });
+    const clock = new MovingClock(50n * DAY);
+    const machine = await Machine.start({ clock });
     const times = [50n * DAY, 90n * DAY, 90n * DAY + DAY / 2n, 95n * DAY];
     const lines = times.map((time, i) => `cpu,host=a v=${i + 1} ${time}`).join("\n");
     await put(machine.engine, lines, { tableOptions: { ttl: "9days 18h" } });
     await machine.engine.flushTable("public", "cpu");
     expect(fileCount(machine)).toBe(3);
+    clock.nanos = 100n * DAY;
     await machine.engine.compactTable("public", "cpu");
     expect(fileCount(machine)).toBe(2);
     expect(await read(machine.engine, "cpu")).toEqual([`'a'|3|${90n * DAY + DAY / 2n}`, `'a'|4|${95n * DAY}`]);

@@ -8,17 +8,15 @@
  * again later and later; nothing waits for it. One that the disk has no room for does not begin. After a commit that failed the next try
  * settles it first, and deletes what is not named then, before it makes another file.
  */
-import { AssertionError, assert } from "../base/assert.ts";
+import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { failPoint } from "../base/fail-point.ts";
-import { parseHumanDuration } from "../base/human-duration.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
 import type { Troubles } from "../base/troubles.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
 import type { MergeJob } from "../storage/compaction/merge.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import { type PickedFiles, type PickOptions, pickAll, pickFiles } from "../storage/compaction/picker.ts";
@@ -26,9 +24,13 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
-import type { DataFile } from "../storage/sst/data-file.ts";
-import { type TableSchema, timeIndexOf } from "../table/schema.ts";
-import { encodeFile, fileKey } from "./meta-codec.ts";
+import type { SharedTables } from "../storage/region/shared-tables.ts";
+import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
+import { ALL_TIME, type TimeRange } from "../table/scan.ts";
+import type { TableSchema } from "../table/schema.ts";
+import { type Expiry, timeUnitOf } from "./expiry.ts";
+import { expiredFiles, livingFrom, olderOf } from "./file-expiry.ts";
+import { encodeFile, fileKey, uncleanKey } from "./meta-codec.ts";
 
 /** When and how much to merge, where a table's options do not say otherwise. */
 export interface CompactionLimits extends PickOptions {
@@ -43,8 +45,6 @@ export interface CompactionHost {
   isLive(region: Region): boolean;
   /** An id for a data file, never given out before. @throws DbError StorageUnavailable */
   takeFileId(): number;
-  /** Options of a database, which its tables inherit. */
-  databaseOptions(name: string): Readonly<Record<string, string>>;
   /** Whether the disk has room for a file of so many bytes. */
   hasRoomFor(bytes: number): boolean;
 }
@@ -55,6 +55,7 @@ export interface CompactorParts {
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly clock: Clock;
+  readonly expiry: Expiry;
   readonly logger: Logger;
   readonly limits: CompactionLimits;
   readonly troubles: Troubles;
@@ -78,6 +79,8 @@ const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
 const LOOK_MILLIS = 600_000;
 
+/** Files are written anew when more than this share of their rows are of dropped logical tables: they take twice their room at most. */
+const DROPPED_SHARE = 0.5;
 /** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
 const WORKER_BYTES: number = 192 * 1024 * 1024;
 
@@ -122,9 +125,8 @@ export class Compactor {
     this.host = host;
   }
 
-  /** Begins to look at all tables, now and from time to time. */
+  /** Begins to look at all tables, now and from time to time: without automatic merges, for files that have expired. */
   start(): void {
-    if (!this.parts.limits.isAutomatic) return;
     this.lookTimer = setInterval(() => this.look(), LOOK_MILLIS);
     this.lookTimer.unref();
     this.look();
@@ -132,23 +134,36 @@ export class Compactor {
 
   /** Says that a table has new files. Returns at once. */
   poke(region: Region): void {
-    if (this.isClosed || !this.parts.limits.isAutomatic) return;
+    if (this.isClosed) return;
     this.due.add(region);
     this.running ??= this.run();
   }
 
-  /** Merges the files of each window of a table, and takes away rows that have expired. @throws DbError of a merge */
-  async compactAll(region: Region): Promise<void> {
+  /** Merges the files of each window that holds files of the range, and takes away rows that have expired. @throws DbError of a merge */
+  async compactAll(region: Region, range: TimeRange = ALL_TIME): Promise<void> {
     await this.alone(async () => {
       await this.settle(region);
-      const minTime = this.expiryOf(region.schemaNow);
+      const minTime = this.parts.expiry.before(region.schemaNow);
       await this.removeExpired(region, minTime);
-      const picked = pickAll(region.dataFiles, unitOf(region.schemaNow), this.optionsOf(region.schemaNow));
+      const picked = pickAll(region.dataFiles, timeUnitOf(region.schemaNow), this.optionsOf(region.schemaNow));
       const merged = new Set(picked.flat());
       const partly = region.dataFiles.filter((file) => minTime !== undefined && file.minTime < minTime && !merged.has(file));
-      for (const files of [...picked, ...partly.map((file) => [file])]) {
+      const isAsked = (file: DataFile): boolean => file.maxTime >= range.start && file.minTime < range.end;
+      const work = [...picked, ...partly.map((file) => [file])].filter((files) => files.some(isAsked));
+      work.sort(([a], [b]) => (a === undefined || b === undefined ? 0 : compareFiles(a, b))); // Rows leave the oldest files first.
+      for (const files of work) {
         if (this.host.isLive(region) && region.hasFiles(files)) await this.merge(region, files, minTime);
       }
+      if (region.sharedBy?.isUnclean() === true) await this.clean(region, region.sharedBy, 0, minTime);
+      await this.removeExpired(region, minTime);
+    });
+  }
+
+  /** Takes the rows out of files that must go on deleting rows of older ones. @throws DbError of a merge */
+  async strip(region: Region, files: readonly DataFile[]): Promise<void> {
+    await this.alone(async () => {
+      for (const file of files)
+        if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], ALL_TIME.end, true);
     });
   }
 
@@ -241,32 +256,48 @@ export class Compactor {
     if (!this.host.isLive(region)) return false;
     await this.settle(region);
     const { schemaNow: schema } = region;
-    const minTime = this.expiryOf(schema);
+    const minTime = this.parts.expiry.before(schema);
     await this.removeExpired(region, minTime);
-    const [picked] = pickFiles(region.dataFiles, unitOf(schema), this.optionsOf(schema));
-    if (picked === undefined) return false;
+    if (!this.parts.limits.isAutomatic) return false;
+    const [picked] = pickFiles(region.dataFiles, timeUnitOf(schema), this.optionsOf(schema));
+    if (picked === undefined) {
+      if (region.sharedBy?.isUnclean() === true) await this.clean(region, region.sharedBy, DROPPED_SHARE, minTime);
+      return false;
+    }
     await this.merge(region, picked, minTime);
     return true;
   }
 
-  /** Takes away files of which every row has expired. */
+  /** Writes files anew of which more than a share of the rows are of dropped logical tables. */
+  private async clean(region: Region, tables: SharedTables, share: number, minTime: bigint | undefined): Promise<void> {
+    tables.beginCleaning();
+    for (const file of await tables.filesToClean(share)) {
+      if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], minTime);
+    }
+    if (!this.host.isLive(region) || tables.isUnclean()) return; // Another table was dropped meanwhile: its mark stays.
+    this.parts.meta.commit([{ key: uncleanKey(region.schemaNow.id), value: undefined }]);
+    await this.parts.meta.settled();
+  }
+
+  /** Takes away files of which every row has expired, and those that delete rows of no other, without reading them. */
   private async removeExpired(region: Region, minTime: bigint | undefined): Promise<void> {
-    if (minTime === undefined) return;
-    const expired = region.dataFiles.filter(({ maxTime }) => maxTime < minTime);
+    const expired = expiredFiles(region.dataFiles, minTime);
     if (expired.length === 0 || !this.host.isLive(region)) return;
     await this.swap(region, expired, []);
     this.parts.logger.debug({ table: region.schemaNow.name, files: expired.length }, "removed files whose rows have expired");
   }
 
-  private async merge(region: Region, inputs: PickedFiles, minTime: bigint | undefined): Promise<void> {
+  /** @param isStrict whether rows before `minTime` go even where an older version of them stays */
+  private async merge(region: Region, inputs: PickedFiles, minTime: bigint | undefined, isStrict = false): Promise<void> {
     const { merger, clock, files, workerMemory } = this.parts;
     const started = clock.monotonicMillis();
     this.checkRoom(inputs);
     const release = region.retainFiles();
     workerMemory.take(WORKER_BYTES);
     try {
+      const job = jobOf(region, inputs, minTime, this.host.takeFileId(), clock);
       failPoint("compact.before-merge");
-      const made = await merger.merge(jobOf(region, inputs, minTime, this.host.takeFileId(), clock));
+      const made = await merger.merge(isStrict ? { ...job, minTime } : job);
       if (!this.host.isLive(region) || !region.hasFiles(inputs)) {
         // Dropped or emptied meanwhile: the rows are not wanted any more.
         failPoint("compact.before-discard");
@@ -360,26 +391,20 @@ export class Compactor {
       outputBytesMax: size.ok && size.value > 0 ? size.value : limits.outputBytesMax,
     };
   }
-
-  /** The time before which rows of the table have expired, in the unit of its time index; undefined: they never do. */
-  private expiryOf(schema: TableSchema): bigint | undefined {
-    const text = schema.options["ttl"] ?? this.host.databaseOptions(schema.database)["ttl"] ?? "";
-    const ttl = text === "instant" ? ({ ok: true, value: 0n } as const) : parseHumanDuration(text);
-    if (!ttl.ok || (ttl.value === 0n && text !== "instant")) return undefined; // "forever" is no duration either.
-    const unitNanos = BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[unitOf(schema)]);
-    return (this.parts.clock.nowNanos() - ttl.value) / unitNanos;
-  }
 }
 
 function jobOf(region: Region, inputs: PickedFiles, minTime: bigint | undefined, fileId: number, clock: Clock): MergeJob {
   const schema = region.schemaNow;
   const fields = schema.columns.filter(({ semantic }) => semantic === "field");
   const defaults = fields.map((column) => ({ columnId: column.id, value: initialValueOf(column, clock) }));
-  return { schema, inputs, defaults: defaults.filter(({ value }) => value !== undefined), minTime, fileId };
-}
-
-function unitOf(schema: TableSchema): TimeUnit {
-  const { type } = timeIndexOf(schema);
-  assert(type.kind === "timestamp", `the time index is a timestamp; got ${type.kind}`);
-  return type.unit;
+  const older = olderOf(inputs, region.dataFiles);
+  return {
+    schema,
+    inputs,
+    defaults: defaults.filter(({ value }) => value !== undefined),
+    minTime: livingFrom(minTime, older),
+    older: older.map((file) => ({ minTime: file.minTime, maxTime: file.maxTime })),
+    liveTables: region.sharedBy?.liveIds(),
+    fileId,
+  };
 }

@@ -9,28 +9,49 @@ import type { Region } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
-import type { ResolvedSummaries } from "../storage/scan/page-summaries.ts";
-import { scanRows } from "../storage/scan/scan.ts";
+import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
+import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableStatistics } from "../table/catalog.ts";
+import type { RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
+import type { Deleter } from "./deleter.ts";
+import type { Expiry } from "./expiry.ts";
+import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import { tableNotFound } from "./table-not-found.ts";
+
+/** What of a scan depends on the table that asks: one region may carry several. */
+export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
+
+/** What all tables of an engine share. */
+export interface EngineTableParts {
+  readonly cache: PageCache;
+  readonly clock: Clock;
+  readonly expiry: Expiry;
+  readonly deleter: Deleter;
+  /** Makes rows visible that other threads have acknowledged. */
+  catchUp(): void;
+}
 
 /** A table over its region. */
 export class EngineTable implements Table {
   readonly region: Region;
+  readonly clock: Clock;
+  /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
+  readonly catchUp: () => void;
   private readonly cache: PageCache;
-  private readonly clock: Clock;
-  private readonly catchUp: () => void;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private dropped = false;
 
-  /** @param catchUp makes rows visible that other threads have acknowledged */
-  constructor(region: Region, cache: PageCache, clock: Clock, catchUp: () => void) {
+  constructor(region: Region, parts: EngineTableParts) {
     this.region = region;
-    this.cache = cache;
-    this.clock = clock;
-    this.catchUp = catchUp;
+    this.cache = parts.cache;
+    this.clock = parts.clock;
+    this.expiry = parts.expiry;
+    this.deleter = parts.deleter;
+    this.catchUp = () => parts.catchUp();
   }
 
   get schema(): TableSchema {
@@ -50,11 +71,20 @@ export class EngineTable implements Table {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const { schema } = this;
-    const time = timeIndexOf(schema);
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const idOf = (name: string): number => columnNamed(schema, name).id;
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
+    const summaries = resolvedSummaries(request, timeIndexOf(schema).id, (name) => this.summarised(columnNamed(schema, name)));
+    yield* this.scanRegion({ output, conditions, summaries, request, metrics });
+  }
+
+  /** A scan with names resolved, from one snapshot of the region. The names stand for columns as they are after `catchUp`. */
+  async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    const time = timeIndexOf(this.schema);
+    const timeRange = this.livingRange(scan.request.timeRange);
+    if (timeRange.start >= timeRange.end) return;
     const snapshot = this.region.snapshot();
     try {
       yield* scanRows({
@@ -62,15 +92,56 @@ export class EngineTable implements Table {
         files: snapshot.files,
         registry: this.region.registry,
         cache: this.cache,
-        mergeMode: mergeModeOf(schema),
+        mergeMode: mergeModeOf(this.schema),
         timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
         timeColumnId: time.id,
-        output,
-        conditions,
-        summaries: conditions.length === 0 ? this.summariesOf(schema, request) : undefined,
-        request,
-        metrics,
+        ...scan,
+        request: { ...scan.request, timeRange },
       });
+    } finally {
+      await snapshot.release();
+    }
+  }
+
+  /** Rows of each file that are of some series. @throws DbError StorageUnavailable */
+  countRows(isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
+    return this.region.countRows(this.cache, isWanted);
+  }
+
+  /** The range without times that have expired now, by this table's ttl or by that of a table that lies on it. */
+  livingRange({ start, end }: TimeRange, schema: TableSchema = this.schema): TimeRange {
+    const before = this.expiry.before(schema);
+    return { start: before !== undefined && before > start ? before : start, end };
+  }
+
+  async deleteRows(keys: RowKeys): Promise<void> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    await this.deleter.deleteRows(this, keys);
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    return this.deleteScanned(range, (request) => this.scan(request));
+  }
+
+  /**
+   * Deletes the rows that a scan finds and returns how many there were.
+   *
+   * @param regionSeriesOf the region's number of a series of the scan; by default they are the same
+   */
+  async deleteScanned(
+    range: RowRange,
+    scan: (request: ScanRequest) => AsyncIterable<ScanBatch>,
+    regionSeriesOf?: (series: number) => number,
+  ): Promise<number> {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    return this.deleter.deleteRange(this, range, { scan, regionSeriesOf });
+  }
+
+  /** Opens all files, so that `series` knows every series. @throws DbError StorageUnavailable */
+  async openFiles(): Promise<void> {
+    const snapshot = this.region.snapshot();
+    try {
+      for (const file of snapshot.files) await file.open(this.region.registry, this.cache);
     } finally {
       await snapshot.release();
     }
@@ -85,8 +156,10 @@ export class EngineTable implements Table {
       if (end === undefined || max > end) end = max;
     };
     for (const file of this.region.dataFiles) add(file.minTime, file.maxTime);
-    for (const chunk of this.region.chunks) add(chunkMinTime(chunk), chunkMaxTime(chunk));
-    return start === undefined || end === undefined ? undefined : { start, end: end + 1n };
+    for (const chunk of this.region.chunks) if (chunk.deletes !== true) add(chunkMinTime(chunk), chunkMaxTime(chunk));
+    if (start === undefined || end === undefined) return undefined;
+    const living = this.livingRange({ start, end: end + 1n });
+    return living.start < living.end ? living : undefined;
   }
 
   statistics(): TableStatistics {
@@ -108,14 +181,9 @@ export class EngineTable implements Table {
     return { kind: "field", column: { id: column.id, type: column.type, missing: this.missingValue(column), former: column.former } };
   }
 
-  private summariesOf(schema: TableSchema, { summaries, order, newestPerSeries }: ScanRequest): ResolvedSummaries | undefined {
-    if (summaries === undefined || order !== "none" || newestPerSeries === true) return undefined;
-    const columns = summaries.columns.map(({ column: name, wantsBounds, wantsSum }) => {
-      const column = columnNamed(schema, name);
-      const { id, type, former } = column;
-      return { id, type, wantsBounds, wantsSum, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
-    });
-    return { columns, timeColumnId: timeIndexOf(schema).id, buckets: summaries.buckets, isPerSeries: summaries.isPerSeries };
+  private summarised(column: ColumnSchema): SummarisedColumn {
+    const { id, type, former } = column;
+    return { id, type, hasDefault: initialValueOf(column, this.clock) !== undefined, former };
   }
 
   /** What rows hold that were written before the column was added. */

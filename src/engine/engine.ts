@@ -27,25 +27,32 @@ import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal, WalQueue, WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { TimeRange } from "../table/scan.ts";
-import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
+import { mergeModeOf, onlyFieldOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { type CompactionLimits, type CompactionTotals, Compactor } from "./compactor.ts";
+import { Deleter } from "./deleter.ts";
 import { type CheckedTable, DamagedFiles } from "./health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, LOW_DISK_RETRY_SECONDS, systemFreeBytes } from "./health/disk-watch.ts";
 import { EngineTable } from "./engine-table.ts";
+import { Expiry } from "./expiry.ts";
 import { FileCheck } from "./file-check.ts";
 import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
+import { truncationOf } from "./file-expiry.ts";
 import { LiveTables, TableEntry } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
 import type { ThreadLog } from "./log-stream.ts";
 import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
-import { decodeFile, fileKey, flushedKey, numberOf } from "./meta-codec.ts";
+import { decodeFile, fileKey, flushedKey, numberOf, uncleanKey } from "./meta-codec.ts";
+import { withPhysicalSteps } from "./metric/metric-steps.ts";
+import { PhysicalTable } from "./metric/physical-table.ts";
+import { storageSchemaOf } from "./metric/storage-schema.ts";
 import { Replay } from "./replay.ts";
 import { changedOptions } from "./schema-change.ts";
-import { SchemaStore } from "./schema-store.ts";
+import { type SchemaStep, SchemaStore } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { tableNotFound } from "./table-not-found.ts";
 import { Upkeep } from "./health/upkeep.ts";
@@ -113,6 +120,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   private readonly flusher: Flusher;
   private readonly scheduler: FlushScheduler<Region>;
   private readonly compactor: Compactor;
+  private readonly expiry: Expiry;
+  private readonly deleter: Deleter;
   private readonly pool: SlabPool;
   private readonly cache: PageCache;
   private readonly memory: ServerMemory;
@@ -139,31 +148,34 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.shared = parts.shared ?? new SharedState(0);
     this.sequences = this.shared.sequences;
     this.streams = new LogStreams(wal, parts.threadLogs ?? []);
-    const { live, streams, sequences, schemas, disk } = this;
+    const { live, streams, sequences, schemas, disk, shared } = this;
     const workerMemory = new MemoryCounter();
     this.trimmer = new LogTrimmer(streams, live, troubles);
     this.feed = new CatalogFeed(
-      this.shared,
+      shared,
       () => this.everyChange(),
       () => meta.settled(),
     );
     this.threads = new ThreadHosts(this.threadOwner());
     const { trimmer, threads } = this;
+    const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
+    this.expiry = expiry;
     this.writePath = new WritePath({
       wal,
       clock,
       tables: this.writeTables(),
       sequences,
+      expiry,
       noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      noteExpired: (rows) => shared.addExpiredRows(rows),
     });
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, limits, troubles, workerMemory, logger: logger.child("compaction") },
+      { merger, meta, files, clock, expiry, limits, troubles, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
         takeFileId: () => schemas.takeFileIds(1),
-        databaseOptions: (name) => schemas.database(name)?.options ?? {},
         hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
       },
     );
@@ -183,6 +195,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       onFlushed,
     });
     this.scheduler = this.makeScheduler();
+    this.deleter = this.makeDeleter();
     this.upkeep = this.makeUpkeep(deletes);
     this.countMemory(workerMemory);
   }
@@ -191,10 +204,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const engine = new Engine(parts);
     const known = new Set<string>();
-    for (const schema of engine.schemas.allSchemas()) {
+    const schemas = engine.schemas.allSchemas();
+    for (const schema of schemas.filter((each) => physicalTableOf(each) === undefined)) {
       const entry = engine.addEntry(schema);
       for (const file of entry.table.region.dataFiles) known.add(file.name);
     }
+    for (const schema of schemas) if (physicalTableOf(schema) !== undefined) engine.applySchema(schema);
     failPoint("recover.schemas-read");
     const flushed = new Map([...engine.live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const { nextFileId, nextTableId } = engine.schemas;
@@ -225,7 +240,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("create.before-commit");
     this.schemas.createDatabase(name, options);
     failPoint("create.after-commit");
-    this.feed.push(this.databaseNames());
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
     return true;
   }
@@ -234,32 +249,34 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (ifExists && this.schemas.database(name) === undefined) return false;
     failPoint("drop.before-commit");
     const dropped = this.schemas.dropDatabase(name);
-    this.feed.push(this.databaseNames());
+    this.feed.push(this.everyDatabase());
     await this.removeTables(dropped);
     return true;
   }
 
   tables(database: string): readonly Table[] {
-    return this.schemas.schemas(database).flatMap((schema) => this.live.byTableId(schema.id)?.table ?? []);
+    return this.schemas.schemas(database).flatMap((schema) => this.live.tableOfId(schema.id) ?? []);
   }
 
   table(database: string, name: string): Table | undefined {
-    return this.live.find(database, name)?.table;
+    return this.live.table(database, name);
   }
 
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
     const existing = this.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
     failPoint("create.before-commit");
-    const schema = this.schemas.createTable(definition);
+    const id = this.applySteps([{ kind: "create", definition }]);
     failPoint("create.after-commit");
-    const entry = this.addEntry(schema);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.schemas.schema(database, name) === undefined) return false;
+    if ((this.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
+      throw new DbError(StatusCode.InvalidArguments, "Physical region is busy, there are still some logical regions using it");
+    }
     failPoint("drop.before-commit");
     await this.removeTables([this.schemas.dropTable(database, name)]);
     return true;
@@ -269,18 +286,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("alter.before-commit");
     this.schemas.alterDatabase(name, options);
     failPoint("alter.after-commit");
+    this.feed.push(this.everyDatabase());
     await this.parts.meta.settled();
   }
 
   async truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
+    const logical = this.live.logical(database, name);
+    if (logical !== undefined) return this.truncateLogical(logical.schema, ranges);
     const entry = this.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
     const { id } = region.schemaNow;
-    const files = region.dataFiles.filter((file) => ranges === undefined || ranges.some((range) => lies(file, range)));
+    const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
+    if (ranges !== undefined) await this.compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
+    const files = truncationOf(region.dataFiles, isChosen).removed;
     const { meta } = this.parts;
     // A flush whose commit has not settled has entries of files that the region does not know yet.
     const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
+    if (ranges === undefined) keys.push(...this.flusher.uncommittedKeys(region));
     const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
     // Everything that was appended to the log until now goes; what comes later has a higher sequence.
     const { newest } = this.sequences;
@@ -299,33 +322,49 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await this.trimmer.trim();
   }
 
+  /** A logical table begins anew under another id; its rows go with flushes and merges. */
+  private async truncateLogical(schema: TableSchema, ranges: readonly TimeRange[] | undefined): Promise<void> {
+    const { database, name } = schema;
+    if (ranges !== undefined) {
+      const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
+      throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
+    }
+    const renumbered = this.schemas.renumber(database, name);
+    this.live.renumberLogical(schema, renumbered);
+    this.feed.push({ kind: "dropped", tableId: schema.id });
+    this.feed.push({ kind: "schema", schema: renumbered });
+    await this.parts.meta.settled();
+    this.compactor.poke(this.regionOf(database, name));
+  }
+
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.schemas.schema(database, name);
     if (old !== undefined && changesMerging(old, change)) await this.flushTable(database, name); // What it merged until now stays merged.
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
-    const [schema] = this.schemas.applyAll([{ kind: "alter", database, table: name, change }]);
+    const id = this.applySteps([{ kind: "alter", database, table: name, change }]);
     failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
-    assert(schema !== undefined, "a change gives a schema");
-    const entry = this.applySchema(schema);
     await this.parts.meta.settled();
-    return entry.table;
+    return this.tableOfId(id);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    return this.live.find(database, table)?.plan.columnOf.get(column);
+    const target = this.live.find(database, table) ?? this.live.logical(database, table);
+    return target?.plan.columnOf.get(column);
+  }
+
+  onlyFieldOf(database: string, table: string): string | undefined {
+    const found = this.live.find(database, table);
+    return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-    if (database === "information_schema") {
-      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
-    }
+    this.checkWritable(database);
     this.refuseInTrouble();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { durable, prepared, rowCount } = this.writePath.log(database, batch, options);
-    if (durable === undefined) return { rowCount: 0 };
+    if (durable === undefined) return { rowCount };
     let bytes = 0;
     for (const { chunk } of prepared) bytes += chunk.payload.length;
     this.scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
@@ -341,6 +380,16 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("write.published");
     await this.parts.meta.settled();
     return { rowCount };
+  }
+
+  async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
+    this.checkWritable(database);
+    return this.deleter.deleteBatch(database, batch);
+  }
+
+  /** Rows that had expired when they came, and were taken and not kept, since the start. */
+  get expiredRows(): number {
+    return this.shared.expiredRows;
   }
 
   /**
@@ -378,7 +427,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       feed,
       regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
       evolve: (steps) => {
-        for (const schema of this.schemas.applyAll(steps)) this.applySchema(schema);
+        this.applySteps(steps);
       },
       written: (bytes) => {
         this.scheduler.written(bytes);
@@ -393,25 +442,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private everyChange(): CatalogChange[] {
-    return [this.databaseNames(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
+    return [this.everyDatabase(), ...this.schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
   }
 
-  private databaseNames(): CatalogChange {
-    return { kind: "databases", names: this.schemas.databases().map(({ name }) => name) };
+  private everyDatabase(): CatalogChange {
+    return { kind: "databases", databases: this.schemas.databases() };
   }
 
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.flusher.flush(entry.table.region);
+    await this.flusher.flush(this.regionOf(database, table));
   }
 
-  async compactTable(database: string, table: string): Promise<void> {
-    const entry = this.live.find(database, table);
-    if (entry === undefined) throw tableNotFound(database, table);
-    await this.compactor.compactAll(entry.table.region);
+  async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
+    await this.compactor.compactAll(this.regionOf(database, table), range);
   }
 
   /** What compactions have done since the start. */
@@ -482,11 +527,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   /** @throws DbError StorageUnavailable when writes would fail */
-  private refuseInTrouble(): void {
+  private refuseInTrouble(what: "write" | "delete" = "write"): void {
     const failure = this.parts.wal.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
     if (failure === undefined) return;
     const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
-    throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`, { retryAfterSeconds });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${failure}`, { retryAfterSeconds });
+  }
+
+  /**
+   * A delete makes room once its rows are merged away, so a disk that is nearly full does not refuse it: like a merge, it may use half of
+   * the reserve.
+   *
+   * @throws DbError StorageUnavailable when it would fail
+   */
+  private refuseDelete(bytes: number): void {
+    if (this.parts.wal.failure() === undefined && this.disk.hasRoomFor(bytes)) return;
+    this.refuseInTrouble("delete");
   }
 
   private makeScheduler(): FlushScheduler<Region> {
@@ -503,6 +559,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
     return new FlushScheduler(limits, host, clock, logger.child("flush"));
+  }
+
+  private makeDeleter(): Deleter {
+    const { live, sequences, streams, scheduler, flusher, threads, faults } = this;
+    return new Deleter({
+      wal: this.parts.wal,
+      tables: live,
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      logFailed: () => {
+        faults.failures.log++;
+      },
+      catchUp: () => threads.drain(),
+      admit: () => scheduler.admit(),
+      refuse: (bytes) => this.refuseDelete(bytes),
+      written: (bytes) => scheduler.written(bytes),
+      flush: (region) => flusher.flush(region),
+    });
   }
 
   private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
@@ -538,6 +612,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   // ---- Tables ----
 
+  private checkWritable(database: string): void {
+    if (this.schemas.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (database === "information_schema") {
+      throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
+    }
+  }
+
   private *checkedTables(): Generator<CheckedTable> {
     for (const { table } of this.live.entries()) {
       const { database, name } = table.schema;
@@ -551,8 +632,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.sequences.sawUsed(flushed);
-    const region = new Region(schema, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
-    const entry = new TableEntry(new EngineTable(region, this.cache, clock, () => this.threads.drain()));
+    const stored = storageSchemaOf(schema);
+    const region = new Region(stored, dataFiles, flushed, { pool: this.pool, store: files, clock, logger });
+    const { cache, expiry, deleter } = this;
+    const table = new EngineTable(region, { cache, clock, expiry, deleter, catchUp: () => this.threads.drain() });
+    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
+    const entry = new TableEntry(table, physical);
     this.live.add(entry);
     this.feed.push({ kind: "schema", schema });
     return entry;
@@ -565,28 +650,65 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
         return live.dropEpoch;
       },
       find: (database, name) => live.find(database, name),
+      logical: (database, name) => live.logical(database, name),
+      schema: (database, name) => schemas.schema(database, name),
       entries: () => live.entries(),
+      databaseOptions: (name) => schemas.database(name)?.options ?? {},
       evolve: (steps) => {
-        for (const schema of schemas.applyAll(steps)) this.applySchema(schema);
+        this.applySteps(steps);
         return "applied";
       },
     };
   }
 
-  private applySchema(schema: TableSchema): TableEntry {
+  private applySchema(schema: TableSchema): void {
+    const physical = physicalTableOf(schema);
     const entry = this.live.byTableId(schema.id);
-    if (entry === undefined) return this.addEntry(schema);
-    this.live.setSchema(entry, schema);
+    if (physical === undefined && entry === undefined) {
+      this.addEntry(schema);
+      return;
+    }
+    if (physical !== undefined) this.live.setLogical(schema, physical);
+    else if (entry !== undefined) this.live.setSchema(entry, schema);
     this.feed.push({ kind: "schema", schema });
-    return entry;
+  }
+
+  /**
+   * Commits a transaction of schemas, with what it means for physical tables, and puts it in force. Returns the id of the first step's
+   * table.
+   *
+   * @throws DbError; nothing changed
+   */
+  private applySteps(steps: readonly SchemaStep[]): number {
+    const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
+    for (const schema of schemas) this.applySchema(schema);
+    const [first] = schemas;
+    assert(first !== undefined, "a step gives a schema");
+    return first.id;
+  }
+
+  private tableOfId(id: number): Table {
+    const table = this.live.tableOfId(id);
+    assert(table !== undefined, `table ${id} exists`);
+    return table;
+  }
+
+  /** Where a table's rows are. @throws DbError TableNotFound */
+  private regionOf(database: string, table: string): Region {
+    const region = this.live.regionOf(database, table);
+    if (region === undefined) throw tableNotFound(database, table);
+    return region;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     failPoint("drop.after-commit");
+    const unclean = new Set(schemas.flatMap((schema) => this.live.removeLogical(schema) ?? []));
     const removed = schemas.flatMap((schema) => this.live.remove(schema) ?? []);
-    for (const { table } of removed) this.feed.push({ kind: "dropped", tableId: table.schema.id });
+    for (const { id } of schemas) this.feed.push({ kind: "dropped", tableId: id });
     await this.parts.meta.settled();
+    for (const region of unclean) if (this.live.isLive(region)) this.compactor.poke(region);
+    if (removed.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
     await Promise.all(removed.map(({ table }) => this.threads.barrier(table.schema.id))); // Their memory comes back.
     await this.flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of removed) {

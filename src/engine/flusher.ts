@@ -3,8 +3,9 @@
  *
  *   freeze ─► wait for rows being logged ─► worker ─► files durable ─► one commit (files + flushed sequence) ─► log trimmed
  *
- * A flush whose commit fails keeps its files, and the next try only commits again: whether the commit took effect is not known, and a
- * full disk must not get fuller with each try.
+ * A flush whose commit fails keeps its files, and the next try commits the same ones again: whether the commit took effect is not known,
+ * and a full disk must not get fuller with each try. Nothing newer of the table, such as deletes of those rows, reaches a file before. If
+ * the rows are removed meanwhile, the commit that removes them takes the entries away.
  */
 import type { Clock } from "../base/clock.ts";
 import { failPoint } from "../base/fail-point.ts";
@@ -66,6 +67,18 @@ export class Flusher {
     const run = this.running.then(() => this.flushNow(region));
     this.running = Promise.allSettled([run]).then(() => undefined); // The caller sees the error; the next flush starts anyway.
     return run;
+  }
+
+  /**
+   * Keys of entries of a table that may or may not be there, since their commit failed. Whoever removes the table's rows takes them away in
+   * the commit that does so, or a restart could find rows that were removed.
+   */
+  uncommittedKeys(region: Region): string[] {
+    const keys: string[] = [];
+    for (const { region: owner, made } of this.uncommitted.values()) {
+      if (owner === region) keys.push(...made.map(({ id }) => fileKey(region.schemaNow.id, id)));
+    }
+    return keys;
   }
 
   /** Deletes files of flushes of a table whose rows are gone, once that is durable; call it when `idle` has resolved. */

@@ -2,23 +2,33 @@
  * The tables that exist, by name and by id, with what writing to them needs. In force at once: a drop or creation changes it before the
  * first wait.
  */
+import { assert } from "../base/assert.ts";
 import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk, Region } from "../storage/region/region.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
+import type { Table } from "../table/catalog.ts";
 import type { TableSchema } from "../table/schema.ts";
 import type { EngineTable } from "./engine-table.ts";
+import type { LogicalTable } from "./metric/logical-table.ts";
+import { LogicalTables } from "./metric/logical-tables.ts";
+import type { PhysicalTable } from "./metric/physical-table.ts";
+import { storageSchemaOf } from "./metric/storage-schema.ts";
 import { SegmentMarks } from "./series-mapper.ts";
+import { sameTagDefaults } from "./tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "./write-rows.ts";
 import type { WriteTarget } from "./write-target.ts";
 
 /** A table and what writing to it needs. */
 export class TableEntry implements WriteTarget {
   readonly table: EngineTable;
+  /** Set for a table that carries logical tables; `table` then is its region under its storage schema. */
+  readonly physical: PhysicalTable | undefined;
   readonly marks: SegmentMarks = new SegmentMarks();
   plan: WritePlan;
 
-  constructor(table: EngineTable) {
+  constructor(table: EngineTable, physical?: PhysicalTable) {
     this.table = table;
+    this.physical = physical;
     this.plan = writePlanOf(table.schema);
   }
 
@@ -39,6 +49,8 @@ export class TableEntry implements WriteTarget {
 export class LiveTables {
   private readonly byName: Map<string, TableEntry> = new Map();
   private readonly byId: Map<number, TableEntry> = new Map();
+  /** Tables that lie on others. */
+  private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
 
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
@@ -46,7 +58,30 @@ export class LiveTables {
     return this.epoch;
   }
 
-  /** The table of a name. */
+  /** The table of a name as queries see it, of any kind. */
+  table(database: string, name: string): Table | undefined {
+    const entry = this.find(database, name);
+    return entry === undefined ? this.logicalTables.find(database, name) : (entry.physical ?? entry.table);
+  }
+
+  /** The table of an id as queries see it, of any kind. */
+  tableOfId(id: number): Table | undefined {
+    const entry = this.byId.get(id);
+    return entry === undefined ? this.logicalTables.byTableId(id) : (entry.physical ?? entry.table);
+  }
+
+  /** The logical table of a name. */
+  logical(database: string, name: string): LogicalTable | undefined {
+    return this.logicalTables.find(database, name);
+  }
+
+  /** The storage that a table's rows are in: its own, or that of its physical table. */
+  regionOf(database: string, name: string): Region | undefined {
+    const table = this.find(database, name)?.table ?? this.logical(database, name)?.physical.storage;
+    return table?.region;
+  }
+
+  /** The table of a name that has a region of its own. */
   find(database: string, name: string): TableEntry | undefined {
     return this.byName.get(keyOf(database, name));
   }
@@ -81,16 +116,39 @@ export class LiveTables {
     this.byId.set(schema.id, entry);
   }
 
+  /** Puts a logical table's schema in force; its physical table exists. */
+  setLogical(schema: TableSchema, physical: string): void {
+    const carrier = this.find(schema.database, physical)?.physical;
+    assert(carrier !== undefined, `${physical} is a physical table`);
+    this.logicalTables.put(schema, carrier);
+  }
+
   /** Puts a new version of its schema in force, under its new name if it has one. */
   setSchema(entry: TableEntry, schema: TableSchema): void {
     const { name, database } = entry.table.schema;
+    if (!sameTagDefaults(entry.table.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (name !== schema.name) {
       this.byName.delete(keyOf(database, name));
       this.byName.set(keyOf(database, schema.name), entry);
       this.epoch++; // Keys of a decoder say the old name.
     }
-    entry.table.region.setSchema(schema);
-    entry.plan = writePlanOf(schema);
+    const stored = storageSchemaOf(schema);
+    entry.table.region.setSchema(stored);
+    entry.physical?.setSchema(schema);
+    entry.plan = writePlanOf(stored);
+  }
+
+  /** Puts a logical table that has another id now in the place of what it was. */
+  renumberLogical(old: TableSchema, schema: TableSchema): void {
+    this.logicalTables.replace(old, schema);
+    this.epoch++;
+  }
+
+  /** Forgets a logical table; its reads fail from now on. Returns the region that has its rows, undefined when it is no logical table. */
+  removeLogical(schema: TableSchema): Region | undefined {
+    const table = this.logicalTables.remove(schema.id);
+    if (table !== undefined) this.epoch++;
+    return table?.physical.storage.region;
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */

@@ -106,6 +106,11 @@ test("a file's description reads back, with times at the ends of 64 bits", () =>
     schemaVersion: 3,
   };
   expect(decodeFile("file/7/5", stored(encodeFile(file)))).toEqual(file);
+  const deleting = { ...file, rowCount: 0, tombstones: { count: 3, rowCount: 400 } };
+  expect(decodeFile("file/7/5", stored(encodeFile(deleting)))).toEqual(deleting);
+  expect(() => decodeFile("file/7/5", { ...(encodeFile(file) as object), tombstones: { count: 1.5, rowCount: 1 } })).toThrow(
+    "a whole number",
+  );
 });
 
 test("keys sort by their numbers, and files of one table have a prefix of their own", () => {

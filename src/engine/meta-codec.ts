@@ -8,6 +8,7 @@ import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
+import { METRIC_ENGINE } from "../table/metric.ts";
 import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TableSchema } from "../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
@@ -31,6 +32,9 @@ const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
 };
 const KINDS: readonly DataType["kind"][] = Object.keys(KIND_SET) as DataType["kind"][]; // The keys of the line above.
 
+/** Logical tables share the region of their physical table, under the tags `__table_id` and `__labels`. */
+const METRIC_LAYOUT = 1;
+
 type MetaObject = { readonly [key: string]: MetaValue };
 
 /** Key of a table's entry. */
@@ -48,6 +52,11 @@ export function flushedKey(table: number): string {
   return `flushed/${pad(table)}`;
 }
 
+/** Key of the mark that a logical table of this physical table was dropped since its files were last looked through. */
+export function uncleanKey(table: number): string {
+  return `unclean/${pad(table)}`;
+}
+
 function pad(id: number): string {
   return String(id).padStart(10, "0");
 }
@@ -63,6 +72,7 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     options: { ...schema.options },
     primaryKey: [...schema.primaryKey],
     nextColumnId,
+    ...(schema.engine === METRIC_ENGINE ? { metricLayout: METRIC_LAYOUT } : {}),
     columns: schema.columns.map((column) => ({
       id: column.id,
       name: column.name,
@@ -87,12 +97,21 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     database: textOf(key, entry["database"]),
     name: textOf(key, entry["name"]),
     version: numberOf(key, entry["version"]),
-    engine: textOf(key, entry["engine"]),
+    engine: engineOf(key, entry),
     options: Object.fromEntries(Object.entries(objectOf(key, entry["options"])).map(([name, text]) => [name, textOf(key, text)])),
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
     columns,
   };
   return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
+}
+
+/** Before its layout was noted, a table of the metric engine was an ordinary table of that name: so it stays. */
+function engineOf(key: string, entry: MetaObject): string {
+  const engine = textOf(key, entry["engine"]);
+  if (engine !== METRIC_ENGINE) return engine;
+  if (entry["metricLayout"] === undefined) return "mito";
+  oneOf(key, [METRIC_LAYOUT], entry["metricLayout"]);
+  return engine;
 }
 
 function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
@@ -173,12 +192,15 @@ function decodeScalar(key: string, entry: MetaObject): Scalar {
 
 /** A file's description as JSON. */
 export function encodeFile(file: DataFile): MetaValue {
-  return { ...file, minTime: String(file.minTime), maxTime: String(file.maxTime) };
+  const { tombstones, ...rest } = file;
+  const range = { minTime: String(file.minTime), maxTime: String(file.maxTime) };
+  return tombstones === undefined ? { ...rest, ...range } : { ...rest, ...range, tombstones: { ...tombstones } };
 }
 
 /** A file's description from JSON. @throws DbError StorageUnavailable when the entry is not what `encodeFile` made */
 export function decodeFile(key: string, value: MetaValue): DataFile {
   const entry = objectOf(key, value);
+  const tombstones = entry["tombstones"] === undefined ? undefined : objectOf(key, entry["tombstones"]);
   return {
     id: numberOf(key, entry["id"]),
     name: textOf(key, entry["name"]),
@@ -188,6 +210,9 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
     maxTime: bigintOf(key, entry["maxTime"]),
     sequence: numberOf(key, entry["sequence"]),
     schemaVersion: numberOf(key, entry["schemaVersion"]),
+    ...(tombstones === undefined
+      ? {}
+      : { tombstones: { count: numberOf(key, tombstones["count"]), rowCount: numberOf(key, tombstones["rowCount"]) } }),
   };
 }
 

@@ -10,7 +10,7 @@ import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.
 import { checkColumnCount } from "./schema-change.ts";
 
 /** Name of the time index of a table made by a write. */
-const DEFAULT_TIME_COLUMN = "greptime_timestamp";
+export const DEFAULT_TIME_COLUMN = "greptime_timestamp";
 
 /** Tag names of some keys, in order of first sight. */
 export function tagNamesOf(dictionary: SeriesDictionary, keys: readonly number[]): string[] {
@@ -110,7 +110,8 @@ function conflict(schema: KnownColumns, column: string, have: string, got: strin
   return new DbError(StatusCode.InvalidArguments, `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`);
 }
 
-function tagColumn(name: string): ColumnDefinition {
+/** A tag as writes make it. */
+export function tagColumn(name: string): ColumnDefinition {
   return { name, type: STRING, semantic: "tag", nullable: true };
 }
 

@@ -9,8 +9,9 @@ import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { DatabaseInfo } from "../table/catalog.ts";
+import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
-import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey } from "./meta-codec.ts";
+import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey, uncleanKey } from "./meta-codec.ts";
 import { checkDatabaseName, checkTableName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
 import { tableNotFound } from "./table-not-found.ts";
@@ -128,7 +129,9 @@ export class SchemaStore {
     if (BUILT_IN_DATABASES.includes(name)) {
       throw new DbError(StatusCode.InvalidArguments, `cannot drop database ${name}: it belongs to the server`);
     }
+    // Physical tables come last: what their logical tables leave behind goes with them.
     const dropped = [...entry.tables.values()].map(({ schema }) => schema);
+    dropped.sort((a, b) => Number(isPhysicalTable(a)) - Number(isPhysicalTable(b)));
     this.meta.commit([{ key: `database/${name}`, value: undefined }, ...dropped.flatMap((schema) => this.removal(schema))]);
     this.entries.delete(name);
     return dropped;
@@ -155,6 +158,20 @@ export class SchemaStore {
     const { schema } = this.entryOf(database, table);
     this.meta.commit(this.removal(schema));
     this.databaseOf(database).tables.delete(table);
+    return schema;
+  }
+
+  /** Gives a logical table another id, by which its rows are another table's, and so gone. @throws DbError TableNotFound */
+  renumber(database: string, table: string): TableSchema {
+    const entry = this.entryOf(database, table);
+    const schema: TableSchema = { ...entry.schema, id: tableId(this.nextTable), version: entry.schema.version + 1 };
+    this.meta.commit([
+      ...this.removal(entry.schema),
+      { key: tableKey(schema.id), value: encodeSchema(schema, entry.nextColumnId) },
+      { key: NEXT_TABLE, value: this.nextTable + 1 },
+    ]);
+    this.nextTable++;
+    entry.schema = schema;
     return schema;
   }
 
@@ -257,8 +274,19 @@ export class SchemaStore {
   }
 
   private removal(schema: TableSchema): MetaChange[] {
+    const gone: MetaChange = { key: tableKey(schema.id), value: undefined };
+    const physical = physicalTableOf(schema);
+    if (physical !== undefined) {
+      const carrier = this.schema(schema.database, physical);
+      return carrier === undefined ? [gone] : [gone, { key: uncleanKey(carrier.id), value: true }];
+    }
     const files = this.meta.list(fileKey(schema.id)).map(({ key }): MetaChange => ({ key, value: undefined }));
-    return [{ key: tableKey(schema.id), value: undefined }, { key: flushedKey(schema.id), value: undefined }, ...files];
+    return [
+      gone,
+      { key: flushedKey(schema.id), value: undefined },
+      ...(isPhysicalTable(schema) ? [{ key: uncleanKey(schema.id), value: undefined }] : []),
+      ...files,
+    ];
   }
 }
 

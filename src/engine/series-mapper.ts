@@ -1,6 +1,7 @@
 /**
  * Dictionary keys of a decoder → series numbers of a table. The first row with a key resolves its tags; every other row is one lookup.
  */
+import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, sqlName } from "../column/data-type.ts";
@@ -16,6 +17,8 @@ interface KeyMap {
   readonly database: string;
   readonly epoch: number;
   series: Uint32Array;
+  /** See `RoutedBatch.strays`. */
+  readonly strays: Map<number, string>;
 }
 
 /** Maps keys to series. `epoch` must change when a table is dropped, since its series numbers are gone. */
@@ -26,7 +29,7 @@ export class SeriesMapper {
   mapOf(dictionary: SeriesDictionary, database: string, epoch: number): Uint32Array {
     let map = this.maps.get(dictionary);
     if (map === undefined || map.generation !== dictionary.generation || map.database !== database || map.epoch !== epoch) {
-      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN) };
+      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN), strays: new Map() };
       this.maps.set(dictionary, map);
     }
     if (map.series.length < dictionary.size) {
@@ -35,6 +38,13 @@ export class SeriesMapper {
       map.series = grown;
     }
     return map.series;
+  }
+
+  /** Keys that went elsewhere than their writes say (`RoutedBatch.strays`), since the last `mapOf` that began anew. */
+  straysOf(dictionary: SeriesDictionary): Map<number, string> {
+    const map = this.maps.get(dictionary);
+    assert(map !== undefined, "mapOf was called before");
+    return map.strays;
   }
 }
 
@@ -58,13 +68,33 @@ export function unresolvedKeys(keys: Uint32Array, count: number, seriesOfKey: Ui
  * @throws DbError RateLimited at the series limit, InvalidArguments for a text that is no value of its tag's type
  */
 export function resolveKey(key: number, tags: TagSet, registry: SeriesRegistry, seriesOfKey: Uint32Array): void {
-  const values: (string | undefined)[] = new Array<string | undefined>(registry.columnCount);
+  seriesOfKey[key] = registry.register(valuesOf(tags, registry));
+}
+
+/**
+ * The series of a tag set, or -1 when there is none: nothing is registered.
+ *
+ * @throws DbError TableColumnNotFound for a tag that the table has not, InvalidArguments as `resolveKey`
+ */
+export function seriesOfTags(tags: TagSet, registry: SeriesRegistry): number {
+  const unknown = tags.names.find((name) => registry.positionOfName(name) < 0);
+  if (unknown !== undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${unknown} is not a tag of table ${tags.table}`);
+  return registry.find(valuesOf(tags, registry));
+}
+
+/** Values by position: those given, NULL where NULL was given, defaults elsewhere. */
+function valuesOf(tags: TagSet, registry: SeriesRegistry): (string | undefined)[] {
+  const values = Array.from({ length: registry.columnCount }, (_, position) => registry.defaultAt(position));
+  for (const name of tags.nulls ?? []) {
+    const position = registry.positionOfName(name);
+    if (position >= 0) values[position] = undefined;
+  }
   for (let t = 0; t < tags.names.length; t++) {
     const name = tags.names[t] as string;
     const position = registry.positionOfName(name);
     values[position] = ownText(tags.values[t] as string, registry.typeAt(position), name, tags.table);
   }
-  seriesOfKey[key] = registry.register(values);
+  return values;
 }
 
 /** The one text of a value, however it was written. */

@@ -25,8 +25,9 @@ export class SeriesTranslator {
   define(entry: HeadEntry, registry: SeriesRegistry): Uint32Array {
     let map = this.maps.get(entry.tableId) ?? new Uint32Array(256).fill(UNDEFINED_SERIES);
     const positions = entry.columnIds.map((id) => registry.positionOf(id));
+    const initial = Array.from({ length: registry.columnCount }, (_, c) => registry.dictionaryAt(c)[registry.initialCodeAt(c)]);
     for (const { series, values } of entry.definitions) {
-      const tuple: (string | undefined)[] = new Array<string | undefined>(registry.columnCount);
+      const tuple = [...initial]; // Tags that the record does not list are younger than it.
       for (let c = 0; c < values.length; c++) {
         const position = positions[c];
         if (position !== undefined && position >= 0) tuple[position] = values[c];

@@ -32,17 +32,17 @@ export function splitForUnit(write: TableWrite, to: TimeUnit): readonly TableWri
     if (rows === undefined) rowsOf.set(part, [row]);
     else rows.push(row);
   }
-  return [...rowsOf.values()].map((rows) => rowsAt(write, Uint32Array.from(rows)));
+  return [...rowsOf.values()].map((rows) => takeWriteRows(write, Uint32Array.from(rows)));
 }
 
-function rowsAt(write: TableWrite, rows: Uint32Array): TableWrite {
+/** Some rows of a write, in the order of `rows`. */
+export function takeWriteRows(write: TableWrite, rows: Uint32Array): TableWrite {
   const times = takeRows(write.times, rows);
   assert(times.kind === "time", "rows of a time vector make a time vector");
   return {
-    table: write.table,
+    ...write,
     rowCount: rows.length,
     keys: Uint32Array.from(rows, (row) => write.keys[row] as number),
-    timeUnit: write.timeUnit,
     times,
     fields: write.fields.map((field) => ({ ...field, vector: takeRows(field.vector, rows) })),
   };

@@ -10,12 +10,19 @@ import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { sameType } from "../column/data-type.ts";
+import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { Wal } from "../storage/wal/wal.ts";
+import { optionsFromDatabase } from "../table/database-template.ts";
 import type { TableDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
+import type { Expiry } from "./expiry.ts";
+import { livingRows } from "./living-rows.ts";
+import { LabelResolver } from "./metric/label-resolver.ts";
+import { metricSteps } from "./metric/metric-evolution.ts";
+import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
 import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
 import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
@@ -30,8 +37,11 @@ export interface WritePathParts {
   readonly clock: Clock;
   readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
+  readonly expiry: Expiry;
   /** Called when a record of these tables goes to the log, before it is durable. */
   noteLogged(segment: number, tableId: number, sequence: number): void;
+  /** Called with the number of rows that had expired when they came: they are taken and not kept. */
+  noteExpired(rows: number): void;
 }
 
 /** A batch that is in the log's queue. */
@@ -40,8 +50,9 @@ export interface LoggedBatch {
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
   readonly prepared: readonly PreparedChunk[];
-  /** The record without its chunks; undefined for a batch without rows. */
+  /** The record without its chunks; undefined when no row is worth keeping. */
   readonly record: LoggedRecord | undefined;
+  /** Rows taken, expired ones too. */
   readonly rowCount: number;
 }
 
@@ -60,10 +71,12 @@ const EVOLVE_ROUNDS_MAX = 100;
 export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
+  private readonly metrics: MetricWrites;
   private scratch: Uint32Array = new Uint32Array(16_384);
 
   constructor(parts: WritePathParts) {
     this.parts = parts;
+    this.metrics = new MetricWrites(parts.tables, parts.clock);
   }
 
   /**
@@ -71,14 +84,15 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
-    const writes = batch.tables.filter((write) => write.rowCount > 0);
     const prepared: PreparedChunk[] = [];
-    if (writes.length === 0) return { durable: undefined, prepared, record: undefined, rowCount: 0 };
-    const seriesOfKey = this.evolve(database, writes, batch.dictionary, options);
+    let rowCount = 0;
+    for (const write of batch.tables) rowCount += write.rowCount;
+    const given = batch.tables.flatMap((write) => this.living(database, write) ?? []);
+    if (given.length === 0) return { durable: undefined, prepared, record: undefined, rowCount };
+    const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options);
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
-    let rowCount = 0;
     try {
       for (const write of writes) {
         const target = this.targetOf(database, write);
@@ -87,7 +101,6 @@ export class WritePath {
           prepared.push(chunk);
           entries.push(record);
         }
-        rowCount += write.rowCount;
       }
     } catch (error) {
       for (const chunk of prepared) chunk.abandon();
@@ -109,6 +122,17 @@ export class WritePath {
     return target;
   }
 
+  /** The rows of a write that are worth keeping; undefined when there are none. */
+  private living(database: string, write: TableWrite): TableWrite | undefined {
+    if (write.rowCount === 0) return undefined;
+    const entry = this.parts.tables.find(database, write.table);
+    const before = entry === undefined ? undefined : this.parts.expiry.before(entry.schema);
+    if (entry === undefined || before === undefined) return write;
+    const living = livingRows(write, before, entry.plan.timeUnit);
+    this.parts.noteExpired(write.rowCount - (living?.rowCount ?? 0));
+    return living;
+  }
+
   private prepareChunk(
     target: WriteTarget,
     write: TableWrite,
@@ -117,7 +141,7 @@ export class WritePath {
     sequence: number,
   ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
     const { schema, plan, registry } = target;
-    const columns = columnSources(schema, plan, write, this.parts.clock);
+    const columns = write.tablesOfKeys === true ? valueSource(target, write) : columnSources(schema, plan, write, this.parts.clock);
     const times = convertTimes(write.times, write.rowCount, write.timeUnit, plan.timeUnit);
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
     const marks = target.marks.reserve(registry.count);
@@ -135,20 +159,16 @@ export class WritePath {
     return { chunk, record: { tableId: schema.id, registry, newSeries, chunk: chunk.chunk } };
   }
 
-  /** Creates what the batch needs, in one commit, gives every new key its series, and returns the series by key. */
-  private evolve(database: string, writes: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): Uint32Array {
+  /** Creates what the batch needs, in one commit, and gives every new key its series. */
+  private evolve(database: string, given: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): EvolvedBatch {
     const { tables } = this.parts;
     for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
       const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
-      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-      const steps = this.stepsFor(database, pending, dictionary, options, round > 0);
+      const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary) };
+      const { writes, pending, steps } = this.planned(given, batch, round > 0);
       if (steps.length > 0 && this.commit(steps) === "refreshed") continue;
-      for (const { write, keys } of pending) {
-        if (keys.length === 0) continue;
-        const { registry } = this.targetOf(database, write);
-        for (const key of keys) resolveKey(key, dictionary.tagsOf(key), registry, seriesOfKey);
-      }
-      return seriesOfKey;
+      this.resolve(pending, batch);
+      return { writes, seriesOfKey };
     }
     throw changedMeanwhile(database);
   }
@@ -160,19 +180,33 @@ export class WritePath {
     return outcome;
   }
 
-  /** The steps of `schemaSteps`. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
-  private stepsFor(
-    database: string,
-    pending: readonly PendingWrite[],
-    dictionary: SeriesDictionary,
-    options: WriteOptions,
-    isRefreshed: boolean,
-  ): SchemaStep[] {
+  /** What to write where, and what lacks. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
+  private planned(given: readonly TableWrite[], batch: RoutedBatch, isRefreshed: boolean): PlannedBatch {
+    const { database, dictionary, options, seriesOfKey } = batch;
     try {
-      return this.schemaSteps(database, pending, dictionary, options);
+      const writes = this.metrics.route(given, batch);
+      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
+      const metrics = pending.filter(isMetric);
+      const plain = metrics.length === 0 ? pending : pending.filter((each) => !isMetric(each));
+      const steps = [
+        ...this.schemaSteps(database, plain, dictionary, options),
+        ...metricSteps(database, metrics, dictionary, options, this.parts.tables),
+      ];
+      return { writes, pending, steps };
     } catch (error) {
       if (isRefreshed && error instanceof DbError && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
       throw error;
+    }
+  }
+
+  private resolve(pending: readonly PendingWrite[], { database, dictionary, seriesOfKey }: RoutedBatch): void {
+    for (const { write, keys } of pending) {
+      if (keys.length === 0) continue;
+      const target = this.targetOf(database, write);
+      if (write.tablesOfKeys === true) {
+        const labels = new LabelResolver(database, target, this.parts.tables);
+        for (const key of keys) seriesOfKey[key] = labels.seriesOf(dictionary.tagsOf(key));
+      } else for (const key of keys) resolveKey(key, dictionary.tagsOf(key), target.registry, seriesOfKey);
     }
   }
 
@@ -192,7 +226,8 @@ export class WritePath {
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
         if (refused !== undefined) throw refused;
-        const definition = newTable(database, write, dictionary, tagNames, options);
+        const template = this.parts.tables.databaseOptions(database);
+        const definition = newTable(database, write, dictionary, tagNames, templated(options.tableOptions, template));
         growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;
@@ -207,10 +242,34 @@ export class WritePath {
   }
 }
 
+/** The values of a "tables of keys" write, as values of the physical table's field. */
+function valueSource({ physical }: WriteTarget, { table, fields }: TableWrite): ColumnSource[] {
+  const [field] = fields;
+  assert(physical !== undefined && field !== undefined, `a physical table and one field; got ${table}`);
+  return [{ columnId: physical.field.id, type: physical.field.type, vector: field.vector }];
+}
+
 /** A table write, and its keys that have no series yet. */
 interface PendingWrite {
   readonly write: TableWrite;
   readonly keys: readonly number[];
+}
+
+/** What a batch writes, and what has to be there before. */
+interface PlannedBatch {
+  readonly writes: readonly TableWrite[];
+  readonly pending: readonly PendingWrite[];
+  readonly steps: readonly SchemaStep[];
+}
+
+/** A batch whose tables and series exist. */
+interface EvolvedBatch {
+  readonly writes: readonly TableWrite[];
+  readonly seriesOfKey: Uint32Array;
+}
+
+function isMetric({ write }: PendingWrite): boolean {
+  return write.tablesOfKeys === true;
 }
 
 /** Whoever decoded the batch can do so again. */
@@ -237,7 +296,7 @@ function newTable(
   write: TableWrite,
   dictionary: SeriesDictionary,
   tagNames: readonly string[],
-  options: WriteOptions,
+  options: Readonly<Record<string, string>>,
 ): TableDefinition {
   const columns = columnsForNewTable(write, dictionary, tagNames);
   return {
@@ -246,6 +305,12 @@ function newTable(
     columns,
     primaryKey: columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name),
     engine: "mito",
-    options: options.tableOptions,
+    options,
   };
+}
+
+/** Options of a new table. One that keeps all rows, as its database says, has no merge mode, whatever a protocol's default is. */
+function templated(own: Readonly<Record<string, string>>, database: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { merge_mode: mergeMode, ...rest } = optionsFromDatabase(own, database);
+  return mergeMode === undefined || rest["append_mode"] === "true" ? rest : { ...rest, merge_mode: mergeMode };
 }

@@ -226,3 +226,12 @@ test("a table that the write makes is durable before the write is acknowledged",
   await put(machine.engine, "cpu,host=a v=1i 1");
   expect(machine.meta.list("table/").length).toBe(before + 1);
 });
+
+test("a table that a write makes takes its database's options, and no merge mode where that keeps all rows", async () => {
+  const machine = await Machine.start();
+  await machine.engine.createDatabase("logs", { append_mode: "true", ttl: "7days" }, false);
+  await put(machine.engine, "cpu,host=a v=1i 1", { database: "logs", tableOptions: { merge_mode: "last_non_null", comment: "c" } });
+  expect(machine.engine.table("logs", "cpu")?.schema.options).toEqual({ append_mode: "true", comment: "c" });
+  await put(machine.engine, "cpu,host=a v=1i 1", { tableOptions: { merge_mode: "last_non_null" } });
+  expect(machine.engine.table("public", "cpu")?.schema.options).toEqual({ merge_mode: "last_non_null" });
+});

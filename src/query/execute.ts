@@ -11,6 +11,7 @@ import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
+import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
 import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
@@ -32,6 +33,8 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return select(statement, context, options);
     case "insert":
       return insert(statement, context, options);
+    case "delete":
+      return deleteFrom(statement, context, options);
     case "create-table":
       return createTable(statement, context);
     case "drop-table":

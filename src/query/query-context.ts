@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../table/catalog.ts";
+import type { TimeRange } from "../table/scan.ts";
 import type { Writer } from "../table/write-batch.ts";
 
 /** What a session may change and statements read. Mutable: `USE` and `SET` write to it. */
@@ -14,8 +15,13 @@ export interface SessionVariables {
 export interface AdminOperations {
   /** Writes the table's memtable to files; resolves when they are durable. @throws DbError TableNotFound */
   flushTable(database: string, table: string): Promise<void>;
-  /** Merges the table's files to one a time window, without rows that have expired. @throws DbError TableNotFound */
-  compactTable(database: string, table: string): Promise<void>;
+  /**
+   * Merges the table's files to one a time window, without rows that have expired. With a range, in the unit of the time index, only
+   * windows with files of such times.
+   *
+   * @throws DbError TableNotFound
+   */
+  compactTable(database: string, table: string, range?: TimeRange): Promise<void>;
 }
 
 /** Everything a statement runs against. */

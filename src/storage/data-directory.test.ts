@@ -13,7 +13,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 async function holderOf(home: string): Promise<{ readonly pid: number; kill(): Promise<void> }> {
   const module = JSON.stringify(join(import.meta.dir, "data-directory.ts"));
   const script = `const { lockDataDirectory } = await import(${module});
-    lockDataDirectory(${JSON.stringify(home)}); process.stdout.write("locked\\n"); setInterval(() => {}, 1000);`;
+    globalThis.held = lockDataDirectory(${JSON.stringify(home)}); process.stdout.write("locked\\n"); setInterval(() => {}, 1000);`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   expect(new TextDecoder().decode(value)).toBe("locked\n");

@@ -1,6 +1,7 @@
 /**
  * The tables that exist and how to change them. Implemented by the engine; used by the query layer and the servers.
  */
+import type { RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
@@ -13,6 +14,7 @@ export interface DatabaseInfo {
 
 /** Sizes of a table now. */
 export interface TableStatistics {
+  /** Rows stored: older versions, deleted and expired rows count until a merge takes them away. */
   readonly rowCount: number;
   readonly memoryBytes: number;
   readonly fileBytes: number;
@@ -30,6 +32,15 @@ export interface Table {
   /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */
   timeBounds(): TimeRange | undefined;
   statistics(): TableStatistics;
+  /**
+   * Deletes the rows of these keys, where they exist; resolves when that is durable and visible. Rows of the keys that are written later
+   * are rows again, without values of the deleted ones.
+   *
+   * @throws DbError InvalidArguments for a table in append mode, TableNotFound, StorageUnavailable, RateLimited
+   */
+  deleteRows(keys: RowKeys): Promise<void>;
+  /** Deletes all rows of a range and returns how many there were. Memory: 24 B a series. @throws DbError as `deleteRows` */
+  deleteRange(range: RowRange): Promise<number>;
 }
 
 /** Databases and tables. Reads are immediate; changes are durable when the promise resolves. */

@@ -22,7 +22,7 @@ test("gives equal tag sets one key, and leaves out tags without a value", () => 
   expect(keys[0]).toBe(keys[3] as number);
   expect(new Set(keys).size).toBe(3);
   expect(dictionary.tagsOf(keys[0] ?? 0)).toEqual({ table: "t", names: ["host", "zone"], values: ["a", "x"] });
-  expect(dictionary.tagsOf(keys[1] ?? 0)).toEqual({ table: "t", names: ["host"], values: ["a"] });
+  expect(dictionary.tagsOf(keys[1] ?? 0)).toEqual({ table: "t", names: ["host"], values: ["a"], nulls: ["zone"] });
   expect(dictionary.tagsOf(keys[2] ?? 0)).toEqual({ table: "t", names: ["host", "zone"], values: ["a", ""] });
   const field = write?.fields[0];
   expect(field && [0, 1, 2, 3].map((row) => scalarAt(field.vector, field.type, row))).toEqual([1, 2, undefined, 4]);

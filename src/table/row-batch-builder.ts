@@ -48,7 +48,7 @@ export class RowBatchBuilder {
     return this.rows;
   }
 
-  /** Adds a row: one value a column. Tags are text (`tagText`); NULL: the series has no such tag. Times are not NULL. */
+  /** Adds a row: one value a column. Tags are text (`tagText`), or NULL whatever their default. Times are not NULL. */
   add(values: readonly Scalar[]): void {
     const time = values[this.timePosition];
     assert(typeof time === "bigint", `a time of the time index; got ${String(time)}`);
@@ -69,20 +69,31 @@ export class RowBatchBuilder {
   private keyOf(values: readonly Scalar[]): number {
     const names: string[] = [];
     const texts: string[] = [];
+    const nulls: string[] = [];
     let raw = "";
     for (const [i, { name, semantic }] of this.columns.entries()) {
       if (semantic !== "tag") continue;
       const value = values[i];
       assert(value === undefined || typeof value === "string", `the text of tag ${name}; got ${typeof value}`);
       raw += value === undefined ? "-" : `${value.length}:${value}`;
-      if (value === undefined) continue;
+      if (value === undefined) {
+        nulls.push(name);
+        continue;
+      }
       names.push(name);
       texts.push(value);
     }
     const bytes = encoder.encode(raw);
     const hash = fnv1a(bytes, 0, bytes.length);
     const known = this.dictionary.find(bytes, 0, bytes.length, hash);
-    return known >= 0 ? known : this.dictionary.add(bytes, 0, bytes.length, hash, { table: this.table, names, values: texts });
+    return known >= 0
+      ? known
+      : this.dictionary.add(bytes, 0, bytes.length, hash, {
+          table: this.table,
+          names,
+          values: texts,
+          ...(nulls.length === 0 ? {} : { nulls }),
+        });
   }
 
   private cut(): void {

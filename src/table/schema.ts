@@ -99,6 +99,12 @@ export function timeIndexOf(schema: Pick<TableSchema, "columns" | "name">): Colu
   throw new Error(`table ${schema.name} has no time index`);
 }
 
+/** Name of the table's field when it has exactly one. */
+export function onlyFieldOf(schema: Pick<TableSchema, "columns">): string | undefined {
+  const fields = schema.columns.filter(({ semantic }) => semantic === "field");
+  return fields.length === 1 ? fields[0]?.name : undefined;
+}
+
 /** How the table resolves rows with equal tags and time, from its options. */
 export function mergeModeOf(schema: Pick<TableSchema, "options">): MergeMode {
   if (schema.options["append_mode"] === "true") return "append";

@@ -12,11 +12,15 @@
  */
 import { assert } from "../base/assert.ts";
 
-/** The tags of one key. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out. */
+/**
+ * The tags of one key, and the table of its rows. `names[i]` has `values[i]`; names are distinct. A tag without a value is left out.
+ */
 export interface TagSet {
   readonly table: string;
   readonly names: readonly string[];
   readonly values: readonly string[];
+  /** Tags that are NULL, said to be so; those in neither list take their default. Absent: none is. */
+  readonly nulls?: readonly string[];
 }
 
 /** Bytes of raw keys after which a dictionary is full. 64 MiB hold about 300,000 keys of 200 B. */

@@ -20,6 +20,12 @@ export interface FieldWrite {
 /** New rows of one table. A batch may hold several of these for the same table; they apply in order. */
 export interface TableWrite {
   readonly table: string;
+  /**
+   * Set by metric protocols: `table` is a physical table, and each row belongs to the table that its key's tag set names, a logical one on
+   * it. There is one field, a DOUBLE without NULL, which becomes the value of each of them whatever it is called there. A thousand metrics
+   * so are one write. A metric whose table exists elsewhere (as an ordinary one, or on another physical table) is written there.
+   */
+  readonly tablesOfKeys?: true;
   readonly rowCount: number;
   /** Key of each row's tag set in `WriteBatch.dictionary`. */
   readonly keys: Uint32Array;
@@ -47,6 +53,8 @@ export interface WriteOptions {
   readonly autoCreate: boolean;
   /** Options of tables created on the way, e.g. `merge_mode`. */
   readonly tableOptions: Readonly<Record<string, string>>;
+  /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
+  readonly physicalTable?: string;
 }
 
 /** What a write did, once it is durable. */
@@ -64,10 +72,12 @@ export interface KnownColumn {
 export interface SchemaLookup {
   /** Type of a column, or undefined when the table or the column does not exist. */
   columnOf(database: string, table: string, column: string): KnownColumn | undefined;
+  /** Name of the field of a table that has exactly one, for protocols of one value a point. Absent: as if no table had. */
+  onlyFieldOf?(database: string, table: string): string | undefined;
 }
 
-/** Takes batches. Implemented by the engine. */
-export interface Writer {
+/** Takes batches of rows. Implemented by the engine and by ingest threads. */
+export interface RowWriter {
   /**
    * Applies a batch: creates what is missing, logs it, waits until the log is on disk, makes it visible. The batch's arrays are copied
    * before the call returns its promise, so the decoder may run again at once.
@@ -76,4 +86,15 @@ export interface Writer {
    *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
    */
   write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
+}
+
+/** Takes batches of rows and of deletes. Implemented by the engine. */
+export interface Writer extends RowWriter {
+  /**
+   * Deletes rows by tag sets and times: a batch without fields, a key a row. Tags that a set leaves out count as a write that leaves them
+   * out. The result counts the keys sent, whether rows were there or not. The batch's arrays are copied as those of a write.
+   *
+   * @throws DbError TableNotFound, TableColumnNotFound (a tag), InvalidArguments (append mode), StorageUnavailable, RateLimited
+   */
+  delete(database: string, batch: WriteBatch): Promise<WriteResult>;
 }

@@ -137,6 +137,10 @@ test.each(SEEDS)("answers with indexes are those without, seed %i", async (seed)
     await fixture.sql(`INSERT INTO t VALUES ${rows.join(", ")}`);
     if (file === 1) await check(15); // One file, the rest in memory.
     await fixture.sql("ADMIN flush_table('t')");
+    if (!mode.startsWith("append") && random.below(2) === 0) {
+      await fixture.sql(`DELETE FROM t WHERE host = 'h${random.below(5)}' AND ts < ${random.below(file + 1) * 1000 + random.below(500)}`);
+      if (random.below(2) === 0) await fixture.sql("ADMIN flush_table('t')");
+    }
     if (file !== 2) continue;
     for (const [name, type] of Object.entries(FIELDS)) {
       if (random.below(3) === 0)

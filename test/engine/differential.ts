@@ -9,12 +9,15 @@ import { DbError } from "../../src/base/error.ts";
 import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
+import { ALL_TIME } from "../../src/table/scan.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
+import { MovingClock } from "../support/moving-clock.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
+import { TtlLife } from "./ttl-life.ts";
 import {
   fieldColumn,
   pick,
@@ -37,6 +40,8 @@ const ROWS_MAX = 60;
 /** Now and then a write is large enough for several pages and batches. */
 const ROWS_LARGE = 6000;
 const TABLE_ROWS_MAX = 20_000;
+/** 2023-07-01: twenty days after the times that most tables' rows begin at. */
+const START_NANOS = 1_688_169_600n * 1_000_000_000n;
 
 interface Live {
   /** Whether its rows come as line protocol through one decoder, which makes new fields on the way. */
@@ -44,6 +49,8 @@ interface Live {
   readonly random: RandomTable;
   readonly model: TableModel;
   name: string;
+  /** Its `ttl` option, if it has one. */
+  ttl: string | undefined;
   /** Columns whose type changed: once each, since a value is cast from the type it was last written to a file with. */
   readonly retyped: Set<string>;
   nextColumn: number;
@@ -54,8 +61,9 @@ export async function live(seed: number, steps: number): Promise<void> {
   const random = seededRandom(seed);
   const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
+  const clock = new MovingClock(START_NANOS);
   const threads = random.below(THREADS_MAX + 1);
-  const life = new Life(random, await Machine.start({ segmentBytes, compaction, threads }));
+  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads }), clock);
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();
@@ -75,11 +83,13 @@ class Life {
   private readonly tables: Live[] = [];
   /** One a thread, for all tables and restarts, as a connection of a real server would keep it. */
   private readonly decoders = Array.from({ length: THREADS_MAX + 1 }, () => new InfluxDecoder());
+  private readonly ttls: TtlLife;
   private created = 0;
 
-  constructor(random: Random, machine: Machine) {
+  constructor(random: Random, machine: Machine, clock: MovingClock) {
     this.random = random;
     this.machine = machine;
+    this.ttls = new TtlLife(random, clock);
   }
 
   async step(): Promise<void> {
@@ -87,7 +97,9 @@ class Life {
     if (this.tables.length === 0) return this.create();
     const table = pick(random, this.tables);
     const dice = random.below(100);
-    if (dice < 38) await this.write(table);
+    if (dice < 34) await this.write(table);
+    else if (dice < 38) await this.delete(table);
+    else if (dice < 39) await this.changeTtl(table);
     else if (dice < 66) await this.scan(table);
     else if (dice < 73) await this.flush(table);
     else if (dice < 75) await this.compact(table);
@@ -123,9 +135,11 @@ class Life {
       random: table,
       model: new TableModel(table.columns, table.mode),
       name,
+      ttl: undefined,
       retyped: new Set<string>(),
       nextColumn: table.columns.length,
     };
+    live.model.livingFrom = () => this.ttls.livingFrom(live.ttl, table.unit);
     this.tables.push(live);
     const primaryKey = live.model.tagNames;
     await this.machine.engine.createTable({ database: DATABASE, name, columns: table.columns, primaryKey, engine: "mito", options }, false);
@@ -193,11 +207,89 @@ class Life {
     );
   }
 
+  /** Single rows, ranges, whole series or everything; keys that are there and keys that are not. @param mayFlush whether flushes go on */
+  private async delete(table: Live, mayFlush: boolean = true): Promise<void> {
+    const { random } = this;
+    this.doing = `delete from ${table.name}`;
+    if (table.model.mode === "append") return this.deleteRefused(table);
+    if (!table.isLines && this.machine.threads.length > 0 && random.below(3) === 0) await this.deleteBesideWrite(table, mayFlush);
+    else if (random.below(2) === 0) await this.deleteRange(table);
+    else await this.deleteKeys(table);
+    await this.check(table);
+  }
+
+  private async deleteKeys(table: Live): Promise<void> {
+    const { random } = this;
+    const there = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
+    const some = there.filter(() => random.below(5) === 0);
+    const keys = [...some, ...randomRows(random, table.random, table.model, [], random.below(4))];
+    await this.sendKeys(table, keys);
+    table.model.delete(keys);
+  }
+
+  private async sendKeys(table: Live, keys: readonly ModelRow[]): Promise<void> {
+    if (keys.length === 0) return;
+    const columns = table.model.columns.filter(({ semantic }) => semantic !== "field");
+    const builder = new RowBatchBuilder(table.name, columns);
+    for (const key of keys) builder.add(columns.map(({ name }) => key.get(name)));
+    await this.machine.engine.delete(DATABASE, builder.batch());
+  }
+
+  /** Rows that a thread numbers before the delete and tells of after it, with or without a flush that waits for them. */
+  private async deleteBesideWrite(table: Live, mayFlush: boolean): Promise<void> {
+    const { random, machine } = this;
+    const thread = 1 + random.below(machine.threads.length);
+    (machine.writer(thread) as IngestThread).refresh();
+    const keys = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] }).filter(() => random.below(3) === 0);
+    const { given, rows } = this.rowsFor(table);
+    machine.logOf(thread).hold();
+    const written = this.send(table, given, rows, thread);
+    const flushed = mayFlush && random.below(2) === 0 ? machine.engine.flushTable(DATABASE, table.name) : undefined;
+    await this.sendKeys(table, keys);
+    machine.logOf(thread).release();
+    await Promise.all([written, flushed]);
+    table.model.write(given, rows);
+    table.model.delete(keys); // Of rows that were there: their series are known.
+  }
+
+  private async deleteRange(table: Live): Promise<void> {
+    const { timeRange, tagPredicates } = randomScan(this.random, table.random, table.model);
+    const gone = table.model.scan({ timeRange, tagPredicates });
+    const count = await this.tableOf(table).deleteRange({ timeRange, tagPredicates });
+    if (count !== gone.length) throw new Error(`deleted ${count} rows; want ${gone.length}`);
+    table.model.delete(gone);
+  }
+
+  private async deleteRefused(table: Live): Promise<void> {
+    await refused(this.tableOf(table).deleteRange({ timeRange: ALL_TIME, tagPredicates: [] }));
+  }
+
+  /** Another ttl, or time passes. What has expired is gone for good before a ttl may become longer. */
+  private async changeTtl(table: Live): Promise<void> {
+    const { engine } = this.machine;
+    for (const live of this.tables) {
+      await engine.flushTable(DATABASE, live.name);
+      await engine.compactTable(DATABASE, live.name);
+      live.model.removeExpired();
+    }
+    const change = this.ttls.next();
+    this.doing = `ttl of ${table.name}: ${JSON.stringify(change)}`;
+    if (change.kind === "table") {
+      table.ttl = change.ttl;
+      await engine.alterTable(DATABASE, table.name, { kind: "set-options", options: { ttl: change.ttl } });
+    } else if (change.kind === "database") await engine.alterDatabase(DATABASE, { ttl: change.ttl });
+    for (const live of this.tables) await this.check(live);
+  }
+
   private async failWrite(table: Live): Promise<void> {
     this.doing = `fail a write of ${table.name}`;
+    const { given, rows } = this.rowsFor(table);
+    const taken = new TableModel(table.model.columns, "append");
+    taken.livingFrom = table.model.livingFrom;
+    taken.write(given, rows);
+    if (taken.rowCount === 0) return; // Rows that have expired are not logged.
     const thread = this.pickThread();
     this.machine.logOf(thread).failNextWrite("no space left");
-    const { given, rows } = this.rowsFor(table);
     await refused(this.send(table, given, rows, thread));
     await this.check(table);
   }
@@ -205,7 +297,7 @@ class Life {
   private async scan(table: Live): Promise<void> {
     await this.check(table);
     const bounds = this.tableOf(table).timeBounds();
-    const times = table.model.scan({ timeRange: { start: -(2n ** 63n), end: 2n ** 63n }, tagPredicates: [] });
+    const times = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
     for (const row of times) {
       const time = row.get(TIME) as bigint;
       if (bounds === undefined || time < bounds.start || time >= bounds.end) throw new Error(`time bounds hold ${time}`);
@@ -246,6 +338,7 @@ class Life {
     machine.holdMerge();
     const compacted = machine.engine.compactTable(DATABASE, table.name);
     await this.write(table);
+    if (this.random.below(2) === 0) await this.delete(table);
     if (this.random.below(2) === 0) await machine.engine.flushTable(DATABASE, table.name);
     if (this.random.below(4) === 0) return this.crash();
     const isDropped = this.random.below(4) === 0;
@@ -291,6 +384,7 @@ class Life {
     const flushed = machine.engine.flushTable(DATABASE, table.name);
     const scan = await this.begin(table);
     await this.write(table);
+    if (this.random.below(2) === 0) await this.delete(table, false); // Flushes stand still.
     if (this.random.below(4) === 0) return this.crash();
     const isDropped = this.random.below(6) === 0;
     const dropped = isDropped ? machine.engine.dropTable(DATABASE, table.name, false) : undefined;
@@ -410,6 +504,7 @@ class Life {
 
   private async addColumnByLine(table: Live): Promise<void> {
     const column = fieldColumn(`field${table.nextColumn++}`, pick(this.random, LINE_TYPES));
+    if (table.model.livingFrom() !== undefined) return; // A row that has expired makes no column.
     const row = sayable(table.model, this.rowsFor(table).rows)[0];
     const value = column.type.kind === "string" ? "first" : column.type.kind === "boolean" ? true : 1;
     if (row === undefined) return;
@@ -457,15 +552,15 @@ class Life {
   }
 }
 
-async function refused(write: Promise<unknown>): Promise<void> {
-  const result = await write.then(
+async function refused(work: Promise<unknown>): Promise<void> {
+  const result = await work.then(
     () => "taken",
     (error: unknown) => {
       if (!(error instanceof DbError)) throw error;
       return "refused";
     },
   );
-  if (result !== "refused") throw new Error("a write that could not be logged was acknowledged");
+  if (result !== "refused") throw new Error("what had to be refused was done");
 }
 
 function describe(request: object): string {

@@ -7,7 +7,7 @@ import { StatusCode } from "../../src/base/status-code.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { ALL_TIME, newScanMetrics, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
-import type { SchemaLookup, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
+import type { RowWriter, SchemaLookup, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
 import { textOf } from "./model.ts";
 
 /** Name of the time index of tables that writes make. */
@@ -25,7 +25,7 @@ const EVERYTHING: Omit<ScanRequest, "projection"> = {
 };
 
 /** What lines are written to: an engine, or an ingest thread, which looks first at what changed since, as before each request. */
-export type LineWriter = Writer & SchemaLookup & { refresh?(): void };
+export type LineWriter = RowWriter & SchemaLookup & { refresh?(): void };
 
 /** Options of a write, and its database. */
 export interface PutOptions extends Partial<WriteOptions> {

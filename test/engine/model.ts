@@ -15,6 +15,8 @@ export type ModelRow = ReadonlyMap<string, Scalar>;
 export class TableModel {
   readonly columns: ColumnDefinition[];
   readonly mode: MergeMode;
+  /** The time before which rows have expired now. */
+  livingFrom: () => bigint | undefined = () => undefined;
   private rows: ModelRow[] = [];
 
   constructor(columns: readonly ColumnDefinition[], mode: MergeMode) {
@@ -76,11 +78,30 @@ export class TableModel {
     this.rows = [];
   }
 
-  /** Writes rows that give values for `given` only; other columns take their default. */
-  write(given: ReadonlySet<string>, rows: readonly ModelRow[]): void {
+  /** Removes the rows of these tags and times. */
+  delete(keys: readonly ModelRow[]): void {
+    const names = [...this.tagNames, this.timeName];
+    const gone = new Set(keys.map((row) => keyOf(row, names)));
+    this.rows = this.rows.filter((row) => !gone.has(keyOf(row, names)));
+  }
+
+  /** Removes rows that have expired for good. */
+  removeExpired(): void {
+    this.rows = this.rows.filter((row) => this.isLiving(row));
+  }
+
+  private isLiving(row: ModelRow): boolean {
+    const from = this.livingFrom();
+    return from === undefined || (row.get(this.timeName) as bigint) >= from;
+  }
+
+  /** Writes rows that give values for `given` only; other columns take their default. Expired ones are not kept. */
+  write(given: ReadonlySet<string>, all: readonly ModelRow[]): void {
+    const rows = all.filter((row) => this.isLiving(row));
     const defaults = this.columns.flatMap((column) => {
       const value = literalOf(column);
-      return value === undefined || given.has(column.name) ? [] : [[column.name, value] as const];
+      const isGiven = given.has(column.name) || column.semantic === "tag"; // Rows say all their tags, NULL too.
+      return value === undefined || isGiven ? [] : [[column.name, value] as const];
     });
     for (const row of rows) this.rows.push(defaults.length === 0 ? row : new Map([...row, ...defaults]));
   }
@@ -89,6 +110,7 @@ export class TableModel {
   scan(request: Pick<ScanRequest, "timeRange" | "tagPredicates" | "newestPerSeries">): ModelRow[] {
     const { timeName, tagNames } = this;
     const kept = this.rows.filter((row) => {
+      if (!this.isLiving(row)) return false;
       const time = row.get(timeName) as bigint;
       if (time < request.timeRange.start || time >= request.timeRange.end) return false;
       return request.tagPredicates.every((predicate) => accepts(predicate, row.get(predicate.column) as string | undefined));

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
+import { MovingClock } from "../support/moving-clock.ts";
 
 /** VARVE_ENGINE_SEED starts elsewhere. */
 const FIRST_SEED = Number(process.env["VARVE_ENGINE_SEED"] ?? "1");
@@ -30,6 +31,9 @@ const KEYS: readonly (readonly string[])[] = [
   ["host", "date_bin('1 second', ts)"],
   ["s"],
 ];
+
+/** What is deleted now and then: single rows, stretches of a series, series, and times that are whole pages. */
+const GONE = ["host = 'h1' AND ts = 1050", "host = 'h0' AND ts < 2500", "host = 'h2'", "ts >= 3000 AND ts < 4000", "n > 50"];
 
 function literalOf(random: Random, column: string): string {
   if (random.below(8) === 0) return "NULL";
@@ -61,10 +65,13 @@ function callOf(random: Random): string {
 
 test.each(SEEDS)("figures of pages give what rows give, seed %i", async (seed) => {
   const random = seededRandom(seed);
-  const fixture = await EngineFixture.start();
+  const clock = new MovingClock(8_000_000_000n);
+  const fixture = await EngineFixture.start({ clock });
   const mode = pick(random, ["append_mode = 'true'", "merge_mode = 'last_row'", "merge_mode = 'last_non_null'"]);
   const columns = Object.entries(FIELDS).map(([name, type]) => `${name} ${type}`);
-  await fixture.sql(`CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, ${columns.join(", ")}) WITH (${mode})`);
+  await fixture.sql(
+    `CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, ${columns.join(", ")}) WITH (${mode}, ttl = '8s')`,
+  );
   const check = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       const keys = pick(random, KEYS);
@@ -86,10 +93,13 @@ test.each(SEEDS)("figures of pages give what rows give, seed %i", async (seed) =
     });
     await fixture.sql(`INSERT INTO t VALUES ${rows.join(", ")}`);
     if (file < 5) await fixture.sql("ADMIN flush_table('t')");
+    if (!mode.startsWith("append") && random.below(2) === 0) await fixture.sql(`DELETE FROM t WHERE ${pick(random, GONE)}`);
     if (file === 3) await fixture.sql(`ALTER TABLE t ADD COLUMN extra BIGINT ${pick(random, ["", "DEFAULT 7"])}`);
     if (file === 3) await fixture.sql("ALTER TABLE t DROP COLUMN extra");
   }
   await check(60);
+  clock.nanos += 2_000_000_000n; // Some rows expire.
+  await check(20);
   await fixture.sql("ADMIN flush_table('t')");
   await fixture.sql("ADMIN compact_table('t')");
   await check(40);

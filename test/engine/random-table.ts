@@ -129,9 +129,12 @@ export function randomRetype(random: Random, from: DataType, isLine: boolean, is
   return targets.length === 0 ? undefined : pick(random, targets);
 }
 
-/** A column to add: a tag, a field, or a field with a default. */
+/** A column to add: a tag or a field, with a default or not. */
 export function randomColumn(random: Random, number: number): ColumnDefinition {
-  if (random.below(4) === 0) return tagColumn(`tag${number}`);
+  if (random.below(4) === 0) {
+    const tag = tagColumn(`tag${number}`);
+    return random.below(2) === 0 ? tag : { ...tag, default: { kind: "literal", value: `v${random.below(3)}` } };
+  }
   const column = fieldColumn(`field${number}`, pick(random, FIELD_TYPES));
   if (random.below(2) === 0) return column;
   return { ...column, default: { kind: "literal", value: randomValue(random, column.type) } };

@@ -24,7 +24,7 @@ afterAll(async () => {
 const IO_ERROR = "EIO: i/o error";
 
 describe("a failed sync", () => {
-  test("ends its segment: nothing of it is synced again or acknowledged, and writes go on in a new one", async () => {
+  test("ends its segment: nothing of it is synced again or acknowledged; writes are refused meanwhile, then go on", async () => {
     const path = join(folder, `home-${homes++}`);
     const { engine, disk } = await openHome(path);
     await put(engine, "cpu,host=a v=1i 1");

@@ -136,3 +136,28 @@ test.each([
   await execute(server.url, `CREATE TABLE IF NOT EXISTS r (${columns})`);
   await checkRefused(sql, code, message);
 });
+
+test("deleted rows stay away, and what has expired is hidden at once", async () => {
+  const run = (sql: string): Promise<unknown> => execute(server.url, sql);
+  await run("CREATE TABLE d (host STRING PRIMARY KEY, v INT, ts TIMESTAMP(3) TIME INDEX)");
+  await run("INSERT INTO d VALUES ('a', 1, 1000), ('a', 2, 2000), ('b', 3, 1000), ('b', 4, 2000)");
+  await run("ADMIN flush_table('d')");
+  await run("INSERT INTO d VALUES ('c', 5, 1000), ('c', 6, 2000)");
+  expect(await postSql(server.url, "DELETE FROM d WHERE host = 'a'")).toMatchObject({
+    text: expect.stringContaining('"affectedrows":2') as unknown,
+  });
+  expect(await postSql(server.url, "DELETE FROM d WHERE v IN (3, 6)")).toMatchObject({
+    text: expect.stringContaining('"affectedrows":2') as unknown,
+  });
+  await everywhere("d", "SELECT host, v FROM d ORDER BY v", [
+    ["b", 4],
+    ["c", 5],
+  ]);
+  await run("ALTER TABLE d SET ttl = '1h'");
+  await check("SELECT count(*) FROM d", [[0]]);
+  await run("ALTER TABLE d UNSET 'ttl'");
+  await run("INSERT INTO d VALUES ('z', 9, now())");
+  await run("ALTER TABLE d SET ttl = '1h'");
+  await everywhere("d", "SELECT host FROM d", [["z"]]);
+  await checkRefused("DELETE FROM nowhere", 4001, "Table not found");
+});

@@ -63,6 +63,10 @@ export class FakeDb implements Db {
     return this.onAdmit();
   }
 
+  async delete(batch: WriteBatch, _: Session): Promise<WriteResult> {
+    return { rowCount: batch.tables.reduce((sum, write) => sum + write.rowCount, 0) };
+  }
+
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
     const rowCount = batch.tables.reduce((sum, table) => sum + table.rowCount, 0);
     await this.onWrite();

@@ -107,6 +107,7 @@ function fixtureOptions(
       timeColumn: "greptime_timestamp",
       createDecoder: () => fakeDecoder(bodies),
     },
+    opentsdb: { enabled: true },
     build: {
       product: "Varve",
       app: "greptime-standalone",

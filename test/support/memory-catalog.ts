@@ -12,6 +12,7 @@ import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Catalog, DatabaseInfo, Table, TableStatistics } from "../../src/table/catalog.ts";
+import type { RowKeys, RowRange } from "../../src/table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
 import {
   type ColumnSchema,
@@ -55,7 +56,7 @@ export class MemoryTable implements Table {
 
   /** Adds a row. A later row of the same tags and time wins, as the table's merge mode says. */
   insert(tags: ReadonlyMap<string, string>, time: bigint, fields: ReadonlyMap<string, Scalar>): void {
-    const key = JSON.stringify(this.schema.primaryKey.map((name) => tags.get(name) ?? ""));
+    const key = this.keyOf(tags);
     let series = this.byKey.get(key);
     if (series === undefined) {
       series = { number: this.all.length, tags: new Map(tags), rows: [] };
@@ -68,6 +69,49 @@ export class MemoryTable implements Table {
   /** Removes all rows. */
   clear(): void {
     for (const { rows } of this.all) rows.length = 0;
+  }
+
+  async deleteRows({ rowCount, series, times }: RowKeys): Promise<void> {
+    this.checkDeletes();
+    for (let row = 0; row < rowCount; row++) {
+      const found = this.all[series[row] ?? -1];
+      const time = times.base + BigInt(times.offsets[row] ?? 0);
+      if (found !== undefined) this.keep(found, (other) => other.time !== time);
+    }
+  }
+
+  async deleteRange({ timeRange, tagPredicates }: RowRange): Promise<number> {
+    this.checkDeletes();
+    const isIn = ({ time }: Row): boolean => time >= timeRange.start && time < timeRange.end;
+    let count = 0;
+    for (const series of this.all) {
+      if (!tagPredicates.every((predicate) => passes(predicate, series.tags.get(predicate.column)))) continue;
+      count += new Set(series.rows.filter(isIn).map(({ time }) => time)).size;
+      this.keep(series, (row) => !isIn(row));
+    }
+    return count;
+  }
+
+  /** Deletes the row of a tag set and time. */
+  delete(tags: ReadonlyMap<string, string>, time: bigint): void {
+    this.checkDeletes();
+    const series = this.byKey.get(this.keyOf(tags));
+    if (series !== undefined) this.keep(series, (row) => row.time !== time);
+  }
+
+  private keep(series: Series, isKept: (row: Row) => boolean): void {
+    const kept = series.rows.filter(isKept);
+    series.rows.length = 0;
+    series.rows.push(...kept);
+  }
+
+  private checkDeletes(): void {
+    if (mergeModeOf(this.schema) !== "append") return;
+    throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
+  }
+
+  private keyOf(tags: ReadonlyMap<string, string>): string {
+    return JSON.stringify(this.schema.primaryKey.map((name) => tags.get(name) ?? ""));
   }
 
   get series(): SeriesView {
@@ -293,6 +337,21 @@ export class MemoryCatalog implements Catalog, Writer {
     const table = this.table(database, name);
     if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${name}`);
     table.clear();
+  }
+
+  async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
+    let rowCount = 0;
+    for (const write of batch.tables) {
+      const table = this.table(database, write.table);
+      if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${write.table}`);
+      for (let row = 0; row < write.rowCount; row++) {
+        const { names, values } = batch.dictionary.tagsOf(write.keys[row] ?? 0);
+        const tags = new Map(names.map((name, i) => [name, values[i] ?? ""] as const));
+        table.delete(tags, write.times.base + BigInt(write.times.offsets[row] ?? 0));
+      }
+      rowCount += write.rowCount;
+    }
+    return { rowCount };
   }
 
   async write(database: string, batch: WriteBatch, _: WriteOptions): Promise<WriteResult> {

@@ -33,9 +33,7 @@ export interface AttachedDisk {
   readonly isDead: boolean;
   /** The process dies after so many more calls that change something, or now. */
   dieAfter(calls: number): void;
-  /**
-   * After `after` more calls that change something the next `count` of them fail. A failed sync may have worked, and is not made up for.
-   */
+  /** After `after` more calls that change something the next `count` of them fail. A failed sync may have worked. */
   failSome(after: number, count: number, random: Random): void;
   /** Counts as a call that changes something, by which the process may die. Returns whether it lives on. */
   step(): boolean;

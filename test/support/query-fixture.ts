@@ -32,7 +32,9 @@ export class QueryFixture {
       writer: this.catalog,
       admin: {
         flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`),
-        compactTable: async (database, table) => void this.flushed.push(`compact ${database}.${table}`),
+        compactTable: async (database, table, range) => {
+          this.flushed.push(`compact ${database}.${table}${range === undefined ? "" : ` ${range.start}..${range.end}`}`);
+        },
       },
       clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
       variables: { database: "public", timeZone: "UTC" },

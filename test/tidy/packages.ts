@@ -18,6 +18,7 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   hyparquet: "reads foreign Parquet files and metadata; the oracle of our own reader",
   pino: "log lines as JSON with little work a line",
   "prom-client": "metric families and their text format at /metrics",
+  re2js: "regular expressions of pipelines in time linear in the text: stored patterns run on text that anyone sends",
   "smol-toml": "configuration files: TOML with exact positions in errors",
   snappyjs: "snappy of Prometheus remote write, until a faster decoder proves itself against it",
 };

@@ -1,6 +1,8 @@
 /** Disks that fail beneath flushes, merges, commits and deletions: nothing acknowledged is lost, nothing piles up, all heals by itself. */
 import { expect, test } from "bun:test";
+import { DbError } from "../../base/error.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { type FaultyFileStore, faultyFileStore } from "../../../test/support/faulty-file-store.ts";
 import { type FaultyMetaStore, faultyMetaStore } from "../../../test/support/faulty-meta-store.ts";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
@@ -108,6 +110,37 @@ test("rows that are truncated or dropped after such a flush leave no file behind
   await rig.machine.engine.truncateTable("public", "cpu");
   await rig.machine.engine.dropTable("public", "mem", false);
   expect(rig.machine.files.size).toBe(0);
+});
+
+test("rows that are truncated after a flush whose commit took effect unseen do not come back at the next start", async () => {
+  const hidden = new Set<string>();
+  let isBroken = false;
+  const machine = await Machine.start({
+    wrapMeta: (store) => {
+      hidden.clear(); // A start sees what is on disk.
+      return {
+        get: (key) => store.get(key),
+        list: (prefix) => store.list(prefix).filter(({ key }) => !hidden.has(key)),
+        commit(changes) {
+          for (const { key } of changes) if (isBroken) hidden.add(key);
+          store.commit(changes);
+          if (isBroken) throw new DbError(StatusCode.StorageUnavailable, BROKEN);
+          for (const { key } of changes) hidden.delete(key);
+        },
+        settled: () => store.settled(),
+        close: () => store.close(),
+      };
+    },
+  });
+  await put(machine.engine, "cpu,host=a v=1i 1");
+  await machine.engine.flushTable("public", "cpu"); // Takes a block of file ids.
+  await put(machine.engine, "cpu,host=a v=2i 2");
+  isBroken = true;
+  await refusal(machine.engine.flushTable("public", "cpu"));
+  isBroken = false;
+  await machine.engine.truncateTable("public", "cpu");
+  await machine.crash();
+  expect([await read(machine.engine, "cpu"), machine.files.size, machine.meta.list("file/").length]).toEqual([[], 0, 0]);
 });
 
 async function threeFiles(rig: Rig): Promise<void> {
@@ -255,6 +288,28 @@ test("a disk below its reserve: writes are refused, reads, flushes and drops are
   await engine.keepUp();
   await put(engine, "cpu,host=a v=4i 4");
   expect(troublesOf(rig)).toEqual([]);
+});
+
+test("a disk below its reserve: deletes make room, so they may use half of the reserve", async () => {
+  const MIB = 1024 * 1024;
+  let free = 200 * MIB;
+  const rig = await start({ disk: { paths: ["/data"], freeBytesMin: 128 * MIB, freeBytesOf: async () => free } });
+  const { engine } = rig.machine;
+  await threeRows(rig);
+  const deleted = async (time: bigint): Promise<number | undefined> =>
+    engine.table("public", "cpu")?.deleteRange({ timeRange: { start: time, end: time + 1n }, tagPredicates: [] });
+  free = 65 * MIB;
+  await engine.keepUp();
+  expect(await deleted(1n)).toBe(1);
+  expect(await read(engine, "cpu")).toEqual(["'a'|2|2", "'a'|3|3"]);
+  free = 64 * MIB;
+  await engine.keepUp();
+  expect(await refusal(deleted(2n))).toEqual({
+    code: "StorageUnavailable",
+    message: expect.stringMatching(/^cannot delete: the disk of \/data has 64 MiB left, and 128 MiB are kept free/),
+    retryAfterSeconds: 10,
+  });
+  expect(await read(engine, "cpu")).toEqual(["'a'|2|2", "'a'|3|3"]);
 });
 
 test("a merge that the disk has no room for does not begin", async () => {

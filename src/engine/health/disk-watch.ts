@@ -1,6 +1,7 @@
 /**
  * Keeps room on the disk: while less than a reserve is free, writes are refused, so that what makes room (flushes, which shorten the log,
- * merges, drops) can still finish. They are taken again once a quarter more than the reserve is free.
+ * merges, drops) can still finish. They are taken again once a quarter more than the reserve is free. Deletes, like merges, may use half
+ * of it.
  */
 import { statfs } from "node:fs/promises";
 import type { Troubles } from "../../base/troubles.ts";

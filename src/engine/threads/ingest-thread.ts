@@ -12,7 +12,9 @@ import { DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
-import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../../table/write-batch.ts";
+import { onlyFieldOf } from "../../table/schema.ts";
+import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
+import { Expiry } from "../expiry.ts";
 import { type LoggedBatch, WritePath } from "../write-path.ts";
 import { type CatalogNews, errorOfTold, type FromThread, type Task, type ToldError, toldError, type ToThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
@@ -41,7 +43,7 @@ export interface IngestThreadParts {
 }
 
 /** See the file header. */
-export class IngestThread implements Writer, SchemaLookup {
+export class IngestThread implements RowWriter, SchemaLookup {
   private readonly parts: IngestThreadParts;
   private readonly arenas: ThreadArenas;
   private readonly tables: ThreadTables;
@@ -59,7 +61,16 @@ export class IngestThread implements Writer, SchemaLookup {
     const { shared, link, wal, clock } = parts;
     this.arenas = new ThreadArenas(new SlabPool(parts.pooledBytes), shared, (message) => link.post(message));
     this.tables = new ThreadTables(shared, link, this.arenas, parts.news);
-    this.path = new WritePath({ wal, clock, tables: this.tables, sequences: shared.sequences, noteLogged: () => undefined });
+    const { tables } = this;
+    this.path = new WritePath({
+      wal,
+      clock,
+      tables,
+      sequences: shared.sequences,
+      expiry: new Expiry(clock, (name) => tables.databaseOptions(name)),
+      noteLogged: () => undefined, // The owner notes it when it is told.
+      noteExpired: (rows) => shared.addExpiredRows(rows),
+    });
     link.listen((message) => this.take(message));
     this.noteLogBytes();
   }
@@ -75,7 +86,13 @@ export class IngestThread implements Writer, SchemaLookup {
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    return this.tables.find(database, table)?.plan.columnOf.get(column);
+    const target = this.tables.find(database, table) ?? this.tables.logical(database, table);
+    return target?.plan.columnOf.get(column);
+  }
+
+  onlyFieldOf(database: string, table: string): string | undefined {
+    const found = this.tables.find(database, table);
+    return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
   /**

@@ -7,6 +7,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SchemaStep } from "../schema-store.ts";
 
@@ -15,8 +16,8 @@ export type CatalogChange =
   /** A new table, or a new version of one. */
   | { readonly kind: "schema"; readonly schema: TableSchema }
   | { readonly kind: "dropped"; readonly tableId: number }
-  /** All databases there are. */
-  | { readonly kind: "databases"; readonly names: readonly string[] }
+  /** All databases there are, with their options. */
+  | { readonly kind: "databases"; readonly databases: readonly DatabaseInfo[] }
   /** The table has as many series as it may have. */
   | { readonly kind: "full"; readonly tableId: number };
 

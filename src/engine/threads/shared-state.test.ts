@@ -40,7 +40,7 @@ function dropped(tableId: number): CatalogChange {
 
 test("a feed gives what came after a version, or everything to whoever is far behind", () => {
   const state = new SharedState(1);
-  const everything: CatalogChange[] = [{ kind: "databases", names: ["public"] }];
+  const everything: CatalogChange[] = [{ kind: "databases", databases: [{ name: "public", options: {} }] }];
   const feed = new CatalogFeed(
     state,
     () => everything,

@@ -1,7 +1,8 @@
 /**
  * What all threads of the process see at once, in one piece of shared memory:
  *
- *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3… log bytes a thread
+ *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3 expired rows
+ *          | 4… log bytes a thread
  *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then three a thread: a message waits, a reply waits,
  *          messages posted
  *
@@ -12,7 +13,8 @@ import { SequenceCounter } from "../sequence-counter.ts";
 
 const KNOWN = 1;
 const UNTOLD = 2;
-const LOG_BYTES = 3;
+const EXPIRED_ROWS = 3;
+const LOG_BYTES = 4;
 const VERSION = 0;
 const DURABLE_VERSION = 1;
 const CLOSED = 2;
@@ -79,6 +81,15 @@ export class SharedState {
   /** Bytes that a thread took and has not told of; negative once the owner was told. */
   addUntoldBytes(bytes: number): void {
     if (bytes !== 0) Atomics.add(this.longs, UNTOLD, BigInt(bytes));
+  }
+
+  /** Rows that had expired when they came, and were taken and not kept, since the start. */
+  get expiredRows(): number {
+    return Number(Atomics.load(this.longs, EXPIRED_ROWS));
+  }
+
+  addExpiredRows(rows: number): void {
+    if (rows !== 0) Atomics.add(this.longs, EXPIRED_ROWS, BigInt(rows));
   }
 
   /** Whether the owner refuses writes: threads ask it why before they take one. */

@@ -7,35 +7,47 @@
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/region.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { TableSchema } from "../../table/schema.ts";
+import { storageSchemaOf } from "../metric/storage-schema.ts";
 import type { SchemaStep } from "../schema-store.ts";
 import { SegmentMarks } from "../series-mapper.ts";
+import { sameTagDefaults } from "../tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
-import type { WriteTables, WriteTarget } from "../write-target.ts";
+import type { LogicalTarget, WriteTables, WriteTarget } from "../write-target.ts";
 import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
+import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
 import { type ThreadArenas, ThreadMemory } from "./thread-memory.ts";
 
-/** One table of the mirror. */
+/** One table of the mirror that has rows of its own. */
 class MirrorTable implements WriteTarget {
+  /** As users see it. */
+  shown: TableSchema;
   schema: TableSchema;
   plan: WritePlan;
+  readonly physical: MirrorCarrier | undefined;
   readonly registry: SeriesRegistry;
   readonly marks: SegmentMarks = new SegmentMarks();
   readonly memory: ThreadMemory;
 
-  constructor(schema: TableSchema, arenas: ThreadArenas) {
-    this.schema = schema;
-    this.plan = writePlanOf(schema);
-    this.registry = new SeriesRegistry(schema.name);
-    this.memory = new ThreadMemory(arenas, schema.id);
-    this.setSchema(schema);
+  constructor(shown: TableSchema, arenas: ThreadArenas) {
+    this.shown = shown;
+    this.schema = storageSchemaOf(shown);
+    this.plan = writePlanOf(this.schema);
+    this.physical = isPhysicalTable(shown) ? new MirrorCarrier(shown) : undefined;
+    this.registry = new SeriesRegistry(shown.name);
+    this.memory = new ThreadMemory(arenas, shown.id);
+    this.setSchema(shown);
   }
 
-  setSchema(schema: TableSchema): void {
+  setSchema(shown: TableSchema): void {
+    const schema = storageSchemaOf(shown);
+    this.shown = shown;
     this.schema = schema;
     this.plan = writePlanOf(schema);
+    this.physical?.setSchema(shown);
     this.registry.setColumns(schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []));
   }
 
@@ -51,7 +63,9 @@ export class ThreadTables implements WriteTables {
   private readonly arenas: ThreadArenas;
   private readonly byName: Map<string, MirrorTable> = new Map();
   private readonly byId: Map<number, MirrorTable> = new Map();
+  private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
   private databaseNames: ReadonlySet<string> = new Set();
+  private optionsOfDatabase: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
   private version = 0;
   private epoch = 0;
 
@@ -77,8 +91,20 @@ export class ThreadTables implements WriteTables {
     return this.databaseNames;
   }
 
+  databaseOptions(name: string): Readonly<Record<string, string>> {
+    return this.optionsOfDatabase.get(name) ?? {};
+  }
+
   find(database: string, name: string): MirrorTable | undefined {
     return this.byName.get(keyOf(database, name));
+  }
+
+  logical(database: string, name: string): LogicalTarget | undefined {
+    return this.logicalTables.find(database, name);
+  }
+
+  schema(database: string, name: string): TableSchema | undefined {
+    return this.find(database, name)?.shown ?? this.logical(database, name)?.schema;
   }
 
   entries(): Iterable<MirrorTable> {
@@ -109,7 +135,7 @@ export class ThreadTables implements WriteTables {
   private take({ version, isWhole, changes }: CatalogNews): void {
     if (isWhole) {
       const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id as number] : [])));
-      for (const id of this.byId.keys()) if (!kept.has(id)) this.drop(id);
+      for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(id)) this.drop(id);
     }
     for (const change of changes) this.apply(change);
     this.version = version;
@@ -122,7 +148,8 @@ export class ThreadTables implements WriteTables {
       case "dropped":
         return this.drop(change.tableId);
       case "databases":
-        this.databaseNames = new Set(change.names);
+        this.optionsOfDatabase = new Map(change.databases.map(({ name, options }) => [name, options]));
+        this.databaseNames = new Set(this.optionsOfDatabase.keys());
         return;
       case "full":
         this.byId.get(change.tableId)?.registry.close();
@@ -130,6 +157,7 @@ export class ThreadTables implements WriteTables {
   }
 
   private put(schema: TableSchema): void {
+    if (physicalTableOf(schema) !== undefined) return this.logicalTables.put(schema);
     const known = this.byId.get(schema.id);
     if (known === undefined) {
       const table = new MirrorTable(schema, this.arenas);
@@ -137,6 +165,7 @@ export class ThreadTables implements WriteTables {
       this.byName.set(keyOf(schema.database, schema.name), table);
       return;
     }
+    if (!sameTagDefaults(known.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (known.schema.name !== schema.name) {
       this.forgetName(known);
       this.byName.set(keyOf(schema.database, schema.name), known);
@@ -146,6 +175,7 @@ export class ThreadTables implements WriteTables {
   }
 
   private drop(tableId: number): void {
+    if (this.logicalTables.drop(tableId)) this.epoch++;
     const table = this.byId.get(tableId);
     if (table === undefined) return;
     this.byId.delete(tableId);

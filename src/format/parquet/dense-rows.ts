@@ -3,6 +3,7 @@
  *
  * Encoders then see one array type each, whatever the caller's arrays are. Grows to the largest page and is kept.
  */
+import { halvesOf, moveHalves } from "../../column/double-bits.ts";
 import type { NumberArray } from "../../column/vector.ts";
 
 let ints = new Int32Array(1 << 14);
@@ -35,9 +36,12 @@ export function denseDoubles(values: NumberArray, validity: Uint8Array | undefin
   if (doubles.length < end - start) doubles = new Float64Array(end - start);
   doubles.set(values.subarray(start, end));
   if (validity !== undefined) {
+    const halves = halvesOf(doubles);
     let count = 0;
     for (let row = start; row < end; row++) {
-      doubles[count] = doubles[row - start]!;
+      const value = doubles[row - start]!;
+      if (Number.isNaN(value)) moveHalves(halves, row - start, halves, count);
+      else doubles[count] = value;
       count += validity[row]!;
     }
   }

@@ -30,6 +30,11 @@ export interface ParquetColumn {
    * values. Default false.
    */
   readonly bareSeconds?: boolean;
+  /**
+   * Writes one page a row group instead of ending pages where other columns do. For tags of type string that are NULL nearly everywhere, of
+   * which there are many: 200 of them cost 40 KB a row group of 1M rows, with pages 900 KB. Not stored. Default false.
+   */
+  readonly isUnpaged?: boolean;
   /** Decimals lie in the file as text: what version 1 wrote. Known to the reader only. */
   readonly decimalText?: boolean;
 }

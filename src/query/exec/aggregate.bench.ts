@@ -94,6 +94,8 @@ function tableOf(make: (rows: number) => NumberArray): Table {
       for (const { vectors, batch } of batches) yield { ...batch, vectors: projection.flatMap((name) => vectors.get(name) ?? []) };
     },
     timeBounds: () => ({ start: FIRST, end: FIRST + BigInt(ROWS_PER_HOST * NANOS_PER_ROW) }),
+    deleteRows: () => Promise.reject(new Error("the rows of a bench stay")),
+    deleteRange: () => Promise.reject(new Error("the rows of a bench stay")),
     statistics: () => ({ rowCount: HOSTS * ROWS_PER_HOST, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: HOSTS }),
   };
 }

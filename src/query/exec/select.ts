@@ -1,6 +1,7 @@
 /** Plans a SELECT and runs it. */
 import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { Batch } from "../../column/batch.ts";
+import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Select } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
@@ -36,7 +37,12 @@ export function prepareSelect(
 ): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
   const plan = planSelect(select, { catalog: context.catalog, environment, optimise: options.forceInterpreter !== true });
-  const exec: ExecContext = {
+  return { plan, exec: { ...execContextOf(environment, context, options), ...extra } };
+}
+
+/** The shared state of a query that begins now. */
+export function execContextOf(environment: Environment, context: QueryContext, options: ExecOptions): ExecContext {
+  return {
     environment,
     signal: context.signal,
     clock: context.clock,
@@ -45,9 +51,7 @@ export function prepareSelect(
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,
-    ...extra,
   };
-  return { plan, exec };
 }
 
 /** The answer of a SELECT. Rows are computed while they are read. */

@@ -229,6 +229,14 @@ export interface Insert {
   readonly span: Span;
 }
 
+/** `DELETE FROM table [WHERE …]`. */
+export interface Delete {
+  readonly kind: "delete";
+  readonly table: ObjectName;
+  readonly where: Expression | undefined;
+  readonly span: Span;
+}
+
 /** `LIKE 'pattern'` or `WHERE …` of a SHOW statement. */
 export type ShowFilter =
   | { readonly kind: "like"; readonly pattern: string }
@@ -239,6 +247,7 @@ export type ShowFilter =
 export type Statement =
   | Select
   | Insert
+  | Delete
   | CreateTable
   | {
       readonly kind: "create-database";

@@ -18,6 +18,8 @@ export function printStatement(statement: Statement): string {
       return printSelect(statement);
     case "insert":
       return printInsert(statement);
+    case "delete":
+      return `DELETE FROM ${printName(statement.table)}${statement.where === undefined ? "" : ` WHERE ${printOne(statement.where)}`}`;
     case "create-table":
       return printCreateTable(statement);
     case "create-database": {
@@ -56,6 +58,7 @@ type SessionStatement = Exclude<
     kind:
       | "select"
       | "insert"
+      | "delete"
       | "create-table"
       | "create-database"
       | "drop-database"

@@ -1,7 +1,7 @@
 /**
- * SELECT and INSERT.
+ * SELECT, INSERT and DELETE.
  */
-import type { Expression, Insert, OrderItem, Select, SelectItem, TableReference } from "./ast.ts";
+import type { Delete, Expression, Insert, OrderItem, Select, SelectItem, TableReference } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ExpressionRules } from "./expression-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
@@ -16,7 +16,7 @@ interface Window {
   readonly offset: Expression | undefined;
 }
 
-/** SELECT and INSERT. */
+/** SELECT, INSERT and DELETE. */
 export abstract class SelectRules extends ExpressionRules {
   protected readonly select: Rule<[], Select> = this.rule("select", () => {
     const start = this.CONSUME(K.SELECT);
@@ -188,6 +188,19 @@ export abstract class SelectRules extends ExpressionRules {
       ]);
     });
     return { limit, offset };
+  });
+
+  /** `DELETE FROM t [WHERE …]`. */
+  protected readonly delete: Rule<[], Delete> = this.rule("delete", () => {
+    const start = this.CONSUME(K.DELETE);
+    this.CONSUME(K.FROM);
+    const table = this.SUBRULE(this.objectName);
+    let where: Expression | undefined;
+    this.OPTION(() => {
+      this.CONSUME(K.WHERE);
+      where = this.SUBRULE(this.expression);
+    });
+    return { kind: "delete", table, where, span: spanOf(start) };
   });
 
   /** `INSERT [INTO] [TABLE] t [(a, b)] VALUES … | SELECT …`; REPLACE is the same. */

@@ -45,6 +45,7 @@ export class SqlParser extends ShowRules {
       DEF: [
         { ALT: () => this.SUBRULE(this.select) },
         { ALT: () => this.SUBRULE(this.insert) },
+        { ALT: () => this.SUBRULE(this.delete) },
         { ALT: () => this.SUBRULE(this.create) },
         { ALT: () => this.SUBRULE(this.drop) },
         { ALT: () => this.SUBRULE(this.alter) },

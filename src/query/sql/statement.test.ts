@@ -25,6 +25,18 @@ function parseOne<Kind extends Statement["kind"]>(kind: Kind, text: string): Ext
   return statement as Extract<Statement, { kind: Kind }>;
 }
 
+test("DELETE has a table and a condition", () => {
+  check("delete from t", "DELETE FROM t");
+  check("DELETE FROM d.t WHERE host = 'a' AND ts < now()", "DELETE FROM d.t WHERE host = 'a' AND ts < now()");
+  check('DELETE FROM "T" WHERE "V" > 1.5', 'DELETE FROM "T" WHERE "V" > 1.5');
+  check("SELECT delete FROM t", "SELECT delete FROM t");
+  checkRejects("DELETE t", "expected FROM");
+  checkRejects("DELETE FROM", "expected");
+  checkRejects("DELETE FROM t WHERE", "expected");
+  checkRejects("DELETE FROM t ORDER BY ts", "found 'ORDER'");
+  checkRejects("DELETE FROM t, u", "found ','");
+});
+
 describe("a text", () => {
   test("holds statements apart by semicolons, empty ones skipped", () => {
     const kinds = (text: string): string[] => parseSql(text).map((statement) => statement.kind);

@@ -97,7 +97,6 @@ test("names statements that are not served", () => {
   checkUnsupported("WITH a AS (SELECT 1) SELECT * FROM a", statement("WITH"));
   checkUnsupported("vacuum t", statement("VACUUM"));
   checkUnsupported("SELECT 1; UPDATE t SET a = 1", statement("UPDATE", 11));
-  checkUnsupported("DELETE FROM t", statement("DELETE"));
   checkUnsupported("TQL EVAL (0, 1, '5s') rate(a{b=\"c\"}[5m])", statement("TQL"));
   checkUnsupported("TQL EVAL (0, 1, '5s') a{b!=\\}", statement("TQL"));
   checkUnsupported("CREATE FLOW f SINK TO t AS SELECT 1", statement("CREATE FLOW", 8));

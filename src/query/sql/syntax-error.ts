@@ -121,7 +121,7 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call close commit copy deallocate declare delete end execute fetch grant kill lock merge optimize " +
+    "analyze begin call close commit copy deallocate declare end execute fetch grant kill lock merge optimize " +
     "prepare reset revoke rollback savepoint start tql unlock update values vacuum with abort do table"
   ).split(" "),
 );

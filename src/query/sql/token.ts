@@ -270,6 +270,7 @@ const PLAIN = [
   "UNSET",
   "AFTER",
   "TRUNCATE",
+  "DELETE",
   "FILE",
   "FLOW",
 ] as const;

@@ -1,49 +1,88 @@
-/** ADMIN functions: what only the engine can do. */
+/** ADMIN functions: what only the engine can do (contract query.md 1.12). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INT64 } from "../../column/data-type.ts";
+import type { Table } from "../../table/catalog.ts";
 import { nearestName } from "../function/registry.ts";
-import { resolveName } from "../plan/source.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import { printExpression } from "../sql/print.ts";
 import type { Expression, Statement } from "../sql/ast.ts";
+import { printExpression } from "../sql/print.ts";
 import type { StatementResult } from "../statement-result.ts";
+import { checkCompactionKind, compactionRange } from "./compaction-parameters.ts";
 import { rowsResult } from "./rows-result.ts";
 
 type Admin = Extract<Statement, { kind: "admin" }>;
 type Run = (args: readonly string[], context: QueryContext) => Promise<number>;
 
-/** Functions by name: how few and how many text arguments, what they do. */
-const FUNCTIONS: Readonly<Record<string, { readonly args: readonly [min: number, max: number]; readonly run: Run }>> = {
-  flush_table: { args: [1, 1], run: flushTable },
-  compact_table: { args: [1, 3], run: compactTable },
+interface AdminFunction {
+  readonly args: readonly [min: number, max: number];
+  /** Whether the first argument is the number of a region. */
+  readonly takesRegion?: true;
+  readonly run: Run;
+}
+
+/** Functions by name: how few and how many arguments, what they do. */
+const FUNCTIONS: Readonly<Record<string, AdminFunction>> = {
+  flush_table: { args: [1, 1], run: ([name = ""], context) => flush(tableNamed(name, context), context) },
+  flush_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => flush(tableOfRegion(id, context), context) },
+  compact_table: { args: [1, 3], run: ([name = "", ...rest], context) => compact(tableNamed(name, context), rest, context) },
+  compact_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => compact(tableOfRegion(id, context), [], context) },
 };
 
-async function flushTable([name = ""]: readonly string[], context: QueryContext): Promise<number> {
-  const { database, table } = resolveName(name.split("."), context.variables.database);
-  await context.admin.flushTable(database, table);
+/** Functions of clusters and of other servers: what to do instead. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ["migrate_region", "all regions are on this one server, so there is nowhere to move one to"],
+  ["procedure_state", "statements here are done when they are answered, so there are no procedures to ask about"],
+  ["reconcile_table", "tables have one description, which cannot differ from another"],
+  ["reconcile_database", "tables have one description, which cannot differ from another"],
+  ["reconcile_catalog", "tables have one description, which cannot differ from another"],
+  ["gc_table", "files that nothing uses are deleted at once, and at the next start after a crash"],
+  ["gc_regions", "files that nothing uses are deleted at once, and at the next start after a crash"],
+  ["discard_unflushed", "rows that were acknowledged are kept; use TRUNCATE TABLE or DELETE to remove them"],
+  ["purge_table", "DROP TABLE deletes a table's files at once"],
+  ["flush_flow", "this server runs no flows"],
+]);
+
+/** A region id is the table's id and the region's number, of which a table here has one. */
+const REGION_BITS = 32n;
+
+async function flush({ schema }: Table, context: QueryContext): Promise<number> {
+  await context.admin.flushTable(schema.database, schema.name);
   return 0;
 }
 
-/** Merges the files of each window. The kinds and parameters that clients may name ask for the same thing here. */
-async function compactTable([name = "", kind = "regular"]: readonly string[], context: QueryContext): Promise<number> {
-  const isKnown = ["regular", "strict_window", "swcs"].includes(kind.toLowerCase());
-  if (!isKnown) throw new DbError(StatusCode.InvalidArguments, `cannot compact ${name}: no kind ${kind}; use regular or strict_window`);
-  const { database, table } = resolveName(name.split("."), context.variables.database);
-  await context.admin.compactTable(database, table);
+/** Merges the files of each window. All kinds do the same: windows are 1, 8 and 64 days, whatever a client names. */
+async function compact(table: Table, [kind, parameters]: readonly string[], context: QueryContext): Promise<number> {
+  checkCompactionKind(kind ?? "regular");
+  const { database, name } = table.schema;
+  const range = compactionRange(parameters ?? "", table.schema, context);
+  if (range === undefined) await context.admin.compactTable(database, name);
+  else await context.admin.compactTable(database, name, range);
   return 0;
+}
+
+function tableNamed(name: string, context: QueryContext): Table {
+  const { database, table } = resolveName(name.split("."), context.variables.database);
+  const found = context.catalog.table(database, table);
+  if (found === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+  return found;
+}
+
+function tableOfRegion(text: string, { catalog }: QueryContext): Table {
+  const id = BigInt(text);
+  for (const { name } of catalog.databases()) {
+    const found = catalog.tables(name).find(({ schema }) => BigInt(schema.id) << REGION_BITS === id);
+    if (found !== undefined) return found;
+  }
+  const number = `${id >> REGION_BITS}, region ${id & ((1n << REGION_BITS) - 1n)}`;
+  throw new DbError(StatusCode.RegionNotFound, `Region not found: ${id} (table ${number}); a region's id is that of its table times 2^32`);
 }
 
 /** Runs an ADMIN function: one row, one column named as the call prints. @throws DbError InvalidArguments, and those of the function */
 export async function admin(statement: Admin, context: QueryContext): Promise<StatementResult> {
   const found = FUNCTIONS[statement.name];
-  if (found === undefined) {
-    const near = nearestName(statement.name, Object.keys(FUNCTIONS));
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `Admin function not found: ${statement.name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
-    );
-  }
+  if (found === undefined) throw unknownFunction(statement.name);
   const [min, max] = found.args;
   if (statement.args.length < min || statement.args.length > max) {
     throw new DbError(
@@ -51,13 +90,31 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
       `Failed to build admin function args: Expected ${min} args, but actual ${statement.args.length}`,
     );
   }
-  const value = await found.run(statement.args.map(textArgument), context);
+  const args = statement.args.map((arg, i) => (i === 0 && found.takesRegion === true ? regionArgument(arg) : textArgument(arg)));
+  const value = await found.run(args, context);
   const name = `ADMIN ${statement.name}(${statement.args.map(printExpression).join(", ")})`;
   return rowsResult([{ name, type: INT64 }], [[value]]);
+}
+
+function unknownFunction(name: string): DbError {
+  const why = REFUSED.get(name);
+  if (why !== undefined) return new DbError(StatusCode.Unsupported, `Not supported: ADMIN ${name}: ${why}`);
+  const near = nearestName(name, Object.keys(FUNCTIONS));
+  return new DbError(
+    StatusCode.InvalidArguments,
+    `Admin function not found: ${name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
+  );
 }
 
 function textArgument(expression: Expression): string {
   if (expression.kind === "string") return expression.value;
   if (expression.kind === "column" && expression.quoted) return expression.name.join(".");
+  throw new DbError(StatusCode.InvalidArguments, `Failed to build admin function args: failed to cast ${printExpression(expression)}`);
+}
+
+/** A region id, as a number or as text. */
+function regionArgument(expression: Expression): string {
+  const text = expression.kind === "number" ? expression.text : expression.kind === "string" ? expression.value : "";
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return text;
   throw new DbError(StatusCode.InvalidArguments, `Failed to build admin function args: failed to cast ${printExpression(expression)}`);
 }

@@ -17,7 +17,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
   "write_buffer_size",
   "skip_wal",
 ]);
-/** Keys that ALTER TABLE UNSET takes. */
+/** Keys that ALTER TABLE UNSET takes; `greptime.semantic.*` besides. */
 const UNSETTABLE: ReadonlySet<string> = new Set([
   "ttl",
   "write_buffer_size",
@@ -48,7 +48,8 @@ export function changedTableOptions(changes: ChangedOptions, options: Options): 
 /** What UNSET means for a table. @throws DbError InvalidArguments */
 export function unsetTableOptions(keys: readonly string[]): ChangedOptions {
   for (const key of keys) {
-    if (!UNSETTABLE.has(key)) throw invalid(`Invalid unset table option request: Invalid unset region option request, key: ${key}`);
+    if (!UNSETTABLE.has(key) && !key.startsWith(SEMANTIC))
+      throw invalid(`Invalid unset table option request: Invalid unset region option request, key: ${key}`);
   }
   return Object.fromEntries(keys.map((key) => [key, undefined]));
 }

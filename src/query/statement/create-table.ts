@@ -13,6 +13,7 @@ import type { CreateTable, Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
+import { optionsFromDatabase } from "../../table/database-template.ts";
 import { tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
@@ -30,7 +31,8 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
   if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
   if (taken) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
-  await context.catalog.createTable(definition, statement.ifNotExists);
+  const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
+  await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
 }
 

@@ -8,6 +8,7 @@ import { displayName, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { Table } from "../../table/catalog.ts";
+import { isPhysicalTable, physicalWriteRefusal } from "../../table/metric.ts";
 import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { tagText } from "../../table/tag-value.ts";
@@ -48,7 +49,11 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     environment: environmentOf(context.clock, context.variables),
   };
   const { source } = statement;
-  if (source.kind === "select") return { kind: "affected", rowCount: await insertSelect(source, target, database, context, options) };
+  const isInstant = table.schema.options["ttl"] === "instant";
+  if (source.kind === "select") {
+    const rowCount = await insertSelect(source, target, database, context, options);
+    return { kind: "affected", rowCount: isInstant ? 0 : rowCount };
+  }
   const builder = new RowBatchBuilder(table.schema.name, rowColumns(table.schema));
   for (const row of source.rows) {
     if (row.length !== target.named.length)
@@ -57,7 +62,7 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     builder.add(completeRow(values, target));
   }
   // Rows of an "instant" table expire as they arrive, so they are checked and not written.
-  if (table.schema.options["ttl"] === "instant") return { kind: "affected", rowCount: 0 };
+  if (isInstant) return { kind: "affected", rowCount: 0 };
   await write(builder, database, context);
   return { kind: "affected", rowCount: source.rows.length };
 }
@@ -67,6 +72,7 @@ function targetTable(statement: Insert, context: QueryContext): { readonly datab
   checkWritable(name.database);
   const table = context.catalog.table(name.database, name.table);
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
+  if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));
   return { database: name.database, table };
 }
 

@@ -3,7 +3,8 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
-import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { isInternalColumn } from "../../table/metric.ts";
+import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
@@ -19,12 +20,21 @@ import { rowsResult, textHeaders } from "./rows-result.ts";
 export function showCreateTable(statement: Extract<Statement, { kind: "show-create-table" }>, context: QueryContext): StatementResult {
   const { database, table } = resolveName(statement.name, context.variables.database);
   const found = context.catalog.table(database, table);
-  if (found !== undefined) return rowsResult(textHeaders("Table", "Create Table"), [[table, createTableText(found.schema)]]);
+  if (found !== undefined)
+    return rowsResult(textHeaders("Table", "Create Table"), [
+      [table, createTableText(found.schema, { inherited: inherited(database, context) })],
+    ]);
   const name = `${CATALOG_NAME}.${database}.${table}`;
   if (builtInTableNames(database).includes(table)) {
     throw new DbError(StatusCode.Unsupported, `Show create table only for base table. ${name} is TEMPORARY`);
   }
   throw new DbError(StatusCode.TableNotFound, `Table not found: ${name}`);
+}
+
+/** Options that a table of a database has without saying so (contract query.md 1.2). */
+function inherited(database: string, { catalog }: QueryContext): Readonly<Record<string, string>> {
+  const ttl = catalog.database(database)?.options["ttl"];
+  return ttl === undefined ? {} : { ttl };
 }
 
 /** The statement that makes a database. @throws DbError DatabaseNotFound */
@@ -37,14 +47,26 @@ export function showCreateDatabase(
   return rowsResult(textHeaders("Database", "Create Database"), [[database.name, createDatabaseText(database)]]);
 }
 
+/** How CREATE TABLE is printed. */
+export interface CreateTableStyle {
+  /** Goes around names; by default `"`. */
+  readonly mark?: '"' | "`";
+  /** Options that the table has from its database. */
+  readonly inherited?: Readonly<Record<string, string>>;
+}
+
 /** Text of CREATE TABLE. */
-function createTableText(schema: TableSchema): string {
-  const items = schema.columns.map(columnText);
-  items.push(`TIME INDEX (${quoted(timeIndexOf(schema).name)})`);
-  if (schema.primaryKey.length > 0) items.push(`PRIMARY KEY (${schema.primaryKey.map(quoted).join(", ")})`);
-  const options = Object.keys(schema.options)
+export function createTableText(schema: TableDefinition, { mark = '"', inherited = {} }: CreateTableStyle = {}): string {
+  const quoted = (name: string): string => mark + name.replaceAll(mark, mark + mark) + mark;
+  const items = schema.columns.filter(({ name }) => !isInternalColumn(schema, name)).map((column) => columnText(column, quoted));
+  const time = schema.columns.find(({ semantic }) => semantic === "timestamp");
+  if (time !== undefined) items.push(`TIME INDEX (${quoted(time.name)})`);
+  const primaryKey = schema.primaryKey.filter((name) => !isInternalColumn(schema, name));
+  if (primaryKey.length > 0) items.push(`PRIMARY KEY (${primaryKey.map(quoted).join(", ")})`);
+  const all = { ...inherited, ...schema.options };
+  const options = Object.keys(all)
     .sort()
-    .map((key) => `  ${optionKey(key)} = '${escaped(schema.options[key] ?? "")}'`);
+    .map((key) => `  ${optionKey(key)} = '${escaped(all[key] ?? "")}'`);
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
   const body = items.map((item) => `  ${item}`).join(",\n");
   return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n\nENGINE=${schema.engine}\n${tail}`;
@@ -58,11 +80,10 @@ function createDatabaseText({ name, options }: DatabaseInfo): string {
   return printed.length === 0 ? head : `${head}\nWITH(\n${printed.join(",\n")}\n)`;
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const escaped = (text: string): string => text.replaceAll("'", "''");
 const optionKey = (key: string): string => (key.includes(".") || key === "comment" ? `'${key}'` : key);
 
-function columnText(column: ColumnSchema): string {
+function columnText(column: ColumnDefinition, quoted: (name: string) => string): string {
   const parts = [quoted(column.name), sqlName(column.type), column.nullable ? "NULL" : "NOT NULL"];
   const printed = defaultText(column);
   if (printed !== undefined) parts.push(`DEFAULT ${printed}`);
@@ -71,7 +92,7 @@ function columnText(column: ColumnSchema): string {
 }
 
 /** A default as it is printed after DEFAULT: text quoted, times as text. */
-function defaultText(column: ColumnSchema): string | undefined {
+function defaultText(column: ColumnDefinition): string | undefined {
   if (column.default?.kind === "now") return "current_timestamp()";
   const plain = defaultDisplay(column);
   if (plain === undefined) return undefined;
@@ -79,7 +100,7 @@ function defaultText(column: ColumnSchema): string | undefined {
 }
 
 /** A default as DESCRIBE shows it. */
-function defaultDisplay({ type, ...column }: ColumnSchema): string | undefined {
+function defaultDisplay({ type, ...column }: ColumnDefinition): string | undefined {
   if (column.default === undefined) return undefined;
   if (column.default.kind === "now") return "current_timestamp()";
   const { value } = column.default;
@@ -107,7 +128,7 @@ export function describe(statement: Extract<Statement, { kind: "describe" }>, co
   throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 
-function describeRow(column: ColumnSchema): readonly string[] {
+function describeRow(column: ColumnDefinition): readonly string[] {
   const key = column.semantic === "field" ? "" : "PRI";
   return [
     column.name,

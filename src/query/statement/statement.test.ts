@@ -210,16 +210,76 @@ describe("the rest", () => {
     await fails("SET nope = 1", 1001, "Unsupported set variable NOPE");
   });
 
+  test("a table takes options of its database: most when it is made, ttl as it is now", async () => {
+    await fixture.sql("CREATE DATABASE d WITH (ttl = '1h', merge_mode = 'last_non_null', 'compaction.twcs.time_window' = '1h')");
+    await fixture.sql("CREATE TABLE d.t (ts TIMESTAMP(3) TIME INDEX)");
+    const shown = async (): Promise<string> => String((await fixture.sql("SHOW CREATE TABLE d.t")).rows[0]?.[1]).split("WITH")[1] ?? "";
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null',\n  ttl = '1h'\n)");
+    await fixture.sql("ALTER DATABASE d SET ttl = '2d'; ALTER DATABASE d SET merge_mode = 'last_row'");
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null',\n  ttl = '2days'\n)");
+    await fixture.sql("ALTER TABLE d.t SET ttl = 'forever'");
+    expect(await shown()).toContain("ttl = 'forever'");
+    await fixture.sql("ALTER TABLE d.t UNSET 'ttl'; ALTER DATABASE d UNSET 'ttl'");
+    expect(await shown()).toBe("(\n  merge_mode = 'last_non_null'\n)");
+    await fails(
+      "CREATE TABLE d.u (ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true', merge_mode = 'last_non_null')",
+      1004,
+      "only last_row",
+    );
+    await fixture.sql("CREATE TABLE d.u (ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true', merge_mode = '')");
+  });
+
+  test("an empty merge_mode says that the database's does not count", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX) WITH (append_mode = 'true', merge_mode = '')");
+    expect(fixture.catalog.table("public", "t")?.schema.options).toEqual({ append_mode: "true", merge_mode: "" });
+    await fails("CREATE TABLE u (ts TIMESTAMP(3) TIME INDEX) WITH (merge_mode = 'first_row')", 1004, "merge_mode");
+  });
+
+  test("INSERT into a table of ttl instant counts no row", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX, v INT) WITH (ttl = 'instant')");
+    expect((await fixture.sql("INSERT INTO t VALUES (1, 1), (2, 2)")).affected).toBe(0);
+    expect((await fixture.sql("INSERT INTO t SELECT * FROM t")).affected).toBe(0);
+    await fails("INSERT INTO t VALUES (1, 'x')", 2000, "");
+  });
+
   test("ADMIN compact_table, with the kinds that clients may name", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
     const { columns, rows } = await fixture.sql("ADMIN compact_table('t')");
     expect([columns, rows, fixture.flushed.splice(0)]).toEqual([["ADMIN compact_table('t')"], [[0]], ["compact public.t"]]);
     await fixture.sql("ADMIN compact_table('t', 'swcs', '3600')");
     expect(fixture.flushed.splice(0)).toEqual(["compact public.t"]);
     await fails("ADMIN compact_table()", 1004, "Expected 1 args, but actual 0");
     await fails("ADMIN compact_table('t', 'hourly')", 1004, "no kind hourly");
+    await fixture.sql("ADMIN compact_table('t', 'strict_window', 'window=3600, parallelism=2')");
+    await fixture.sql("ADMIN compact_table('t', 'regular', 'start_time=2024-01-01 00:00:00,end_time=2024-01-02')");
+    expect(fixture.flushed.splice(0)).toEqual(["compact public.t", "compact public.t 1704067200000..1704153600000"]);
+    await fails("ADMIN compact_table('t', 'regular', 'window=0')", 1004, "window is a whole number above 0; got '0'");
+    await fails("ADMIN compact_table('t', 'regular', 'size=3')", 1004, "no parameter size");
+    await fails("ADMIN compact_table('t', 'regular', 'start_time=9,end_time=8')", 1004, "start_time 9 is after end_time 8");
+    await fails("ADMIN compact_table('t', 'regular', 'start_time=soon')", 2000, "soon");
+    await fails("ADMIN compact_table('gone')", 4001, "Table not found: greptime.public.gone");
+  });
+
+  test("ADMIN of regions, by the id of their table", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
+    const id = BigInt(fixture.catalog.table("public", "t")?.schema.id ?? 0) << 32n;
+    await fixture.sql(`ADMIN flush_region(${id})`);
+    const { columns } = await fixture.sql(`ADMIN compact_region(${id})`);
+    expect([columns, fixture.flushed.splice(0)]).toEqual([[`ADMIN compact_region(${id})`], ["public.t", "compact public.t"]]);
+    await fails(`ADMIN flush_region(${id + 1n})`, 4005, "region 1");
+    await fails("ADMIN flush_region('t')", 1004, "failed to cast");
+    await fails("ADMIN flush_region(1.5)", 1004, "failed to cast 1.5");
+    await fails("ADMIN flush_table(1)", 1004, "failed to cast 1");
+  });
+
+  test("ADMIN of clusters is refused with the reason", async () => {
+    await fails("ADMIN migrate_region(1, 2, 3)", 1001, "nowhere to move one");
+    await fails("ADMIN discard_unflushed('t')", 1001, "use TRUNCATE TABLE");
+    await fails("ADMIN flush_flow('f')", 1001, "no flows");
   });
 
   test("ADMIN flush_table", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
     const { columns, rows } = await fixture.sql("ADMIN flush_table('t')");
     expect([columns, rows, fixture.flushed]).toEqual([["ADMIN flush_table('t')"], [[0]], ["public.t"]]);
     await fails("ADMIN flush_table()", 1004, "Expected 1 args, but actual 0");

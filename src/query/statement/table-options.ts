@@ -113,7 +113,8 @@ function normalise(key: string, value: string, isTable: boolean): string | undef
     throw invalid(`Invalid region options, ${key} must be in (0, ${most}], got ${value}`);
   }
   const choices = CHOICES[key];
-  if (choices !== undefined && !choices.includes(value))
+  const isUnset = key === "merge_mode" && value === ""; // Says that the database's does not count.
+  if (choices !== undefined && !isUnset && !choices.includes(value))
     throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
   if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined)
     throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);

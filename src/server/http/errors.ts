@@ -8,8 +8,11 @@ import { httpStatusOf, StatusCode, statusNameOf } from "../../base/status-code.t
 import { ERROR_HEADER_BYTES_MAX } from "./limits.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 
-/** "coded": `{"code":N,"error":M,"execution_time_ms":T}` and headers. "plain": `{"error":M}`. */
-export type ErrorShape = "coded" | "plain";
+/** Prints an error as clients of one protocol know it. */
+export type ErrorPrinter = (error: DbError, elapsedMs: number) => Reply;
+
+/** "coded": `{"code":N,"error":M,"execution_time_ms":T}` and headers. "plain": `{"error":M}`. Some protocols have their own. */
+export type ErrorShape = "coded" | "plain" | ErrorPrinter;
 
 const encoder = new TextEncoder();
 
@@ -23,6 +26,12 @@ export function codedErrorReply(error: DbError, elapsedMs: number, status: numbe
   };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterSeconds));
   return { status, headers, body: JSON.stringify({ code: error.code, error: message, execution_time_ms: elapsedMs }) };
+}
+
+/** An error in a shape. */
+export function errorReply(error: DbError, shape: ErrorShape, elapsedMs: number): Reply {
+  if (typeof shape === "function") return shape(error, elapsedMs);
+  return shape === "coded" ? codedErrorReply(error, elapsedMs) : plainErrorReply(error);
 }
 
 /** `{"error":…}`. */

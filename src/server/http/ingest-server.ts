@@ -5,7 +5,10 @@
 import { influxRoutes } from "./influx.ts";
 import { forwardTo } from "./forward.ts";
 import { type HttpListener, openListener } from "./listener.ts";
+import { lokiRoutes } from "./loki.ts";
 import { FORWARDED_MAX } from "./limits.ts";
+import { logRoutes } from "./log-routes.ts";
+import { opentsdbRoutes } from "./opentsdb.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
 
@@ -18,7 +21,12 @@ import { HttpService } from "./service.ts";
  */
 export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
   const service = new HttpService(options, {
-    routes: (metrics) => influxRoutes(options, metrics),
+    routes: (metrics) => [
+      ...influxRoutes(options, metrics),
+      ...lokiRoutes(options),
+      ...opentsdbRoutes(options),
+      ...logRoutes(options, undefined),
+    ],
     forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
   });
   return openListener(options, service);

@@ -58,3 +58,6 @@ export const FORWARD_WAIT_MS = 10_000;
 
 /** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
 export const FORWARDED_MAX = 240;
+
+/** Most items of a dry run of a pipeline. */
+export const DRY_RUN_ROWS_MAX = 10;

@@ -1,5 +1,5 @@
 /**
- * Decoders of line protocol, one a database, since each learns the series of its database. What they learnt is a guess about the next
+ * Decoders of a protocol, one a database, since each learns the series of its database. What they learnt is a guess about the next
  * request, so it goes when it was not needed for long, when there is too much of it, and when the server is short of memory.
  */
 import type { Clock } from "../../base/clock.ts";
@@ -7,19 +7,24 @@ import type { MemoryHolder } from "../../base/server-memory.ts";
 import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "./limits.ts";
 import type { LineDecoder } from "./options.ts";
 
-interface Kept {
-  readonly decoder: LineDecoder;
+/** A decoder of any protocol that keeps what it learnt of one database. */
+interface KeptDecoder {
+  readonly memoryBytes: number;
+}
+
+interface Kept<D> {
+  readonly decoder: D;
   usedMs: number;
 }
 
 /** Keeps the decoders used last. Only databases that exist may be asked for: the caller checks. */
-export class LineDecoders implements MemoryHolder {
-  private readonly create: () => LineDecoder;
+export class LineDecoders<D extends KeptDecoder = LineDecoder> implements MemoryHolder {
+  private readonly create: () => D;
   private readonly clock: Clock;
   /** By database, the one used last at the end. */
-  private readonly decoders = new Map<string, Kept>();
+  private readonly decoders = new Map<string, Kept<D>>();
 
-  constructor(create: () => LineDecoder, clock: Clock) {
+  constructor(create: () => D, clock: Clock) {
     this.create = create;
     this.clock = clock;
   }
@@ -50,7 +55,7 @@ export class LineDecoders implements MemoryHolder {
   }
 
   /** The decoder of a database. */
-  of(database: string): LineDecoder {
+  of(database: string): D {
     const now = this.clock.monotonicMillis();
     const kept = this.decoders.get(database);
     if (kept !== undefined) {

@@ -80,6 +80,8 @@ export interface IngestServerOptions {
   /** False: no write makes a table or a column, whatever its hints say. */
   readonly autoCreateTable: boolean;
   readonly influx: InfluxOptions;
+  /** The put endpoint of OpenTSDB. */
+  readonly opentsdb: { readonly enabled: boolean };
   /** Called once a broken invariant was answered with 500: the process should stop. */
   onBug(error: AssertionError): void;
 }

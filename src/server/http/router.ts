@@ -16,6 +16,8 @@ export interface Route {
   readonly methods: Readonly<Partial<Record<"GET" | "POST" | "PUT" | "DELETE", Handler>>>;
   /** How errors of its handlers look. */
   readonly errors: ErrorShape;
+  /** Whether an ingest thread serves a request by itself; absent: always. Asked before its body is read. */
+  readonly isServedHere?: (rawQuery: string, headers: Headers) => boolean;
 }
 
 /** What the router found: a handler, or the answer for there being none. */
@@ -34,9 +36,10 @@ export class Router {
     this.templates = routes.filter(({ path }) => path.includes("{")).map((route) => ({ segments: route.path.split("/"), route }));
   }
 
-  /** Whether a path has a route. */
-  has(path: string): boolean {
-    return this.exact.has(path) || this.byTemplate(path) !== undefined;
+  /** Whether a request has a route that serves it on this thread. */
+  serves(path: string, rawQuery: string, headers: Headers): boolean {
+    const route = this.exact.get(path) ?? this.byTemplate(path);
+    return route !== undefined && (route.isServedHere === undefined || route.isServedHere(rawQuery, headers));
   }
 
   /** The handler of a method and path. */

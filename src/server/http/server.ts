@@ -2,13 +2,18 @@
  * The HTTP listener. Each request goes through the same steps (contract http.md 1.2): surface guard, CORS, timeout, in-flight limit,
  * credentials, route. The body limit is kept where bodies are read (body.ts).
  */
+import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./influx-query.ts";
 import { influxRoutes } from "./influx.ts";
+import { lokiRoutes } from "./loki.ts";
 import { type HttpListener, openListener } from "./listener.ts";
+import { opentsdbRoutes } from "./opentsdb.ts";
 import type { HttpServerOptions } from "./options.ts";
+import { logRoutes } from "./log-routes.ts";
+import { pipelineRoutes } from "./pipelines.ts";
 import { HttpService } from "./service.ts";
 import { sqlRoutes } from "./sql.ts";
 
@@ -27,12 +32,17 @@ export interface HttpServer extends HttpListener {
 /** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   registerFacts(options.metrics, options.db, options.build);
+  const pipelines = new PipelineStore(options.db, options.clock);
   const service = new HttpService(options, {
     routes: (metrics, failures) => [
       ...adminRoutes(options),
       ...sqlRoutes(options, metrics, failures),
       ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
+      ...lokiRoutes(options),
+      ...opentsdbRoutes(options),
+      ...logRoutes(options, pipelines),
+      ...pipelineRoutes(options, pipelines),
     ],
   });
   const listener = openListener(options, service);

@@ -6,7 +6,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { Authenticator } from "./authenticator.ts";
 import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
 import { Cors } from "./cors.ts";
-import { codedErrorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
+import { codedErrorReply, errorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
 import { type BodyShare, InFlightBytes, OVER_IN_FLIGHT } from "./in-flight.ts";
@@ -14,6 +14,7 @@ import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAITERS_MAX } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { discardBody, emptyReply, type Reply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
+import { isSplunkPath, splunkAuthReply } from "./splunk-reply.ts";
 import { type Route, Router } from "./router.ts";
 
 const NOT_FOUND: Reply = emptyReply(404);
@@ -72,7 +73,8 @@ export class HttpService {
   async handle(request: Request, listener: Listener): Promise<Response> {
     const startedMs = this.options.clock.monotonicMillis();
     const [path, rawQuery] = splitUrl(request.url);
-    if (this.forward !== undefined && !this.router.has(path)) return this.forwarded(await this.forward(request, listener));
+    if (this.forward !== undefined && !this.router.serves(path, rawQuery, request.headers))
+      return this.forwarded(await this.forward(request, listener));
     if (this.options.surface === "api" && !isApiPath(path)) return this.respond(request, NOT_FOUND, {});
     // `/debug` stands outside the layers: no CORS, no timeout, no metrics.
     const debug = path.startsWith("/debug/");
@@ -125,7 +127,7 @@ export class HttpService {
       share = await this.inFlight.acquire(Number(request.headers.get("content-length") ?? 0), signal);
       if (share === undefined) return OVER_IN_FLIGHT;
       const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers);
-      if (verdict.kind === "refused") return codedErrorReply(verdict.error, 0, 401);
+      if (verdict.kind === "refused") return isSplunkPath(path) ? splunkAuthReply(verdict.error) : codedErrorReply(verdict.error, 0, 401);
       if (found.kind === "refused") return found.reply;
       const exchange: Exchange = {
         request,
@@ -164,7 +166,7 @@ export class HttpService {
       : this.failures.report(thrown, request.method, path, client);
     if (failure.requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
     const elapsed = Math.floor(this.options.clock.monotonicMillis() - startedMs);
-    const reply = shape === "coded" ? codedErrorReply(failure.error, elapsed) : plainErrorReply(failure.error);
+    const reply = errorReply(failure.error, shape, elapsed);
     if (failure.requestId === undefined) return reply;
     return { ...reply, headers: { ...reply.headers, "x-request-id": failure.requestId } };
   }

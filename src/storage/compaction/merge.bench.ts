@@ -23,7 +23,7 @@ async function run(what: string, firstRows: readonly number[]): Promise<void> {
   const inputs: DataFile[] = [];
   for (const [i, firstRow] of firstRows.entries())
     inputs.push(...(await flushChunks(tsbsJob(firstRow, FLUSH_ROWS, HOSTS, 1 + 100 * i), store)));
-  const job = { schema: TSBS_SCHEMA, inputs, defaults: [], minTime: undefined, fileId: 100_000 };
+  const job = { schema: TSBS_SCHEMA, inputs, defaults: [], minTime: undefined, older: [], fileId: 100_000 };
   const file = await mergeFiles(job, store);
   if (file === undefined) throw new Error("rows make a file");
   const hash = new Bun.CryptoHasher("sha256")

@@ -33,7 +33,7 @@ async function flushAll(flushes: readonly (readonly Request[])[], schema: TableS
 }
 
 function mergeJob(schema: TableSchema, inputs: readonly DataFile[]): MergeJob {
-  return { schema, inputs, defaults: [], minTime: undefined, fileId: 1000 };
+  return { schema, inputs, defaults: [], minTime: undefined, older: [], fileId: 1000 };
 }
 
 /** Rows of one field, one a series and step of a second. */

@@ -12,16 +12,21 @@ import type { Scalar, Vector } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { TABLE_ID_COLUMN } from "../../table/metric.ts";
 import { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { OutputColumn } from "../scan/assemble.ts";
 import { ConstantColumn } from "../scan/constant-column.ts";
 import { scanRows } from "../scan/scan.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
+import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { DataFileWriter } from "../sst/data-file-writer.ts";
+import { DataFileWriter, type TaggedTombstones } from "../sst/data-file-writer.ts";
+import { fileSchemaOf, labelIdsOf } from "../sst/label-columns.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { groupStartOf } from "../sst/time-window.ts";
+import { TombstoneBuilder } from "../tombstone/tombstone-builder.ts";
 import { RowGroupBuilder } from "./row-group-builder.ts";
 import { SeriesIndexBuilder } from "./series-index-builder.ts";
 
@@ -34,6 +39,10 @@ export interface MergeJob {
   readonly defaults: readonly { readonly columnId: number; readonly value: Scalar }[];
   /** Rows before this time are left out, in the unit of the time index. */
   readonly minTime: bigint | undefined;
+  /** In a shared region, ids of the tables that exist; rows of others are left out. Undefined: the region has one table. */
+  readonly liveTables?: readonly string[] | undefined;
+  /** Times of older files that stay, inclusive: tombstones within them are kept, all others have done their work. */
+  readonly older: readonly Pick<DataFile, "minTime" | "maxTime">[];
   readonly fileId: number;
 }
 
@@ -47,7 +56,8 @@ const PAGE_CACHE_BYTES = 64 * 1024 * 1024;
 const ROWS_PER_COLLECTION = 262_144;
 
 /**
- * Writes the rows of the inputs to one file and returns it once it is durable; undefined when no row is left. On an error no file stays.
+ * Writes the rows of the inputs to one file and returns it once it is durable; undefined when no row and no tombstone is left. On an error
+ * no file stays.
  *
  * @throws DbError StorageUnavailable
  */
@@ -77,13 +87,14 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
   const request: ScanRequest = {
     projection: [],
     timeRange: { ...ALL_TIME, ...(job.minTime === undefined ? {} : { start: job.minTime }) },
-    tagPredicates: [],
+    tagPredicates: job.liveTables === undefined ? [] : [{ kind: "in", column: TABLE_ID_COLUMN, values: job.liveTables }],
     fieldBounds: [],
     order: "series-time",
   };
-  const writer = await DataFileWriter.create(schema, job.fileId, store, bareSeconds);
+  const fileSchema = fileSchemaOf(schema, await labelsOf(files, registry, cache));
+  const writer = await DataFileWriter.create(fileSchema, job.fileId, store, bareSeconds);
   try {
-    const group = new RowGroupBuilder(schema, registry, base);
+    const group = new RowGroupBuilder(fileSchema, registry, base);
     const batches = scanRows({
       chunks: [],
       files,
@@ -108,13 +119,35 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
       Bun.gc(true);
     }
     if (group.rowCount > 0) group.writeTo(writer);
-    if (index.rowCount > 0) return await writer.finish(index.finish(), Math.max(...job.inputs.map(({ sequence }) => sequence)));
+    const tombstones = await tombstonesLeft(job, files, registry, cache, base);
+    if (index.rowCount > 0 || tombstones !== undefined) {
+      return await writer.finish(index.finish(), Math.max(...job.inputs.map(({ sequence }) => sequence)), tombstones);
+    }
     await writer.abort();
     return undefined;
   } catch (error) {
     await writer.abort();
     throw error;
   }
+}
+
+/** What the inputs delete of older files that stay. */
+async function tombstonesLeft(
+  job: MergeJob,
+  files: readonly SstFile[],
+  registry: SeriesRegistry,
+  cache: PageCache,
+  base: bigint,
+): Promise<TaggedTombstones | undefined> {
+  if (job.older.length === 0) return undefined;
+  const builder = new TombstoneBuilder(base);
+  for (const file of files) {
+    const { tombstones } = await file.open(registry, cache);
+    if (tombstones !== undefined) builder.addSet(tombstones, 0);
+  }
+  const spans = job.older.map(({ minTime, maxTime }) => ({ min: Number(minTime - base), max: Number(maxTime - base) }));
+  const set = builder.finish()?.within(spans);
+  return set === undefined ? undefined : { set, tags: tagsOfSeries(registry, set.series) };
 }
 
 /** All columns but tags, which the runs give. */
@@ -134,6 +167,14 @@ function timesOf(vectors: readonly Vector[], schema: TableSchema): Vector {
   const times = vectors[at];
   assert(times !== undefined, "a scan answers the columns that it was asked for");
   return times;
+}
+
+/** Label columns that a row of the inputs has; none where series know their tags one by one. */
+async function labelsOf(files: readonly SstFile[], registry: SeriesRegistry, cache: PageCache): Promise<ReadonlySet<number>> {
+  const position = registry.positionOf(LABELS_COLUMN_ID);
+  if (position < 0) return new Set();
+  for (const file of files) await file.open(registry, cache);
+  return labelIdsOf(registry.dictionaryAt(position));
 }
 
 /** Columns whose seconds do not fit milliseconds in one of the inputs, or in rows that take the default. */

@@ -18,6 +18,15 @@ function day(number: number, ...sizes: readonly number[]): DataFile[] {
   return sizes.map((mib, i) => file(i + 1, number + 0.1, number + 0.2, mib));
 }
 
+/** The files, of which the last one deletes rows; all together have 100. */
+function deleting(files: readonly DataFile[], rows: number, count = 1): DataFile[] {
+  return files.map((found, i) => ({
+    ...found,
+    rowCount: i === 0 ? 100 : 0,
+    ...(i < files.length - 1 ? {} : { tombstones: { count, rowCount: rows } }),
+  }));
+}
+
 function ids(picked: readonly (readonly DataFile[])[]): number[][] {
   return picked.map((files) => files.map(({ id }) => id));
 }
@@ -60,6 +69,12 @@ describe("merges in the background", () => {
       [[1, 2, 3, 4]],
     ],
     ["lie before 1970 too", day(-3, 1, 1, 1, 1), [[1, 2, 3, 4]]],
+    ["wait while little of a window is deleted", deleting(day(0, 64, 1), 24), []],
+    ["take a window whole of which a quarter is deleted", deleting(day(0, 64, 1), 25), [[1, 2]]],
+    ["take a window whole that has very many tombstones", deleting(day(0, 64, 1), 0, 1_048_576), [[1, 2]]],
+    ["leave a window that is too large to be merged, however much is deleted", deleting(day(0, 1024, 1), 99), []],
+    ["of deleting files do not pass a wide file in between", [...deleting(day(0, 1, 1, 1), 99), file(2, 0, 20, 1100, 20)], []],
+    ["take a wide file with what deletes of its days", [file(1, 0, 7, 64), ...deleting([file(2, 3, 3.5, 1)], 50)], [[1, 2]]],
   ];
   test.each(cases)("%s", (_, files, want) => {
     expect(ids(pickFiles(files, "second", OPTIONS))).toEqual(want.map((group) => [...group]));

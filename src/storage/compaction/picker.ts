@@ -9,6 +9,8 @@
  * So a row is rewritten about log(n) times, and a window keeps a few files of each size. A day's files merge as soon as there are
  * enough of them; windows of 8 and 64 days merge when no more rows are expected and they are small, so that a table of years has few files.
  *
+ * A window of which much is deleted is merged whole, so that tombstones and what they hide leave the disk.
+ *
  * The result takes the largest sequence of its inputs. It may therefore replace only files that are neighbours in sequence among those that
  * overlap with their time: otherwise a row of a file between them would win or lose against the wrong one.
  *
@@ -36,13 +38,24 @@ const WIDE_SHARE = 1 / 8;
 /** Layers of a window from which some are merged whatever their sizes are. */
 const LAYERS_MAX = 32;
 
+/** A window of which at least this share of rows is deleted is merged whole: disk comes back at about four times its rewriting at most. */
+const DELETED_SHARE = 1 / 4;
+/** Stretches of a window from which it is merged whole. Reason: whoever opens its files holds them all, at 16 B each. */
+const TOMBSTONES_MAX = 1_048_576;
+
 /** The next merges, independent of each other, those of the newest window first. */
 export function pickFiles(files: readonly DataFile[], unit: TimeUnit, options: PickOptions): PickedFiles[] {
   const picked: PickedFiles[] = [];
   const taken = new Set<DataFile>();
   for (const days of WINDOW_DAYS) {
     for (const { members, isClosed } of windowsOf(files, unit, days)) {
-      if (members.length < options.triggerFiles || members.some((file) => taken.has(file))) continue;
+      if (members.length < 2 || members.some((file) => taken.has(file))) continue;
+      if (isMuchDeleted(members) && bytesOf(members) <= options.outputBytesMax && mayMerge(members, files)) {
+        for (const file of members) taken.add(file);
+        picked.push([...members]);
+        continue;
+      }
+      if (members.length < options.triggerFiles) continue;
       const isWide = days > 1 && !members.some((file) => spanOf(file, unit) === days);
       if (isWide && (!isClosed || bytesOf(members) > options.outputBytesMax * WIDE_SHARE)) continue;
       const found = pickLayers(layersOf(members), options).find((layers) => mayMerge(layers, files));
@@ -102,6 +115,19 @@ function windowsOf(files: readonly DataFile[], unit: TimeUnit, days: number): Wi
 /** Days of the narrowest window that holds the file. */
 function spanOf(file: DataFile, unit: TimeUnit): number {
   return WINDOW_DAYS.find((days) => windowStartOf(file.minTime, days, unit) === windowStartOf(file.maxTime, days, unit)) ?? 0;
+}
+
+/** Whether tombstones of a window's files hide enough of its rows to be worth rewriting all of them. */
+function isMuchDeleted(members: readonly DataFile[]): boolean {
+  let rows = 0;
+  let deleted = 0;
+  let stretches = 0;
+  for (const { rowCount, tombstones } of members) {
+    rows += rowCount;
+    deleted += tombstones?.rowCount ?? 0;
+    stretches += tombstones?.count ?? 0;
+  }
+  return stretches > 0 && (deleted >= rows * DELETED_SHARE || stretches >= TOMBSTONES_MAX);
 }
 
 function bytesOf(files: readonly DataFile[]): number {

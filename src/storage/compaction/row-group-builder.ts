@@ -2,13 +2,15 @@
 import { assert } from "../../base/assert.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
-import type { ColumnInput } from "../../format/parquet/types.ts";
+import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
 import { concatPieces } from "../scan/concat.ts";
 import type { Piece } from "../scan/scan-source.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import { type DataFileWriter, fieldInput, tagInput } from "../sst/data-file-writer.ts";
+import { labelInputs, noLabel } from "../sst/label-columns.ts";
 
 /** Rows of a row group: what a flush writes at once, and what readers of Parquet expect. */
 const GROUP_ROWS_MAX = 1_048_576;
@@ -59,13 +61,13 @@ export class RowGroupBuilder {
   /** Writes the rows and starts over. @throws DbError */
   writeTo(writer: DataFileWriter): void {
     const ends = Uint32Array.from(this.ends);
+    const labels = this.labels(ends);
     let next = 0;
     const inputs = this.schema.columns.map((column): ColumnInput => {
       if (column.semantic === "tag") {
         const position = this.registry.positionOf(column.id);
-        const codeOf = this.registry.codesAt(position);
-        const codes = Uint32Array.from(this.series, (series) => codeOf[series] as number);
-        return tagInput(column.type, this.registry.dictionaryAt(position), codes, ends);
+        if (position < 0) return labels.get(column.id) ?? noLabel(this.rowCount);
+        return tagInput(column.type, this.registry.dictionaryAt(position), this.codesAt(position), ends);
       }
       const pieces = this.pieces[next] ?? [];
       this.pieces[next++] = [];
@@ -77,6 +79,18 @@ export class RowGroupBuilder {
     this.ends = [];
     this.bytes = 0;
     this.rowCount = 0;
+  }
+
+  /** Label columns that the rows have; none where series know their tags one by one. */
+  private labels(ends: Uint32Array): ReadonlyMap<number, TagRuns> {
+    const position = this.registry.positionOf(LABELS_COLUMN_ID);
+    return position < 0 ? new Map() : labelInputs(this.registry.dictionaryAt(position), this.codesAt(position), ends);
+  }
+
+  /** Code of each run in a tag column of the registry. */
+  private codesAt(position: number): Uint32Array {
+    const codeOf = this.registry.codesAt(position);
+    return Uint32Array.from(this.series, (series) => codeOf[series] as number);
   }
 
   private timeInput(vector: Vector): ColumnInput {

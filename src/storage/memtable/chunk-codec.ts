@@ -59,7 +59,9 @@ const NUMBER_CLASSES: readonly ElementClass[] = Object.values(ElementClass).filt
 
 /** What a chunk header says; `place` makes the chunk once the payload is in memory. */
 export interface ChunkHeader {
+  /** Of a delete chunk: its stretches. */
   readonly rowCount: number;
+  readonly deletes: boolean;
   readonly payloadBytes: number;
   readonly place: (buffer: SharedArrayBuffer, base: number) => Chunk;
 }
@@ -67,9 +69,10 @@ export interface ChunkHeader {
 /**
  * Reads a header that `writeChunkHeader` wrote.
  *
+ * @param deletes whether the record says that the chunk deletes
  * @throws ByteReadError, or AssertionError when an array would lie outside the payload: the record passed its checksum, so that is a bug
  */
-export function readChunkHeader(sequence: number, input: ByteReader): ChunkHeader {
+export function readChunkHeader(sequence: number, input: ByteReader, deletes = false): ChunkHeader {
   const rowCount = input.u32();
   const payloadBytes = input.u32();
   const timeBase = input.i64();
@@ -87,6 +90,7 @@ export function readChunkHeader(sequence: number, input: ByteReader): ChunkHeade
   checkArray(timesOffset, rowCount, elementBytes(timeClass), payloadBytes);
   return {
     rowCount,
+    deletes,
     payloadBytes,
     place: (buffer, base) => ({
       sequence,
@@ -97,6 +101,7 @@ export function readChunkHeader(sequence: number, input: ByteReader): ChunkHeade
       times: numberArrayOn(buffer, timeClass, base + timesOffset, rowCount) as Chunk["times"],
       timeSteps,
       columns: columns.map((column) => column(buffer, base)),
+      ...(deletes ? { deletes } : {}),
       payload: new Uint8Array(buffer, base, payloadBytes),
     }),
   };

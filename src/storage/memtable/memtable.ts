@@ -15,6 +15,8 @@ export class Memtable {
   readonly arena: Arena;
   readonly chunks: Chunk[] = [];
   rowCount = 0;
+  /** Stretches that its delete chunks name. */
+  deleteCount = 0;
   /** Time of the first reserve, for flushing idle tables; monotonic milliseconds. */
   firstWriteMillis = 0;
   /** Largest sequence that belongs in it: known once it is frozen. */
@@ -135,7 +137,8 @@ export class Memtable {
     const { sequence } = chunk;
     assert(!this.isClosed && sequence <= this.sealedSequence, `a chunk before its memtable is closed; got ${sequence}`);
     this.chunks.push(chunk);
-    this.rowCount += chunk.rowCount;
+    if (chunk.deletes === true) this.deleteCount += chunk.rowCount;
+    else this.rowCount += chunk.rowCount;
   }
 
   private settle(): void {

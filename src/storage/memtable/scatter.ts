@@ -5,6 +5,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type DataType, formOf } from "../../column/data-type.ts";
+import { halvesOf, moveHalves } from "../../column/double-bits.ts";
 import { retypeVector } from "../../column/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
@@ -85,7 +86,8 @@ function scatterNumbers(rowCount: number, sources: readonly Source[], type: Data
   const target = numberTarget(rowCount, sources, type);
   for (const { rows, data } of sources) {
     if (data === undefined || data.kind !== "number") continue;
-    if (rows.rows === undefined && data.validity === undefined) moveAll(data.values, rows.positions, target);
+    if (target instanceof Float64Array && data.values instanceof Float64Array) moveDoubles(data.values, rows, data.validity, target);
+    else if (rows.rows === undefined && data.validity === undefined) moveAll(data.values, rows.positions, target);
     else moveSome(data.values, rows, data.validity, target);
   }
   return target;
@@ -96,6 +98,21 @@ function moveAll(values: NumberArray, positions: Uint32Array, target: NumberArra
   for (let i = 0; i < count; i++) {
     const position = positions[i]!;
     if (position !== DROPPED) target[position] = values[i]!;
+  }
+}
+
+/** As `moveSome`, with the bits of a NaN. */
+function moveDoubles(values: Float64Array, rows: ChunkRows, validity: Uint8Array | undefined, target: Float64Array): void {
+  const { positions } = rows;
+  const source = halvesOf(values);
+  const halves = halvesOf(target);
+  for (let i = 0; i < positions.length; i++) {
+    const row = rows.rows === undefined ? i : rows.rows[i]!;
+    const position = positions[i]!;
+    if (position === DROPPED || (validity !== undefined && validity[row] === 0)) continue;
+    const value = values[row]!;
+    if (Number.isNaN(value)) moveHalves(source, row, halves, position);
+    else target[position] = value;
   }
 }
 

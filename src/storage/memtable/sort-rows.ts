@@ -2,7 +2,7 @@
  * Puts the rows of many chunks in the order (series, time) without moving the rows: it computes where each row goes. A column is then
  * moved by one pass over each chunk (`scatter.ts`).
  *
- *   1. select   per chunk: the rows within the time range and of the wanted series
+ *   1. select   per chunk: the rows within the time range and of the wanted series that no later chunk deletes
  *   2. count    rows a bucket (a bucket is a series, in the wanted order), prefix sums
  *   3. place    each row at the cursor of its bucket: stable, so rows keep the order in which they were written
  *   4. repair   buckets whose times are out of order are sorted; rows with equal times are resolved by the merge mode
@@ -10,7 +10,10 @@
  * Counting sort, since rows of one series mostly arrive in time order. Measured: 3M rows of 4,000 series in about 25 ns a row.
  */
 import type { MergeMode } from "../../table/schema.ts";
+import { tombstonesOf } from "../tombstone/delete-chunk.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { Chunk } from "./chunk.ts";
+import { rowsLeft } from "./hidden-rows.ts";
 
 /** Position of a row that is not part of the result. */
 export const DROPPED = 0xffff_ffff;
@@ -46,14 +49,22 @@ export interface SortedRows {
   readonly runBuckets: Uint32Array;
   /** `runCount + 1` positions: run r is `[runStarts[r], runStarts[r + 1])`. */
   readonly runStarts: Uint32Array;
+  /** What the chunks delete within the selection, by series number: it hides rows of older sources. Undefined: nothing. */
+  readonly tombstones: TombstoneSet | undefined;
 }
 
-/** Sorts the wanted rows of `chunks` (oldest first) and resolves rows with equal series and time. */
+/** Sorts the wanted rows of `chunks` (oldest first) that no later chunk deletes, and resolves rows with equal series and time. */
 export function sortRows(chunks: readonly Chunk[], selection: RowSelection, mergeMode: MergeMode): SortedRows {
+  const { base, minOffset, maxOffset, bucketOfSeries } = selection;
+  const isWanted = (series: number): boolean => bucketOfSeries[series] !== DROPPED;
+  const tombstones = tombstonesOf(chunks, base, minOffset, maxOffset, isWanted);
   const counts = new Uint32Array(selection.bucketCount + 1);
   const selected: { chunk: Chunk; rows: Uint32Array | undefined; count: number }[] = [];
-  for (const chunk of chunks) {
-    const rows = selectRows(chunk, selection);
+  for (let age = 0; age < chunks.length; age++) {
+    const chunk = chunks[age]!;
+    if (chunk.deletes === true) continue;
+    const inRange = selectRows(chunk, selection);
+    const rows = tombstones === undefined ? inRange : rowsLeft(chunk, age, inRange, tombstones);
     const count = rows === undefined ? chunk.rowCount : rows.length;
     if (count === 0) continue;
     countBuckets(chunk.series, rows, count, selection.bucketOfSeries, counts);
@@ -74,7 +85,7 @@ export function sortRows(chunks: readonly Chunk[], selection: RowSelection, merg
     placeRows(chunk, rows, count, chunkOffset, selection.bucketOfSeries, counts, positions, times);
     placed.push({ chunk, rows, positions });
   }
-  return repair(placed, starts, times, mergeMode);
+  return { ...repair(placed, starts, times, mergeMode), tombstones };
 }
 
 /** The rows of a chunk within the selection; undefined when all are. */
@@ -149,7 +160,12 @@ function placeRows(
 }
 
 /** Step 4: sorts buckets that need it and resolves equal times. */
-function repair(chunks: readonly ChunkRows[], starts: Uint32Array, times: Float64Array, mergeMode: MergeMode): SortedRows {
+function repair(
+  chunks: readonly ChunkRows[],
+  starts: Uint32Array,
+  times: Float64Array,
+  mergeMode: MergeMode,
+): Omit<SortedRows, "tombstones"> {
   const bucketCount = starts.length - 1;
   const target = findTarget(starts, times, mergeMode);
   let runCount = 0;

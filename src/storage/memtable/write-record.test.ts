@@ -93,10 +93,10 @@ describe("a broken write record", () => {
 
   test("of another version is refused by name", () => {
     const other = bytes.slice();
-    new DataView(other.buffer).setUint32(0, 2, true);
+    new DataView(other.buffer).setUint32(0, 3, true);
     const decode = (): unknown => decodeWriteRecord(12, other);
     expect(decode).toThrow(DbError);
-    expect(decode).toThrow("cannot replay log record 12: it has format version 2, which this server does not know");
+    expect(decode).toThrow("cannot replay log record 12: it has format version 3, which this server does not know");
   });
 
   test("is refused when it is cut, at every byte", () => {

@@ -11,7 +11,11 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
 
-const VERSION = 1;
+/** Records of rows alone. */
+const VERSION_ROWS = 1;
+/** As 1, and each chunk is preceded by what it is. Written only where a chunk deletes, so that older servers read all other logs. */
+const VERSION_KINDS = 2;
+const CHUNK_KIND = { rows: 0, deletes: 1 } as const;
 
 /** One chunk to log. */
 export interface RecordEntry {
@@ -25,7 +29,8 @@ export interface RecordEntry {
 /** The parts of a record, to be written one after another; the chunks' memory is not copied. */
 export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[] {
   const head = new ByteWriter(4096);
-  head.u32(VERSION);
+  const hasKinds = entries.some(({ chunk }) => chunk.deletes === true);
+  head.u32(hasKinds ? VERSION_KINDS : VERSION_ROWS);
   head.u32(0); // Length of the rest of the head, known at the end.
   head.varint(entries.length);
   for (const entry of entries) {
@@ -34,6 +39,7 @@ export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[]
     head.varint(ids.length);
     for (const id of ids) head.u32(id);
     writeDefinitions(entry, ids.length, head);
+    if (hasKinds) head.u8(entry.chunk.deletes === true ? CHUNK_KIND.deletes : CHUNK_KIND.rows);
     writeChunkHeader(entry.chunk, head);
   }
   head.patchU32(4, head.length - 8);
@@ -122,7 +128,7 @@ function reading<T>(sequence: number, read: () => T): T {
 function readHead(sequence: number, payload: Uint8Array): { readonly entries: readonly HeadEntry[]; readonly headEnd: number } {
   const input = new ByteReader(payload);
   const version = input.u32();
-  if (version !== VERSION) {
+  if (version !== VERSION_ROWS && version !== VERSION_KINDS) {
     throw new DbError(
       StatusCode.StorageUnavailable,
       `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
@@ -136,10 +142,18 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
     const columnIds: number[] = [];
     for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
     const definitions = readDefinitions(input, columnIds.length);
-    entries.push({ tableId, columnIds, definitions, header: readChunkHeader(sequence, input) });
+    const deletes = version === VERSION_KINDS && readKind(input);
+    entries.push({ tableId, columnIds, definitions, header: readChunkHeader(sequence, input, deletes) });
   }
   assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
   return { entries, headEnd };
+}
+
+/** Whether the chunk that follows deletes. */
+function readKind(input: ByteReader): boolean {
+  const kind = input.u8();
+  assert(kind === CHUNK_KIND.rows || kind === CHUNK_KIND.deletes, `a kind of chunk; got ${kind}`);
+  return kind === CHUNK_KIND.deletes;
 }
 
 function readDefinitions(input: ByteReader, columnCount: number): DecodedEntry["definitions"] {

@@ -11,18 +11,21 @@ import { type Logger, silentLogger } from "../../base/log.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
-import type { SlabPool } from "../memtable/arena.ts";
+import type { Arena, SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import { tagsOfSeries } from "../series/series-ranks.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
+import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { initialValueOf } from "./default-value.ts";
+import type { SharedTables } from "./shared-tables.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
@@ -51,6 +54,8 @@ export class Region {
   schemaNow: TableSchema;
   /** Sequence up to which all rows are in files. */
   flushedSequence: number;
+  /** Set where several logical tables share the region. */
+  sharedBy: SharedTables | undefined;
   private readonly pool: SlabPool;
   private readonly store: FileStore;
   private readonly clock: Clock;
@@ -98,6 +103,11 @@ export class Region {
     return this.active.bytes;
   }
 
+  /** Deleted stretches in the memtable being written. */
+  get activeDeletes(): number {
+    return this.active.deleteCount;
+  }
+
   /** Whether a memtable waits for its flush, or for the next try after a failed one. */
   get hasFrozen(): boolean {
     return this.frozen.length > 0;
@@ -140,14 +150,12 @@ export class Region {
 
   /** Copies rows into the active memtable; they are visible after `publish`. */
   prepare(source: ChunkSource): PreparedChunk {
-    const memtable = this.active;
-    memtable.reserve(this.clock.monotonicMillis());
-    try {
-      return this.prepared(memtable, buildChunk(source, memtable.arena));
-    } catch (error) {
-      memtable.abandon();
-      throw error;
-    }
+    return this.prepareOn((arena) => buildChunk(source, arena));
+  }
+
+  /** Copies what a DELETE names into the active memtable; rows older than it are hidden after `publish`. */
+  prepareDelete(source: DeleteSource): PreparedChunk {
+    return this.prepareOn((arena) => buildDeleteChunk(source, arena));
   }
 
   /**
@@ -209,6 +217,7 @@ export class Region {
     for (const { series, rowCount } of memtable.chunks) {
       for (let i = 0; i < rowCount; i++) isUsed[series[i] as number] = 1;
     }
+    if (this.sharedBy !== undefined) this.leaveOutDropped(isUsed, this.sharedBy.liveIds());
     const numbers: number[] = [];
     for (let s = 0; s < isUsed.length; s++) if (isUsed[s] === 1) numbers.push(s);
     const seriesNumbers = Uint32Array.from(numbers);
@@ -217,8 +226,17 @@ export class Region {
       chunks: memtable.chunks,
       seriesNumbers,
       tags: tagsOfSeries(this.registry, seriesNumbers),
+      seriesEnd: isUsed.length,
+      older: this.files.map(({ meta: { minTime, maxTime } }) => ({ minTime, maxTime })),
       firstFileId,
     };
+  }
+
+  private leaveOutDropped(isUsed: Uint8Array, liveIds: readonly string[]): void {
+    const live = new Set<string | undefined>(liveIds);
+    const isLive = Uint8Array.from(this.registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
+    const tableOf = this.registry.codesAt(0);
+    for (let s = 0; s < isUsed.length; s++) if (isLive[tableOf[s] as number] === 0) isUsed[s] = 0;
   }
 
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
@@ -233,6 +251,25 @@ export class Region {
   hasFiles(files: readonly DataFile[]): boolean {
     const ids = new Set(this.files.map(({ meta }) => meta.id));
     return files.every(({ id }) => ids.has(id));
+  }
+
+  /** Rows of each file that are of series which `isWanted` accepts. All files are opened. @throws DbError StorageUnavailable */
+  async countRows(cache: PageCache, isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
+    const counts = new Map<DataFile, number>();
+    const snapshot = this.snapshot();
+    try {
+      for (const file of snapshot.files) {
+        const { index, series } = await file.open(this.registry, cache);
+        let rows = 0;
+        for (let run = 0; run < series.length; run++) {
+          if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
+        }
+        counts.set(file.meta, rows);
+      }
+    } finally {
+      await snapshot.release();
+    }
+    return counts;
   }
 
   /** Keeps the files and their folder in place until the returned function is called, once, whatever is dropped meanwhile. */
@@ -330,6 +367,17 @@ export class Region {
     if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
   }
 
+  private prepareOn(build: (arena: Arena) => Chunk): PreparedChunk {
+    const memtable = this.active;
+    memtable.reserve(this.clock.monotonicMillis());
+    try {
+      return this.prepared(memtable, build(memtable.arena));
+    } catch (error) {
+      memtable.abandon();
+      throw error;
+    }
+  }
+
   private opened(file: DataFile): SstFile {
     return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
   }
@@ -347,6 +395,7 @@ export class Region {
    * only rows from before the field was added are without.
    */
   private withDefaults(chunk: Chunk): Chunk {
+    if (chunk.deletes === true) return chunk;
     const added: ChunkColumn[] = [];
     for (const column of this.defaulted) {
       const isOf = (columnId: number): boolean => columnId === column.id || column.former?.some(({ id }) => id === columnId) === true;

@@ -6,7 +6,6 @@ import type { DataType } from "../../column/data-type.ts";
 import type { DictionaryVector, Vector } from "../../column/vector.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
-import type { SeriesRegistry } from "../series/series-registry.ts";
 import { concatPieces } from "./concat.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
@@ -23,11 +22,17 @@ export interface Segment extends RowRange {
   readonly series: number;
 }
 
+/** Tags of series as codes, by the position of their column; `codesAt(p)[s]` is an index of `dictionaryAt(p)`. */
+export interface TagCodes {
+  codesAt(position: number): Uint32Array;
+  dictionaryAt(position: number): readonly (string | undefined)[];
+}
+
 /** What turns segments into batches. */
 export interface Assembler {
   readonly sources: readonly ScanSource[];
   readonly output: readonly OutputColumn[];
-  readonly registry: SeriesRegistry;
+  readonly tags: TagCodes;
   readonly timeType: DataType;
   readonly mergeMode: MergeMode;
 }
@@ -67,7 +72,7 @@ export async function assembleClusters(assembler: Assembler, clusters: readonly 
   const runs = runsOfGroups(clusters, group, plan.order, plan.starts, plan.rowCount);
   const vectors: Vector[] = [];
   for (const column of assembler.output) {
-    if (column.kind === "tag") vectors.push(tagVector(assembler.registry, column.position, runs, plan.rowCount));
+    if (column.kind === "tag") vectors.push(tagVector(assembler.tags, column.position, runs, plan.rowCount));
     else if (column.kind === "time") vectors.push(mergeColumn(plan, times, assembler.mergeMode));
     else vectors.push(mergeColumn(plan, await readField(assembler, column.column, joined, total), assembler.mergeMode));
   }
@@ -133,7 +138,7 @@ function readColumn(
   rowCount: number,
   runs: SeriesRuns,
 ): Promise<Vector> | Vector {
-  if (column.kind === "tag") return tagVector(assembler.registry, column.position, runs, rowCount);
+  if (column.kind === "tag") return tagVector(assembler.tags, column.position, runs, rowCount);
   if (column.kind === "time") return readTimes(assembler, segments, rowCount);
   return readField(assembler, column.column, segments, rowCount);
 }
@@ -165,11 +170,11 @@ async function readPieces(
   return pieces;
 }
 
-function tagVector(registry: SeriesRegistry, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {
+function tagVector(tags: TagCodes, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {
   const codes = new Uint32Array(rowCount);
-  const codeOf = registry.codesAt(position);
+  const codeOf = tags.codesAt(position);
   for (let run = 0; run < runs.series.length; run++) {
     codes.fill(codeOf[runs.series[run] as number] as number, runs.starts[run], runs.starts[run + 1]);
   }
-  return { kind: "dictionary", codes, dictionary: registry.dictionaryAt(position) };
+  return { kind: "dictionary", codes, dictionary: tags.dictionaryAt(position) };
 }

@@ -25,6 +25,15 @@ function numbers(values: NumberArray): Vector {
   return { kind: "number", values, validity: undefined };
 }
 
+test("a NaN keeps its bits, alone or among others", () => {
+  const bits = BigUint64Array.of(0x7ff0_0000_0000_0002n, 0x7ff8_0000_0000_0000n, 0xfff8_0000_dead_beefn);
+  const vector = numbers(new Float64Array(bits.buffer));
+  const joined = concatPieces([piece(vector, 2, 3), piece(vector, 0, 1), piece(vector, 0, 3)], 5, FLOAT64);
+  expect(joined.kind === "number" && new BigUint64Array(joined.values.buffer)).toEqual(
+    BigUint64Array.of(0xfff8_0000_dead_beefn, 0x7ff0_0000_0000_0002n, ...bits),
+  );
+});
+
 test("a single piece from the start is passed through without a copy", () => {
   const vector = vectorOf(INT64, [1, 2, 3]);
   expect(concatPieces([piece(vector, 0, 2)], 2, INT64)).toBe(vector);

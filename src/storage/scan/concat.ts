@@ -50,8 +50,10 @@ function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType)
   let at = 0;
   for (const { vector, from, to } of pieces) {
     if (vector?.kind === "number") {
-      // One row is not worth a view: the newest rows of 4,000 series, 12 columns: 10.7 ms before, 6.9 ms now (scan alone, 2 cores).
-      if (to - from === 1) target[at] = vector.values[from]!;
+      // One row is not worth a view, but for a NaN, whose bits only `set` keeps. The newest rows of 4,000 series, 12 columns: 10.7 ms
+      // before, 6.9 ms now (scan alone, 2 cores).
+      const first = vector.values[from]!;
+      if (to - from === 1 && !Number.isNaN(first)) target[at] = first;
       else target.set(vector.values.subarray(from, to), at);
     }
     at += to - from;

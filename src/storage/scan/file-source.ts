@@ -1,5 +1,6 @@
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
+import { DROPPED } from "../memtable/sort-rows.ts";
 import type { OpenSst } from "../sst/sst-file.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
@@ -28,7 +29,7 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
   return {
-    addRuns: (source, wanted, runs) => addRuns(file, scan, source, wanted, runs),
+    addRuns: (source, numbers, runs) => addRuns(file, scan, source, numbers, runs),
     times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
       const position = file.columnOf(column.id);
@@ -45,13 +46,14 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
+    tombstones: () => file.tombstones,
     prune: (runs, own) => pruner.decide(runs, own),
     summarise: (runs, own) => summaries?.take(runs, own) ?? [],
     holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,
   };
 }
 
-function addRuns(file: OpenSst, scan: FileScan, source: number, wanted: (series: number) => boolean, runs: RunList): void {
+function addRuns(file: OpenSst, scan: FileScan, source: number, numbers: Uint32Array, runs: RunList): void {
   const { index, series } = file;
   const { minOffset, maxOffset } = scan;
   let start = 0;
@@ -59,8 +61,8 @@ function addRuns(file: OpenSst, scan: FileScan, source: number, wanted: (series:
     const end = index.ends[run] as number;
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
-    const number = series[run] as number;
-    if (last >= minOffset && first <= maxOffset && wanted(number)) runs.push(number, source, start, end, first, last);
+    const number = numbers[series[run] as number] as number;
+    if (last >= minOffset && first <= maxOffset && number !== DROPPED) runs.push(number, source, start, end, first, last);
     start = end;
   }
 }

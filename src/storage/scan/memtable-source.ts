@@ -10,13 +10,13 @@ import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
  * The wanted rows of memtables as a source: sorted when the scan begins, each column moved when it is first asked for.
  *
  * @param chunks oldest first
- * @param selection the scan's range and series; buckets are series numbers
+ * @param selection the scan's range and series; buckets are the numbers that runs carry
  */
 export function memtableSource(chunks: readonly Chunk[], selection: RowSelection, mergeMode: MergeMode): ScanSource {
   const sorted = sortRows(chunks, selection, mergeMode);
   const columns = new Map<number, Vector>();
   return {
-    addRuns: (source, _wanted, runs) => addRuns(sorted, source, runs),
+    addRuns: (source, _numbers, runs) => addRuns(sorted, source, runs),
     async times(ranges): Promise<readonly Piece[]> {
       const vector: Vector = { kind: "time", base: selection.base, offsets: sorted.times, validity: undefined };
       return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
@@ -31,6 +31,7 @@ export function memtableSource(chunks: readonly Chunk[], selection: RowSelection
       return ranges.map(({ start, end }) => ({ vector: values, from: start, to: end }));
     },
     pageEnd: () => sorted.rowCount,
+    tombstones: () => sorted.tombstones,
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,

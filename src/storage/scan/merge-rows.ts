@@ -2,6 +2,7 @@
  * Resolves rows of one series and time that several sources hold. The rows of some series were read source by source into one set of
  * vectors; this finds their order by time and, for equal times, which row gives the value.
  */
+import { takeDoubles } from "../../column/double-bits.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import type { MergeMode } from "../../table/schema.ts";
 
@@ -87,6 +88,11 @@ export function takeRows(vector: Vector, picks: Uint32Array): Vector {
 }
 
 function takeNumbers(values: NumberArray, picks: Uint32Array): NumberArray {
+  if (values instanceof Float64Array) {
+    const doubles = new Float64Array(picks.length);
+    takeDoubles(values, picks, picks.length, doubles);
+    return doubles;
+  }
   const taken = new (values.constructor as new (length: number) => NumberArray)(picks.length);
   for (let i = 0; i < picks.length; i++) taken[i] = values[picks[i] as number] as number;
   return taken;

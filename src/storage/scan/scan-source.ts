@@ -4,6 +4,7 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { ConstantColumn } from "./constant-column.ts";
 import type { StoredAs } from "./former-column.ts";
 import type { ScanBatch } from "../../table/scan.ts";
@@ -34,14 +35,20 @@ export interface RowRange {
 
 /** Rows of one snapshot and one 64-day group. `start` and `end` are row numbers, `[start, end)`. */
 export interface ScanSource {
-  /** Adds the source's runs of wanted series that touch the time range, under the number `source`. */
-  addRuns(source: number, wanted: (series: number) => boolean, runs: RunList): void;
+  /**
+   * Adds the source's runs of wanted series that touch the time range, under the number `source`.
+   *
+   * @param numbers by the region's series: the number that a run carries, or DROPPED when the series is not wanted
+   */
+  addRuns(source: number, numbers: Uint32Array, runs: RunList): void;
   /** Offsets of the rows of `ranges` from the group's base, in their order, in pieces of kind "time". */
   times(ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** Values of the rows of `ranges`, in their order, in pieces. */
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
+  /** What the source deletes of older ones, by series number; times count from the group's base. Undefined: nothing. */
+  tombstones(): TombstoneSet | undefined;
   /** Finds pages that hold no row of interest; `own` are those runs of the source, as indexes into the list, that stand alone. */
   prune(runs: RunList, own: Uint32Array): Promise<void>;
   /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `own` as for `prune`. */

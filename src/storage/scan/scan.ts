@@ -1,7 +1,7 @@
 /**
  * A scan of one table over a snapshot of memtables and files.
  *
- *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► overlaps
+ *   prune files by time ─► open ─► series wanted (tag codes) ─► per 64-day group: runs of all sources ─► clip ─► carve ─► overlaps
  *        ─► batches: runs that stand alone as they lie in their source; overlapping runs merged by time
  *
  * Nothing is merged unless two sources hold overlapping times of one series, so a scan over disjoint files reads pages as they are.
@@ -17,15 +17,17 @@ import { DROPPED } from "../memtable/sort-rows.ts";
 import { orderByTags, tagsOfSeries } from "../series/series-ranks.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst, SstFile } from "../sst/sst-file.ts";
+import type { WantedTag } from "../sst/tag-filter.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
-import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
+import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment, type TagCodes } from "./assemble.ts";
+import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { RunList } from "./run-list.ts";
 import type { ResolvedSummaries } from "./page-summaries.ts";
 import type { ScanSource } from "./scan-source.ts";
-import { wantedTags } from "./wanted-tags.ts";
+import { wantedTagsIn } from "./wanted-tags.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
 import { splitCluster } from "./split-cluster.ts";
 
@@ -40,6 +42,8 @@ export interface ResolvedScan {
   /** Oldest first. The caller keeps them in use until the scan ends. */
   readonly files: readonly SstFile[];
   readonly registry: SeriesRegistry;
+  /** Which series the scan sees, under which numbers; absent: all of `registry`, under its own. */
+  readonly selection?: SeriesSelection;
   readonly cache: PageCache;
   readonly mergeMode: MergeMode;
   readonly timeUnit: TimeUnit;
@@ -53,14 +57,33 @@ export interface ResolvedScan {
   readonly metrics: ScanMetrics | undefined;
 }
 
+/** A part of a region's series, for scans of a table that shares its region with others. */
+export interface SeriesSelection {
+  /** Series by the numbers that runs carry: their order, and how many there are. */
+  readonly registry: SeriesRegistry;
+  /** Tags by those numbers, where the registry's columns are not the table's. */
+  readonly tags?: TagCodes;
+  /** What a file must hold to be read at all. */
+  readonly fileTags: readonly WantedTag[];
+  /** The number of each of the region's series, or DROPPED. Asked once, when the series of all files to be read are known. */
+  numbersOf(predicates: readonly TagPredicate[]): Uint32Array;
+}
+
+/** The series wanted: by the region's numbers, the number that runs carry or DROPPED; those are below `count`. */
+interface WantedSeries {
+  readonly numbers: Uint32Array;
+  readonly count: number;
+  readonly registry: SeriesRegistry;
+}
+
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
 export async function* scanRows(scan: ResolvedScan): AsyncGenerator<ScanBatch> {
   const { request, metrics } = scan;
   throwIfCancelled(request.signal);
   const opened = await openFiles(scan);
-  const wanted = wantedSeries(request.tagPredicates, scan.registry);
+  const wanted = wantedOf(scan);
   const groups = groupsOf(scan, opened, request.timeRange);
-  const seen = request.newestPerSeries === true ? new Uint8Array(scan.registry.count) : undefined;
+  const seen = request.newestPerSeries === true ? new Uint8Array(wanted.count) : undefined;
   if (seen !== undefined) groups.reverse();
   let returned = 0;
   const batches =
@@ -83,7 +106,7 @@ interface OpenedFile {
 async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   const { metrics } = scan;
   const { timeRange } = scan.request;
-  const wanted = wantedTags(scan.request.tagPredicates, scan.registry);
+  const wanted = scan.selection === undefined ? wantedTagsIn(scan.request.tagPredicates, scan.registry) : scan.selection.fileTags;
   const opened: OpenedFile[] = [];
   for (const file of scan.files) {
     const isInRange = file.meta.maxTime >= timeRange.start && file.meta.minTime < timeRange.end;
@@ -99,8 +122,14 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   return opened;
 }
 
+function wantedOf({ request, registry, selection }: ResolvedScan): WantedSeries {
+  if (selection === undefined) return { numbers: wantedSeries(request.tagPredicates, registry), count: registry.count, registry };
+  const numbers = selection.numbersOf(request.tagPredicates);
+  return { numbers, count: selection.registry.count, registry: selection.registry };
+}
+
 /** Bucket of each series: its number, or DROPPED when a tag predicate refuses it. */
-function wantedSeries(predicates: readonly TagPredicate[], registry: SeriesRegistry): Uint32Array {
+export function wantedSeries(predicates: readonly TagPredicate[], registry: SeriesRegistry): Uint32Array {
   const buckets = new Uint32Array(registry.count);
   for (let s = 0; s < buckets.length; s++) buckets[s] = s;
   for (const predicate of predicates) {
@@ -140,7 +169,7 @@ async function openGroup(
   scan: ResolvedScan,
   opened: readonly OpenedFile[],
   base: bigint,
-  wanted: Uint32Array,
+  wanted: WantedSeries,
   seen: Uint8Array | undefined,
 ): Promise<Group> {
   const length = groupLength(scan.timeUnit);
@@ -160,22 +189,24 @@ async function openGroup(
   };
   for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
   if (scan.chunks.length > 0) {
-    const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted, bucketCount: wanted.length };
+    const selection = { base, minOffset, maxOffset, bucketOfSeries: wanted.numbers, bucketCount: wanted.count };
     sources.push(memtableSource(scan.chunks, selection, scan.mergeMode));
   }
-  const runs = new RunList();
-  const isWanted = (series: number): boolean => wanted[series] !== DROPPED;
-  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, isWanted, runs);
-  await clipRuns(runs, sources, minOffset, maxOffset);
+  const found = new RunList();
+  for (let s = 0; s < sources.length; s++) (sources[s] as ScanSource).addRuns(s, wanted.numbers, found);
+  await clipRuns(found, sources, minOffset, maxOffset);
+  const tombstones = tombstonesOf(sources);
+  const regionSeries = tombstones.length === 0 || scan.selection === undefined ? undefined : inverseOf(wanted);
+  const runs = await carveRuns(found, sources, tombstones, regionSeries);
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, wanted.length, mayRepeat || scan.request.order === "series-time");
+  const { single, clusters } = findOverlaps(runs, wanted.count, mayRepeat || scan.request.order === "series-time");
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   const assembler = {
     sources,
     output: scan.output,
-    registry: scan.registry,
+    tags: scan.selection?.tags ?? wanted.registry,
     timeType: { kind: "timestamp", unit: scan.timeUnit } as const,
     mergeMode: scan.mergeMode,
   };
@@ -193,6 +224,24 @@ function bySource(runs: RunList, singles: Uint32Array, sourceCount: number): rea
     from = to;
   }
   return parts;
+}
+
+/** What each source deletes of those before it. */
+function tombstonesOf(sources: readonly ScanSource[]): SourceTombstones[] {
+  return sources.flatMap((rows, source) => {
+    const set = rows.tombstones();
+    return set === undefined || source === 0 ? [] : [{ source, set }]; // There is nothing older than the first source.
+  });
+}
+
+/** The region's series of each number that runs carry. */
+function inverseOf({ numbers, count }: WantedSeries): Uint32Array {
+  const regionSeries = new Uint32Array(count);
+  for (let series = 0; series < numbers.length; series++) {
+    const number = numbers[series] as number;
+    if (number !== DROPPED) regionSeries[number] = series;
+  }
+  return regionSeries;
 }
 
 function segmentOf(runs: RunList, i: number): Segment {
@@ -217,7 +266,7 @@ async function* plainBatches(
   scan: ResolvedScan,
   opened: readonly OpenedFile[],
   groups: readonly bigint[],
-  wanted: Uint32Array,
+  wanted: WantedSeries,
   seen: Uint8Array | undefined,
 ): AsyncGenerator<ScanBatch> {
   for (const base of groups) {
@@ -248,13 +297,13 @@ async function* orderedBatches(
   scan: ResolvedScan,
   opened: readonly OpenedFile[],
   groupStarts: readonly bigint[],
-  wanted: Uint32Array,
+  wanted: WantedSeries,
   seen: Uint8Array | undefined,
 ): AsyncGenerator<ScanBatch> {
   const groups: Group[] = [];
   for (const base of groupStarts) groups.push(await openGroup(scan, opened, base, wanted, seen));
   let pending: PendingBatch | PendingClusters | undefined;
-  for (const { group: number, run, cluster } of orderedUnits(groups, scan.registry)) {
+  for (const { group: number, run, cluster } of orderedUnits(groups, wanted.registry)) {
     const group = groups[number] as Group;
     const { assembler, runs } = group;
     const wantsClusters = cluster !== undefined;

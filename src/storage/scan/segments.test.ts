@@ -40,6 +40,7 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
     },
     column: async () => [],
     pageEnd: (row) => row,
+    tombstones: () => undefined,
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,

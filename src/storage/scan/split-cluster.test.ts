@@ -16,6 +16,7 @@ function sourceOf(times: readonly number[]): ScanSource {
       }),
     column: async () => [],
     pageEnd: () => 0,
+    tombstones: () => undefined,
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,

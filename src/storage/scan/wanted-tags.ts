@@ -5,14 +5,26 @@ import { WANTED_VALUES_MAX, type WantedTag } from "../sst/tag-filter.ts";
 
 const encoder = new TextEncoder();
 
-/** Tag values that rule files out which do not hold them: those of predicates on tags of text that name few values. */
-export function wantedTags(predicates: readonly TagPredicate[], registry: SeriesRegistry): readonly WantedTag[] {
+/**
+ * Tag values that rule files out which do not hold them: those of predicates on tags of text that name few values.
+ *
+ * @param textColumnOf id of a tag column of text in files; undefined where files cannot tell
+ */
+export function wantedTags(predicates: readonly TagPredicate[], textColumnOf: (name: string) => number | undefined): readonly WantedTag[] {
   return predicates.flatMap((predicate): readonly WantedTag[] => {
     if (predicate.kind !== "in" || predicate.values.length > WANTED_VALUES_MAX) return [];
-    const position = registry.positionOfName(predicate.column);
-    const columnId = registry.columnIds()[position];
-    if (columnId === undefined || registry.typeAt(position).kind !== "string") return [];
+    const columnId = textColumnOf(predicate.column);
+    if (columnId === undefined) return [];
     const texts = predicate.values.filter((value) => value !== undefined);
     return [{ columnId, hashes: texts.map((text) => bloomHash(encoder.encode(text))), orNull: texts.length < predicate.values.length }];
+  });
+}
+
+/** As `wantedTags`, for tags that series have as columns. */
+export function wantedTagsIn(predicates: readonly TagPredicate[], registry: SeriesRegistry): readonly WantedTag[] {
+  return wantedTags(predicates, (name) => {
+    const position = registry.positionOfName(name);
+    const columnId = registry.columnIds()[position];
+    return columnId === undefined || registry.typeAt(position).kind !== "string" ? undefined : columnId;
   });
 }

@@ -108,6 +108,16 @@ describe("a series registry", () => {
     );
   });
 
+  test("takes no new series once it is closed, but those that were acknowledged elsewhere", () => {
+    const registry = registryOf("a");
+    expect([registry.register(["x"]), registry.isFull]).toEqual([0, false]);
+    registry.close();
+    expect([registry.register(["x"]), registry.isFull]).toEqual([0, true]);
+    expect(() => registry.register(["y"])).toThrow("cannot add a series to table t: it has 1 already, which is the limit");
+    expect([registry.registerKnown(["y"]), registry.registerKnown(["x"]), registry.count]).toEqual([1, 0, 2]);
+    expect(() => registry.register(["z"])).toThrow("it has 2 already");
+  });
+
   test("holds a hundred thousand series", () => {
     const registry = registryOf("host", "core");
     for (let i = 0; i < 100_000; i++) registry.register([`host_${i >> 4}`, String(i & 15)]);

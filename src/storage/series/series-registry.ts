@@ -12,12 +12,18 @@ import { DbError } from "../../base/error.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
+import type { ColumnDefault } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
+import { tagText } from "../../table/tag-value.ts";
 
 class TagColumn {
   readonly columnId: number;
   name: string;
   readonly type: DataType;
+  /** Code in series that are older than the column. */
+  initialCode = 0;
+  /** What a tag set that leaves the column out means. */
+  defaultText: string | undefined;
   readonly dictionary: (string | undefined)[] = [undefined];
   readonly codeOf: Map<string, number> = new Map();
   codes: Uint32Array<ArrayBuffer>;
@@ -27,6 +33,11 @@ class TagColumn {
     this.name = name;
     this.type = type;
     this.codes = new Uint32Array(capacity);
+  }
+
+  codeIfKnown(value: string | undefined): number | undefined {
+    if (value === undefined) return 0;
+    return this.codeOf.get(value.isWellFormed() ? value : value.toWellFormed());
   }
 
   encode(value: string | undefined): number {
@@ -46,6 +57,10 @@ export interface TagDefinition {
   readonly id: number;
   readonly name: string;
   readonly type?: DataType;
+  /** What a write that leaves the tag out means. `current_timestamp()` counts as NULL: it would make a series a write. */
+  readonly default?: ColumnDefault;
+  /** What series hold that are older than the tag, where that is no longer its default. */
+  readonly initial?: ColumnDefault;
 }
 
 /** See the file header. Invariant: no two series have equal code tuples. */
@@ -75,20 +90,29 @@ export class SeriesRegistry implements SeriesView {
     return this.columns.length;
   }
 
-  /** Makes sure that the tag columns exist, in key order; new ones are NULL in all series so far. Without a type they are text. */
+  /** Makes sure that the tag columns exist, in key order; series so far have the default of new ones. Without a type they are text. */
   setColumns(columns: readonly TagDefinition[]): void {
     for (const column of columns) {
-      const known = this.byId.get(column.id);
-      if (known !== undefined) {
-        (this.columns[known] as TagColumn).name = column.name;
-        this.byName.set(column.name, known);
-        continue;
+      const type = column.type ?? STRING;
+      let known = this.byId.get(column.id);
+      if (known === undefined) {
+        known = this.columns.length;
+        this.byId.set(column.id, known);
+        this.columns.push(new TagColumn(column.id, column.name, type, this.capacity));
+        this.setInitial(this.columnAt(known), textOf(column.initial ?? column.default, type));
       }
-      this.byId.set(column.id, this.columns.length);
-      this.byName.set(column.name, this.columns.length);
-      this.columns.push(new TagColumn(column.id, column.name, column.type ?? STRING, this.capacity));
+      this.columnAt(known).name = column.name;
+      this.columnAt(known).defaultText = textOf(column.default, type);
+      this.byName.set(column.name, known);
     }
     this.scratch = new Uint32Array(this.columns.length);
+  }
+
+  private setInitial(column: TagColumn, text: string | undefined): void {
+    column.initialCode = column.encode(text);
+    if (column.initialCode === 0) return;
+    column.codes.fill(column.initialCode, 0, this.size);
+    this.rehash(this.slots.length); // No two series become one: they differ in an older column.
   }
 
   /** Position of a tag column by its id, or -1. */
@@ -99,6 +123,16 @@ export class SeriesRegistry implements SeriesView {
   /** Position of a tag column by its name, or -1. */
   positionOfName(name: string): number {
     return this.byName.get(name) ?? -1;
+  }
+
+  /** Code that series have in the tag column at `position` when they are older than it. */
+  initialCodeAt(position: number): number {
+    return this.columnAt(position).initialCode;
+  }
+
+  /** What a tag set that leaves out the tag column at `position` means. */
+  defaultAt(position: number): string | undefined {
+    return this.columnAt(position).defaultText;
   }
 
   /** Ids of the tag columns by position. */
@@ -145,6 +179,22 @@ export class SeriesRegistry implements SeriesView {
   register(values: readonly (string | undefined)[]): number {
     for (let c = 0; c < this.columns.length; c++) this.scratch[c] = this.columnAt(c).encode(values[c]);
     return this.registerCodes(this.scratch);
+  }
+
+  /** The number of the series with these values, or -1; nothing is added. */
+  find(values: readonly (string | undefined)[]): number {
+    const codes = this.scratch;
+    for (let c = 0; c < this.columns.length; c++) {
+      const code = this.columnAt(c).codeIfKnown(values[c]);
+      if (code === undefined) return -1;
+      codes[c] = code;
+    }
+    const mask = this.slots.length - 1;
+    for (let slot = hashOf(codes, this.columns.length) & mask; ; slot = (slot + 1) & mask) {
+      const entry = this.slots[slot] as number;
+      if (entry === 0) return -1;
+      if (this.equals(entry - 1, codes)) return entry - 1;
+    }
   }
 
   /** As `register`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
@@ -196,7 +246,7 @@ export class SeriesRegistry implements SeriesView {
     const series = this.size++;
     if (series === this.capacity) this.grow();
     for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
-    if (this.size * 2 > this.slots.length) this.rehash();
+    if (this.size * 2 > this.slots.length) this.rehash(this.slots.length * 2);
     else this.slots[slot] = series + 1;
     return series;
   }
@@ -210,8 +260,8 @@ export class SeriesRegistry implements SeriesView {
     }
   }
 
-  private rehash(): void {
-    this.slots = new Uint32Array(this.slots.length * 2);
+  private rehash(slotCount: number): void {
+    this.slots = new Uint32Array(slotCount);
     const mask = this.slots.length - 1;
     const codes = new Uint32Array(this.columns.length);
     for (let series = 0; series < this.size; series++) {
@@ -229,11 +279,18 @@ export class SeriesRegistry implements SeriesView {
   }
 }
 
+/** The text of a tag's default; the empty text is NULL, as in writes. */
+function textOf(value: ColumnDefault | undefined, type: DataType): string | undefined {
+  if (value?.kind !== "literal") return undefined;
+  const text = tagText(value.value, type);
+  return text === "" ? undefined : text;
+}
+
 function hashOf(codes: Uint32Array, count: number): number {
   let hash = 0x9e3779b9;
   for (let i = 0; i < count; i++) {
     const code = codes[i] as number;
-    if (code === 0) continue; // A NULL does not count, so that a tag column added later leaves the hashes as they are.
+    if (code === 0) continue; // A NULL does not count, so that a tag column added later without a default leaves the hashes as they are.
     hash = Math.imul(hash ^ code ^ Math.imul(i + 1, 0x85ebca6b), 0xc2b2ae35);
     hash ^= hash >>> 15;
   }

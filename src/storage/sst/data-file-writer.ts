@@ -7,7 +7,7 @@ import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
+import type { ColumnInput, ParquetColumn, WrittenFile } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { FileStore, FileWriter } from "../file-store/file-store.ts";
@@ -15,9 +15,18 @@ import { COLUMN_INDEX_BLOB, encodeDirectory } from "../index/directory-codec.ts"
 import { indexSpecsOf } from "../index/index-spec.ts";
 import { IndexWriter } from "../index/index-writer.ts";
 import { takeRows } from "../scan/merge-rows.ts";
-import { tagScalar } from "../series/series-ranks.ts";
+import { type SeriesTags, tagScalar } from "../series/series-ranks.ts";
+import { encodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
+import { isLabelColumn } from "./label-columns.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+
+/** What a file deletes, and the tags of the set's series in their order. */
+export interface TaggedTombstones {
+  readonly set: TombstoneSet;
+  readonly tags: SeriesTags;
+}
 
 /** See the file header. Exactly one of `finish` and `abort` ends it. */
 export class DataFileWriter {
@@ -39,6 +48,7 @@ export class DataFileWriter {
         type: column.type,
         nullable: column.semantic === "field",
         role: column.semantic === "timestamp" ? "time" : column.semantic,
+        isUnpaged: isLabelColumn(schema, column),
         bloom: column.semantic === "tag" && column.type.kind === "string",
         bareSeconds: bareSeconds.has(column.id),
       }),
@@ -74,10 +84,13 @@ export class DataFileWriter {
     });
   }
 
-  /** Makes the file durable. @throws DbError StorageUnavailable; call `abort` then */
-  async finish(index: SeriesIndex, sequence: number): Promise<DataFile> {
+  /** Makes the file durable. It has rows, tombstones or both. @throws DbError StorageUnavailable; call `abort` then */
+  async finish(index: SeriesIndex, sequence: number, tombstones?: TaggedTombstones): Promise<DataFile> {
     const { schema, id, name } = this;
     this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
+    if (tombstones !== undefined) {
+      this.writer.addBlob(TOMBSTONE_BLOB, encodeTombstones(tombstones.set, index.columnIds, tombstones.tags));
+    }
     const entries = this.indexes.finish();
     if (entries.length > 0) this.writer.addBlob(COLUMN_INDEX_BLOB, encodeDirectory(entries));
     const ids = Object.fromEntries(schema.columns.map((column) => [column.name, column.id]));
@@ -86,18 +99,20 @@ export class DataFileWriter {
       "varve.columns": JSON.stringify(ids),
       "varve.sequence": String(sequence),
     });
-    assert(written.rowCount === index.ends.at(-1), `rows written = ${index.ends.at(-1)}; got ${written.rowCount}`);
-    assert(written.timeMin !== undefined && written.timeMax !== undefined, "a file with rows has a time range");
+    const rowCount = index.ends.at(-1) ?? 0;
+    assert(written.rowCount === rowCount, `rows written = ${rowCount}; got ${written.rowCount}`);
+    const range = timeRange(written, tombstones?.set);
     const byteLength = await this.target.finish();
     return {
       id,
       name,
       rowCount: written.rowCount,
       byteLength,
-      minTime: written.timeMin,
-      maxTime: written.timeMax,
+      minTime: range.min,
+      maxTime: range.max,
       sequence,
       schemaVersion: schema.version,
+      ...(tombstones === undefined ? {} : { tombstones: { count: tombstones.set.count, rowCount: tombstones.set.rowCount } }),
     };
   }
 
@@ -105,6 +120,22 @@ export class DataFileWriter {
   abort(): Promise<void> {
     return this.target.abort();
   }
+}
+
+/** Oldest and newest time of rows and tombstones. */
+function timeRange({ timeMin, timeMax }: WrittenFile, set: TombstoneSet | undefined): { readonly min: bigint; readonly max: bigint } {
+  const deleted = set?.range();
+  const times: bigint[] = [];
+  if (timeMin !== undefined && timeMax !== undefined) times.push(timeMin, timeMax);
+  if (set !== undefined && deleted !== undefined) times.push(set.base + BigInt(deleted.min), set.base + BigInt(deleted.max));
+  const [first] = times;
+  assert(first !== undefined, "a file has rows or tombstones");
+  let [min, max] = [first, first];
+  for (const time of times) {
+    if (time < min) min = time;
+    if (time > max) max = time;
+  }
+  return { min, max };
 }
 
 /** Tags of runs as the writer takes them: run r is rows `[ends[r - 1] ?? 0, ends[r])` and has the value `dictionary[codes[r]]`. */

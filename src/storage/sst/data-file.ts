@@ -1,16 +1,32 @@
 /** What is known of a data file without opening it. */
 
+/** What a file deletes of older ones. */
+export interface FileTombstones {
+  /** Stretches of time of one series each. */
+  readonly count: number;
+  /** Rows that they covered when they were made, about. */
+  readonly rowCount: number;
+}
+
 /** A file of sorted rows within one time window, made by a flush or a compaction. */
 export interface DataFile {
   readonly id: number;
   readonly name: string;
+  /** 0 in a file that only deletes. */
   readonly rowCount: number;
   readonly byteLength: number;
-  /** Inclusive, in the unit of the time index. */
+  /** Of rows and tombstones, inclusive, in the unit of the time index. */
   readonly minTime: bigint;
   readonly maxTime: bigint;
   readonly sequence: number;
   readonly schemaVersion: number;
+  /** Absent: the file deletes nothing. They hide rows of older files, never the file's own. */
+  readonly tombstones?: FileTombstones;
+}
+
+/** Whether two files may hold the same time. */
+export function overlaps(a: Pick<DataFile, "minTime" | "maxTime">, b: Pick<DataFile, "minTime" | "maxTime">): boolean {
+  return a.minTime <= b.maxTime && b.minTime <= a.maxTime;
 }
 
 /** Path of a data file in the file store. */

@@ -11,6 +11,8 @@ import { UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { clockText } from "../../column/clock-time.ts";
 import { decimalText } from "../../column/decimal.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
+import { Arena, SlabPool } from "../memtable/arena.ts";
+import { buildDeleteChunk } from "../tombstone/delete-chunk.ts";
 import { flushChunks } from "./flush.ts";
 
 const UNIT = "microsecond"; // DuckDB keeps nanoseconds in a type of its own, without the functions used here.
@@ -26,6 +28,17 @@ beforeAll(async () => {
 afterAll(async () => {
   connection.closeSync();
   await rm(folder, { recursive: true });
+});
+
+test("a file that only deletes is an empty table to others", async () => {
+  const schema = tableOf(UNIT, "last_row");
+  const job = jobOf(schema, [{ rows: [{ series: 1, time: START, values: [1] }], columnIds: [FIELDS[0]!.id] }], 900);
+  const source = { sequence: 5, count: 1, series: Uint32Array.of(1), seriesMax: 1, timeBase: START, firsts: Float64Array.of(0) };
+  const chunk = buildDeleteChunk({ ...source, lengths: undefined, rows: undefined }, new Arena(new SlabPool(0)));
+  const [file] = await flushChunks({ ...job, chunks: [...job.chunks, chunk] }, localFileStore(folder));
+  expect(file).toMatchObject({ rowCount: 0, minTime: START, maxTime: START, tombstones: { count: 1, rowCount: 1 } });
+  const reader = await connection.runAndReadAll(`SELECT count(*)::VARCHAR, count(host)::VARCHAR FROM '${join(folder, file?.name ?? "")}'`);
+  expect(reader.getRows()).toEqual([["0", "0"]]);
 });
 
 /** A value of a field as DuckDB is asked for it: text, so that every type compares the same way. */

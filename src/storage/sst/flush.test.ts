@@ -11,7 +11,9 @@ import type { MergeMode } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
-import { filesOfFlushMax, flushChunks } from "./flush.ts";
+import { Arena, SlabPool } from "../memtable/arena.ts";
+import { buildDeleteChunk } from "../tombstone/delete-chunk.ts";
+import { type FlushJob, filesOfFlushMax, flushChunks } from "./flush.ts";
 
 const NOW = 1_700_000_000;
 const DAY = 86_400;
@@ -54,6 +56,54 @@ async function check(requests: readonly Request[], unit: TimeUnit, mergeMode: Me
   for (let i = 1; i < files.length; i++) expect(files[i]!.minTime).toBeGreaterThan(files[i - 1]!.maxTime);
   return files;
 }
+
+describe("deletes", () => {
+  const at = (seconds: number): bigint => BigInt(NOW + seconds) * 1000n;
+  const DAY_MS = 86_400_000n;
+  const first = at(0) - (at(0) % DAY_MS);
+
+  /** Flushes two rows of series 0, a day apart, and a delete of series 1 over `length` ms from the first day's noon on. */
+  async function flushed(length: number, older: FlushJob["older"]): Promise<readonly DataFile[]> {
+    const schema = tableOf("millisecond", "last_row");
+    const job = jobOf(schema, [request([0, first, 1], [0, first + DAY_MS, 2], [1, first, 3])], 7);
+    const source = { sequence: 200, count: 1, series: Uint32Array.of(1), seriesMax: 1, timeBase: first + DAY_MS / 2n };
+    const arrays = { firsts: Float64Array.of(0), lengths: Float64Array.of(length), rows: undefined };
+    const chunk = buildDeleteChunk({ ...source, ...arrays }, new Arena(new SlabPool(0)));
+    const files = await flushChunks(
+      { ...job, chunks: [...job.chunks, chunk], ...(older === undefined ? {} : { older }) },
+      memoryFileStore(),
+    );
+    expect(files.length).toBeLessThanOrEqual(filesOfFlushMax(schema, [...job.chunks, chunk]));
+    return files;
+  }
+  const summary = (files: readonly DataFile[]): string[] =>
+    files.map(
+      (f) =>
+        `${f.rowCount} rows, ${f.tombstones?.count ?? 0} deleted, days ${(f.minTime - first) / DAY_MS} to ${(f.maxTime - first) / DAY_MS}`,
+    );
+
+  test("go to the windows of their times, with rows or alone, under the sequence of the newest", async () => {
+    const files = await flushed(3 * 86_400_000, undefined);
+    expect(summary(files)).toEqual([
+      "2 rows, 1 deleted, days 0 to 0",
+      "1 rows, 1 deleted, days 1 to 1",
+      "0 rows, 1 deleted, days 2 to 2",
+      "0 rows, 1 deleted, days 3 to 3",
+    ]);
+    expect(files.map(({ sequence }) => sequence)).toEqual([200, 200, 200, 200]);
+  });
+
+  test("stay only where an older file may hold their rows", async () => {
+    expect(summary(await flushed(3 * 86_400_000, []))).toEqual(["2 rows, 0 deleted, days 0 to 0", "1 rows, 0 deleted, days 1 to 1"]);
+    const older = [
+      { minTime: first + DAY_MS * 2n + 5n, maxTime: first + DAY_MS * 2n + 9n },
+      { minTime: -(2n ** 63n), maxTime: first },
+    ];
+    const files = await flushed(3 * 86_400_000, older);
+    expect(summary(files)).toEqual(["2 rows, 0 deleted, days 0 to 0", "1 rows, 0 deleted, days 1 to 1", "0 rows, 1 deleted, days 2 to 2"]);
+    expect([files[2]?.minTime, files[2]?.maxTime]).toEqual([older[0]!.minTime, older[0]!.maxTime]);
+  });
+});
 
 describe("files hold the rows of their chunks", () => {
   const around = (unit: TimeUnit, days: number): fc.Arbitrary<bigint> => {

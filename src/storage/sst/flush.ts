@@ -2,22 +2,26 @@
  * Chunks in, sorted Parquet files out. Runs in a worker; knows nothing of regions.
  *
  *   chunks ─► group by 64 days ─► sort (series, time), drop duplicates ─► cut at windows ─► per file: move each column, encode, write
+ *         '─► delete chunks: hide older rows here; what may hide rows of older files goes to the file of its window
  *
  * The memory on top of the chunks is one file's rows as columns plus 12 B a row.
  */
 import { assert } from "../../base/assert.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
-import type { ColumnInput } from "../../format/parquet/types.ts";
+import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
-import { orderByTags, type SeriesTags } from "../series/series-ranks.ts";
+import { LABELS_COLUMN_ID } from "../series/label-set.ts";
+import { orderByTags, type SeriesTags, tagsAt } from "../series/series-ranks.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
-import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
+import { DataFileWriter, fieldInput, type TaggedTombstones, tagInput } from "./data-file-writer.ts";
+import { fileSchemaOf, labelInputs } from "./label-columns.ts";
 import type { SeriesIndex } from "./series-index.ts";
 import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor } from "./time-window.ts";
 import { usedCodes } from "./used-codes.ts";
@@ -27,9 +31,13 @@ export interface FlushJob {
   readonly schema: TableSchema;
   /** Oldest first. */
   readonly chunks: readonly Chunk[];
-  /** Series numbers that occur in the chunks, and their tags in the same order. Tag columns are those of the primary key. */
+  /** Series numbers to be written, and their tags in the same order. Tag columns are those of the primary key. */
   readonly seriesNumbers: Uint32Array;
   readonly tags: SeriesTags;
+  /** Above every series number in the chunks; those that `seriesNumbers` lacks are left out. Absent: it lacks none. */
+  readonly seriesEnd?: number;
+  /** Times of the table's files, inclusive: tombstones outside all of them hide nothing and are dropped. Absent: all are kept. */
+  readonly older?: readonly Pick<DataFile, "minTime" | "maxTime">[];
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
 }
@@ -43,7 +51,7 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
     const order = orderByTags(job.tags);
     for (const start of groupStarts(job.chunks, unit)) {
       const sorted = sortGroup(job, order, start, unit);
-      if (sorted.rowCount === 0) continue;
+      if (sorted.rowCount === 0 && sorted.tombstones === undefined) continue;
       await writeWindows(job, order, start, sorted, unit, store, files);
     }
     failPoint("flush.job-done");
@@ -58,7 +66,8 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
 /** Most files that a flush of these chunks makes. */
 export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[]): number {
   let rowCount = 0;
-  for (const chunk of chunks) rowCount += chunk.rowCount;
+  // A stretch may cross windows, so it may be part of several files.
+  for (const chunk of chunks) rowCount += chunk.deletes === true ? Number.POSITIVE_INFINITY : chunk.rowCount;
   return Math.min(rowCount, groupStarts(chunks, unitOf(schema)).length * FILES_PER_GROUP_MAX);
 }
 
@@ -76,12 +85,20 @@ function groupStarts(chunks: readonly Chunk[], unit: TimeUnit): bigint[] {
 }
 
 function sortGroup(job: FlushJob, order: Uint32Array, start: bigint, unit: TimeUnit): SortedRows {
-  let seriesMax = 0;
-  for (const series of job.seriesNumbers) if (series > seriesMax) seriesMax = series;
-  const bucketOfSeries = new Uint32Array(seriesMax + 1).fill(DROPPED);
+  let seriesEnd = job.seriesEnd ?? 0;
+  for (const series of job.seriesNumbers) if (series >= seriesEnd) seriesEnd = series + 1;
+  const bucketOfSeries = new Uint32Array(seriesEnd).fill(DROPPED);
   for (let rank = 0; rank < order.length; rank++) bucketOfSeries[job.seriesNumbers[order[rank] as number] as number] = rank;
   const selection = { base: start, minOffset: 0, maxOffset: groupLength(unit) - 1, bucketOfSeries, bucketCount: order.length };
-  return sortRows(job.chunks, selection, mergeModeOf(job.schema));
+  const sorted = sortRows(job.chunks, selection, mergeModeOf(job.schema));
+  if (sorted.tombstones === undefined || job.older === undefined) return sorted;
+  const older = job.older.map(({ minTime, maxTime }) => ({ min: clampedOffset(minTime - start), max: clampedOffset(maxTime - start) }));
+  return { ...sorted, tombstones: sorted.tombstones.within(older) };
+}
+
+/** An offset that may lie out of the group, where it need not be exact. */
+function clampedOffset(offset: bigint): number {
+  return Math.max(-1, Math.min(Number(offset), Number.MAX_SAFE_INTEGER));
 }
 
 async function writeWindows(
@@ -95,23 +112,26 @@ async function writeWindows(
 ): Promise<void> {
   let min = Number.POSITIVE_INFINITY;
   let max = 0;
-  const { times } = sorted;
+  const { times, tombstones } = sorted;
   for (let i = 0; i < times.length; i++) {
     const time = times[i] as number;
     if (time < min) min = time;
     if (time > max) max = time;
   }
+  const deleted = tombstones?.range();
+  if (deleted !== undefined) [min, max] = [Math.min(min, deleted.min), Math.max(max, deleted.max)];
+  if (min > max) return; // All rows were deleted, and nothing older is there to be hidden.
   const length = windowLengthFor(groupStart + BigInt(min), groupStart + BigInt(max), unit);
   const first = Number(floorTo(groupStart + BigInt(min), BigInt(length)) - groupStart);
   for (let windowStart = first; windowStart <= max; windowStart += length) {
     const rows = windowStart + length > max && windowStart <= min ? sorted : cutWindow(sorted, windowStart, windowStart + length);
-    if (rows.rowCount === 0) continue;
+    if (rows.rowCount === 0 && rows.tombstones === undefined) continue;
     files.push(await writeFile(job, order, groupStart, rows, job.firstFileId + files.length, store));
     failPoint("flush.file-made");
   }
 }
 
-/** The rows of `sorted` with `start <= time < end`, in the same order. */
+/** The rows of `sorted` with `start <= time < end`, in the same order, and its tombstones there. */
 function cutWindow(sorted: SortedRows, start: number, end: number): SortedRows {
   const positionOf = new Uint32Array(sorted.rowCount).fill(DROPPED);
   const runBuckets: number[] = [];
@@ -139,7 +159,8 @@ function cutWindow(sorted: SortedRows, start: number, end: number): SortedRows {
     rows,
     positions: positions.map((position) => (position === DROPPED ? DROPPED : (positionOf[position] as number))),
   }));
-  return { rowCount: out, chunks, times, runBuckets: Uint32Array.from(runBuckets), runStarts: Uint32Array.from(runStarts) };
+  const tombstones = sorted.tombstones?.within([{ min: start, max: end - 1 }]);
+  return { rowCount: out, chunks, times, runBuckets: Uint32Array.from(runBuckets), runStarts: Uint32Array.from(runStarts), tombstones };
 }
 
 async function writeFile(
@@ -150,24 +171,52 @@ async function writeFile(
   id: number,
   store: FileStore,
 ): Promise<DataFile> {
-  const { schema } = job;
   const index = indexOf(job, order, base, sorted);
+  const labels = labelsOf(index);
+  const schema = fileSchemaOf(job.schema, new Set(labels.keys()));
   let sequence = 0;
   for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
+  if (sorted.tombstones !== undefined) for (const chunk of job.chunks) sequence = Math.max(sequence, chunk.sequence);
   const writer = await DataFileWriter.create(schema, id, store);
   try {
-    writer.append(sorted.rowCount, columnInputs(schema, index, base, sorted), index.ends);
-    return await writer.finish(index, sequence);
+    if (sorted.rowCount > 0) writer.append(sorted.rowCount, columnInputs(schema, index, labels, base, sorted), index.ends);
+    return await writer.finish(index, sequence, tagged(job, sorted.tombstones));
   } catch (error) {
     await writer.abort();
     throw error;
   }
 }
 
-function columnInputs(schema: TableSchema, index: SeriesIndex, base: bigint, sorted: SortedRows): ColumnInput[] {
+function tagged(job: FlushJob, set: TombstoneSet | undefined): TaggedTombstones | undefined {
+  if (set === undefined) return undefined;
+  const positionOf = new Map(Array.from(job.seriesNumbers, (series, position) => [series, position] as const));
+  return {
+    set,
+    tags: tagsAt(
+      job.tags,
+      set.series.map((series) => positionOf.get(series) as number),
+    ),
+  };
+}
+
+/** Label columns that the rows have; none where series know their tags one by one. */
+function labelsOf({ columnIds, dictionaries, codes, ends }: SeriesIndex): ReadonlyMap<number, TagRuns> {
+  const position = columnIds.indexOf(LABELS_COLUMN_ID);
+  return position < 0 ? new Map() : labelInputs(dictionaries[position] ?? [], codes[position] as Uint32Array, ends);
+}
+
+function columnInputs(
+  schema: TableSchema,
+  index: SeriesIndex,
+  labels: ReadonlyMap<number, TagRuns>,
+  base: bigint,
+  sorted: SortedRows,
+): ColumnInput[] {
   return schema.columns.map((column) => {
     if (column.semantic === "timestamp") return { kind: "time", base, offsets: sorted.times, validity: undefined };
     if (column.semantic === "field") return fieldInput(scatterColumn(sorted, column.id, column.type, column.former));
+    const label = labels.get(column.id);
+    if (label !== undefined) return label;
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
     return tagInput(column.type, index.dictionaries[position] ?? [undefined], index.codes[position] as Uint32Array, index.ends);

@@ -70,7 +70,7 @@ export function decodeSeriesIndex(bytes: Uint8Array): SeriesIndex {
   for (let c = 0; c < columnCount; c++) {
     columnIds.push(input.u32());
     const size = input.varint();
-    if (size > input.remaining) throw new Error(`dictionary of ${size} strings in ${input.remaining} bytes`);
+    if (size - 1 > input.remaining) throw new Error(`dictionary of ${size} strings in ${input.remaining} bytes`); // NULL takes none.
     const dictionary: (string | undefined)[] = [undefined];
     for (let code = 1; code < size; code++) dictionary.push(input.text());
     dictionaries.push(dictionary);

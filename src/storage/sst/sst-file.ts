@@ -14,6 +14,8 @@ import type { ColumnSummary, ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
+import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
+import { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
 import { COLUMN_INDEX_BLOB } from "../index/directory-codec.ts";
 import { FileIndexes } from "../index/file-indexes.ts";
@@ -27,12 +29,17 @@ import { TagFilter, type WantedTag } from "./tag-filter.ts";
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
 
+/** What a file holds beside its Parquet data. */
+export type FileContents = Pick<OpenSst, "index" | "series" | "tombstones">;
+
 /** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
 export class OpenSst {
   readonly parquet: ParquetFile;
   readonly index: SeriesIndex;
   /** Series number of each run of the index. */
   readonly series: Uint32Array;
+  /** What the file deletes of older ones, by series numbers of this process. */
+  readonly tombstones: TombstoneSet | undefined;
   readonly pageStarts: Uint32Array;
   private readonly firstKey: number;
   private readonly reader: FileReader;
@@ -44,12 +51,13 @@ export class OpenSst {
   private readonly warn: Warn;
   private columnIndexes: Promise<FileIndexes | undefined> | undefined;
 
-  constructor(reader: FileReader, parquet: ParquetFile, index: SeriesIndex, series: Uint32Array, cache: PageCache, warn: Warn) {
+  constructor(reader: FileReader, parquet: ParquetFile, contents: FileContents, cache: PageCache, warn: Warn) {
     this.warn = warn;
     this.reader = reader;
     this.parquet = parquet;
-    this.index = index;
-    this.series = series;
+    this.index = contents.index;
+    this.series = contents.series;
+    this.tombstones = contents.tombstones;
     this.cache = cache;
     this.columnOfId = columnsById(parquet);
     const starts: number[] = [];
@@ -194,11 +202,11 @@ export class SstFile {
 
   /**
    * As `open`, unless the file certainly holds no series with one of the values of every tag: then undefined, and neither series nor page
-   * indexes are kept.
+   * indexes are kept. One with tombstones is always opened: the filter knows the tags of its rows, not those of rows that it deletes.
    */
   async openIfHolds(wanted: readonly WantedTag[], registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
-    if (this.opening === undefined && wanted.length > 0) {
+    if (this.opening === undefined && wanted.length > 0 && this.meta.tombstones === undefined) {
       this.probing ??= this.probeOnce();
       const { reader, filter } = await this.probing;
       if (!(await this.named(() => filter.mayHold(wanted, reader)))) return undefined;
@@ -293,11 +301,33 @@ async function readFooter(meta: DataFile, reader: FileReader): Promise<ParquetFi
 
 async function readSst(meta: DataFile, reader: FileReader, registry: SeriesRegistry, cache: PageCache, warn: Warn): Promise<OpenSst> {
   const parquet = await readFooter(meta, reader);
-  const range = parquet.blob(SERIES_INDEX_BLOB);
-  if (range === undefined) throw new Error("it has no series index");
-  const blob = parquet.verifyBlob(SERIES_INDEX_BLOB, await reader.read(range.offset, range.length));
-  const index = decodeSeriesIndex(blob);
-  return new OpenSst(reader, parquet, index, registerSeries(index, registry), cache, warn);
+  return new OpenSst(reader, parquet, await readContents(meta, parquet, reader, registry), cache, warn);
+}
+
+async function readContents(meta: DataFile, parquet: ParquetFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
+  const blob = async (name: string): Promise<Uint8Array | undefined> => {
+    const range = parquet.blob(name);
+    return range === undefined ? undefined : parquet.verifyBlob(name, await reader.read(range.offset, range.length));
+  };
+  const bytes = await blob(SERIES_INDEX_BLOB);
+  if (bytes === undefined) throw new Error("it has no series index");
+  const index = decodeSeriesIndex(bytes);
+  const series = registerSeries(index, registry);
+  const deleted = await blob(TOMBSTONE_BLOB);
+  if (deleted === undefined && meta.tombstones !== undefined) throw new Error("it has no tombstones, but its entry says so");
+  if (deleted === undefined) return { index, series, tombstones: undefined };
+  const stored = decodeTombstones(deleted);
+  const tombstones = new TombstoneSet({
+    base: stored.series.timeBase,
+    series: registerSeries(stored.series, registry),
+    ends: stored.series.ends,
+    firsts: stored.firsts,
+    lasts: stored.lasts,
+    ages: undefined,
+    rowCount: meta.tombstones?.rowCount ?? stored.firsts.length,
+  });
+  // A file without rows has none to tell its base from (`series-index.ts`).
+  return { index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
 }
 
 /** Finds or makes the number of each run's series. */
@@ -306,7 +336,7 @@ function registerSeries(index: SeriesIndex, registry: SeriesRegistry): Uint32Arr
   const mapped = index.dictionaries.map((dictionary, c) =>
     Uint32Array.from(dictionary, (value) => registry.encode(positions[c] as number, value)),
   );
-  const tuple = new Uint32Array(registry.columnCount);
+  const tuple = Uint32Array.from({ length: registry.columnCount }, (_, position) => registry.initialCodeAt(position));
   const series = new Uint32Array(index.ends.length);
   for (let run = 0; run < series.length; run++) {
     for (let c = 0; c < mapped.length; c++) {

@@ -1,4 +1,5 @@
 /** Pages of floats: BYTE_STREAM_SPLIT or dictionary. */
+import { takeDoubles } from "../../../column/double-bits.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { joinDoubles, joinFloats } from "../encodings/byte-stream-split.ts";
 import { decodeHybrid, hybridCapacity } from "../encodings/rle-bit-unpacked.ts";
@@ -29,5 +30,6 @@ function lookUp({ page, valueCount, dictionary }: PageContext, out: Float64Array
   const indexes = new Uint32Array(hybridCapacity(valueCount));
   decodeHybrid(values, valueCount, values.u8(), dictionary.values.length, indexes);
   const entries = dictionary.values;
-  for (let i = 0; i < valueCount; i++) out[i] = entries[indexes[i]!]!;
+  if (entries instanceof Float64Array && out instanceof Float64Array) takeDoubles(entries, indexes, valueCount, out);
+  else for (let i = 0; i < valueCount; i++) out[i] = entries[indexes[i]!]!;
 }

@@ -1,0 +1,86 @@
+/**
+ * The series of one logical table under numbers of their own, with a tag column for each of its labels. Made when the table is first
+ * queried and kept up from there: tables that are only written to cost nothing here.
+ */
+import { assert } from "../../base/assert.ts";
+import { DROPPED } from "../../storage/memtable/sort-rows.ts";
+import { wantedSeries } from "../../storage/scan/scan.ts";
+import { decodeLabels } from "../../storage/series/label-set.ts";
+import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { TagPredicate } from "../../table/scan.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import { NumberList } from "./number-list.ts";
+import type { PhysicalTable } from "./physical-table.ts";
+
+/** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
+export class LogicalSeries {
+  readonly registry: SeriesRegistry;
+  private readonly physical: PhysicalTable;
+  private readonly tableId: number;
+  private readonly regionSeries: NumberList = new NumberList();
+  /** Position of a tag column by the id of its label on the physical table. */
+  private positions: Map<number, number> = new Map();
+
+  constructor(schema: TableSchema, physical: PhysicalTable) {
+    this.registry = new SeriesRegistry(schema.name);
+    this.physical = physical;
+    this.tableId = schema.id;
+    this.setSchema(schema);
+  }
+
+  /** Takes a version of the schema with more labels. */
+  setSchema(schema: TableSchema): void {
+    const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
+    this.registry.setColumns(tags);
+    this.positions = new Map();
+  }
+
+  /** Learns of series that came since the last call. */
+  catchUp(): void {
+    const { region } = this.physical.storage;
+    const list = this.physical.byTable.seriesOf(this.tableId);
+    if (list.length === this.regionSeries.length) return;
+    const position = 1; // Label sets are the second tag of the region.
+    const codes = region.registry.codesAt(position);
+    const texts = region.registry.dictionaryAt(position);
+    for (let i = this.regionSeries.length; i < list.length; i++) {
+      const regionSeries = list.values[i] as number;
+      const text = texts[codes[regionSeries] as number] ?? "";
+      const values: (string | undefined)[] = [];
+      decodeLabels(text, (columnId, start, end) => {
+        values[this.positionOf(columnId)] = text.slice(start, end);
+      });
+      const series = this.registry.register(values);
+      assert(series === this.regionSeries.length, `label sets of a table are distinct; got series ${series} twice`);
+      this.regionSeries.push(regionSeries);
+    }
+  }
+
+  /** The region's number of one of the table's. */
+  regionSeriesOf(series: number): number {
+    assert(series < this.regionSeries.length, `a series below ${this.regionSeries.length}; got ${series}`);
+    return this.regionSeries.values[series] as number;
+  }
+
+  /** For a scan: the table's number of each of the region's series, DROPPED for those of other tables and those not wanted. */
+  numbersOf(predicates: readonly TagPredicate[]): Uint32Array {
+    this.catchUp();
+    const wanted = wantedSeries(predicates, this.registry);
+    const numbers = new Uint32Array(this.physical.storage.region.registry.count).fill(DROPPED);
+    const { values } = this.regionSeries;
+    for (let series = 0; series < wanted.length; series++) {
+      if (wanted[series] !== DROPPED) numbers[values[series] as number] = series;
+    }
+    return numbers;
+  }
+
+  private positionOf(columnId: number): number {
+    let position = this.positions.get(columnId);
+    if (position === undefined) {
+      position = this.registry.positionOfName(this.physical.labelName(columnId));
+      assert(position >= 0, `label ${columnId} is a tag of table ${this.tableId}`);
+      this.positions.set(columnId, position);
+    }
+    return position;
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * A logical table: a schema, and the rows of its physical table's region that are of its series.
+ */
+import { assert } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { OutputColumn } from "../../storage/scan/assemble.ts";
+import { conditionsOf } from "../../storage/scan/column-condition.ts";
+import type { Table, TableStatistics } from "../../table/catalog.ts";
+import type { RowKeys, RowRange } from "../../table/delete.ts";
+import { isPhysicalTable } from "../../table/metric.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
+import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+import { seriesOfTags } from "../series-mapper.ts";
+import { tableNotFound } from "../table-not-found.ts";
+import { type WritePlan, writePlanOf } from "../write-rows.ts";
+import { LogicalSeries } from "./logical-series.ts";
+import type { PhysicalTable } from "./physical-table.ts";
+
+/** See the file header. */
+export class LogicalTable implements Table {
+  readonly physical: PhysicalTable;
+  private schemaNow: TableSchema;
+  private knownSeries: LogicalSeries | undefined;
+  private knownPlan: WritePlan | undefined;
+  private dropped = false;
+
+  constructor(schema: TableSchema, physical: PhysicalTable) {
+    assert(isPhysicalTable(physical.schema), `logical tables lie on physical ones; got ${physical.schema.name}`);
+    this.schemaNow = schema;
+    this.physical = physical;
+  }
+
+  get schema(): TableSchema {
+    return this.schemaNow;
+  }
+
+  get series(): SeriesView {
+    return this.lanes.registry;
+  }
+
+  /** What of the schema matters for writes. */
+  get plan(): WritePlan {
+    this.knownPlan ??= writePlanOf(this.schemaNow);
+    return this.knownPlan;
+  }
+
+  /** Takes a new version of the schema. */
+  setSchema(schema: TableSchema): void {
+    this.schemaNow = schema;
+    this.knownPlan = undefined;
+    this.knownSeries?.setSchema(schema);
+  }
+
+  /** From now on reads fail. */
+  markDropped(): void {
+    this.dropped = true;
+  }
+
+  async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.physical.storage.catchUp();
+    const { lanes } = this;
+    this.checkExists();
+    const output = request.projection.map((name) => this.outputOf(name));
+    const stored = (name: string): ColumnSchema => {
+      const column = this.columnNamed(name);
+      return column.semantic === "timestamp" ? timeIndexOf(this.physical.storage.schema) : this.storedField(column);
+    };
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
+    for (const { column } of request.tagPredicates) {
+      const { semantic } = this.columnNamed(column);
+      assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
+    }
+    const { physical } = this;
+    const summaries = physical.summariesOf(request, stored);
+    const selection = {
+      registry: lanes.registry,
+      numbersOf: lanes.numbersOf.bind(lanes),
+      fileTags: physical.fileTagsOf(request.tagPredicates),
+    };
+    const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };
+    yield* physical.storage.scanRegion({ output, conditions, summaries, request: asked, metrics, selection });
+  }
+
+  async deleteRows(keys: RowKeys): Promise<void> {
+    this.checkExists();
+    const { lanes } = this;
+    const series = keys.series.slice(0, keys.rowCount).map((number) => lanes.regionSeriesOf(number));
+    await this.physical.storage.deleteRows({ ...keys, series });
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    this.checkExists();
+    const { lanes } = this;
+    const { storage } = this.physical;
+    return storage.deleteScanned(
+      range,
+      (request) => this.scan(request),
+      (series) => lanes.regionSeriesOf(series),
+    );
+  }
+
+  /** The region's number of a tag set, or -1 when no series known so far has it. */
+  regionSeriesOfTags(tags: TagSet): number {
+    const { lanes } = this;
+    lanes.catchUp();
+    const series = seriesOfTags(tags, lanes.registry);
+    return series < 0 ? -1 : lanes.regionSeriesOf(series);
+  }
+
+  /** May be wider than the truth: the physical table's. */
+  timeBounds(): TimeRange | undefined {
+    return this.physical.timeBounds();
+  }
+
+  /** Rows and bytes are the table's share of the physical table, estimated from its share of the series known so far. */
+  statistics(): TableStatistics {
+    const whole = this.physical.statistics();
+    const seriesCount = this.physical.byTable.seriesOf(this.schema.id).length;
+    const share = whole.seriesCount === 0 ? 0 : seriesCount / whole.seriesCount;
+    return {
+      rowCount: Math.round(whole.rowCount * share),
+      memoryBytes: Math.round(whole.memoryBytes * share),
+      fileBytes: Math.round(whole.fileBytes * share),
+      fileCount: whole.fileCount,
+      seriesCount,
+    };
+  }
+
+  private checkExists(): void {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+  }
+
+  private get lanes(): LogicalSeries {
+    this.knownSeries ??= new LogicalSeries(this.schemaNow, this.physical);
+    return this.knownSeries;
+  }
+
+  private outputOf(name: string): OutputColumn {
+    const column = this.columnNamed(name);
+    if (column.semantic === "timestamp") return { kind: "time" };
+    if (column.semantic === "tag") return { kind: "tag", position: this.lanes.registry.positionOf(column.id) };
+    const { id, type } = this.storedField(column);
+    return { kind: "field", column: { id, type, missing: undefined } };
+  }
+
+  /** The physical table's field, which holds the values of every logical table's. */
+  private storedField({ semantic, name }: ColumnSchema): ColumnSchema {
+    assert(semantic === "field", `a field; got ${name}, a ${semantic}`);
+    return this.physical.field;
+  }
+
+  private columnNamed(name: string): ColumnSchema {
+    const column = this.schema.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined) return column;
+    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
+  }
+}

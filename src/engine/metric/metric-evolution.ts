@@ -1,0 +1,147 @@
+/** What "tables of keys" writes need that does not exist: physical tables, logical tables, labels. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { FLOAT64 } from "../../column/data-type.ts";
+import { METRIC_ENGINE, PHYSICAL_TABLE_OPTION } from "../../table/metric.ts";
+import type { ColumnDefinition, TableDefinition, TableSchema } from "../../table/schema.ts";
+import type { SeriesDictionary } from "../../table/series-dictionary.ts";
+import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
+import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema-evolution.ts";
+import type { SchemaStep } from "../schema-store.ts";
+import { logicalOptionsOf } from "./metric-rules.ts";
+import type { SchemaSource } from "./metric-steps.ts";
+
+/** A "tables of keys" write with those of its keys that have no series yet. */
+export interface PendingMetrics {
+  readonly write: TableWrite;
+  readonly keys: readonly number[];
+}
+
+/** What a logical table has and lacks. */
+interface Needs {
+  readonly schema: TableSchema | undefined;
+  /** The first write with a key of the table. */
+  readonly write: TableWrite;
+  readonly known: Set<string>;
+  readonly missing: string[];
+}
+
+/**
+ * The steps that make room for the keys, for one commit. Label columns of physical tables are not among them: `withPhysicalSteps` adds
+ * them.
+ *
+ * @throws DbError TableNotFound, TableColumnNotFound (automatic creation is off), InvalidArguments
+ */
+export function metricSteps(
+  database: string,
+  pending: readonly PendingMetrics[],
+  dictionary: SeriesDictionary,
+  options: WriteOptions,
+  schemas: SchemaSource,
+): SchemaStep[] {
+  const steps: SchemaStep[] = [];
+  const needed = new Map<string, Needs>();
+  const physical = new Set<string>();
+  for (const { write, keys } of pending) {
+    if (keys.length === 0) continue;
+    const isMissing = schemas.schema(database, write.table) === undefined && !physical.has(write.table);
+    if (isMissing) {
+      checkMayCreate(database, write.table, options);
+      physical.add(write.table);
+      steps.push({ kind: "create", definition: physicalDefinition(database, write) });
+    }
+    collectNeeds(database, write, keys, dictionary, schemas, needed);
+  }
+  for (const [table, { schema, write, missing }] of needed) {
+    if (schema === undefined) {
+      checkMayCreate(database, table, options);
+      const carrier = schemas.schema(database, write.table);
+      steps.push({ kind: "create", definition: logicalDefinition(database, table, missing, write, options, carrier) });
+    } else if (missing.length > 0) {
+      const columns = missing.map(tagColumn);
+      checkMayExtend(schema, columns, options);
+      steps.push({ kind: "alter", database, table, change: { kind: "add-columns", columns, ifNotExists: true } });
+    }
+  }
+  return steps;
+}
+
+function checkMayCreate(database: string, table: string, options: WriteOptions): void {
+  const refused = tableMissing(database, table, options);
+  if (refused !== undefined) throw refused;
+}
+
+function collectNeeds(
+  database: string,
+  write: TableWrite,
+  keys: readonly number[],
+  dictionary: SeriesDictionary,
+  schemas: SchemaSource,
+  needed: Map<string, Needs>,
+): void {
+  for (const key of keys) {
+    const { table, names } = dictionary.tagsOf(key);
+    let needs = needed.get(table);
+    if (needs === undefined) {
+      const schema = schemas.schema(database, table);
+      const tags = schema?.columns.filter(({ semantic }) => semantic === "tag") ?? [];
+      needs = { schema, write, known: new Set(tags.map(({ name }) => name)), missing: [] };
+      needed.set(table, needs);
+    }
+    for (const name of names) {
+      if (needs.known.has(name)) continue;
+      checkIsFree(table, needs.schema, name);
+      needs.known.add(name);
+      needs.missing.push(name);
+    }
+  }
+}
+
+function checkIsFree(table: string, schema: TableSchema | undefined, name: string): void {
+  const taken = schema?.columns.find((column) => column.name === name);
+  if (taken === undefined) return;
+  const what = `column ${name} is a ${taken.semantic} column; got a tag`;
+  throw new DbError(StatusCode.InvalidArguments, `cannot write to table ${table}: ${what}`);
+}
+
+function physicalDefinition(database: string, write: TableWrite): TableDefinition {
+  return {
+    database,
+    name: write.table,
+    columns: [timeColumn(DEFAULT_TIME_COLUMN, write), valueColumn(write.fields[0]?.name ?? "")],
+    primaryKey: [],
+    engine: METRIC_ENGINE,
+    options: { comment: "Created on insertion", [PHYSICAL_TABLE_OPTION]: "" },
+  };
+}
+
+/** Labels in the order of their names. A table on a physical table that exists counts time as that one does. */
+function logicalDefinition(
+  database: string,
+  name: string,
+  labels: readonly string[],
+  write: TableWrite,
+  options: WriteOptions,
+  physical: TableSchema | undefined,
+): TableDefinition {
+  const primaryKey = labels.toSorted();
+  const physicalTime = physical?.columns.find(({ semantic }) => semantic === "timestamp");
+  const time = timeColumn(DEFAULT_TIME_COLUMN, write);
+  const value = valueColumn(write.fields[0]?.name ?? "");
+  return {
+    database,
+    name,
+    columns: [physicalTime === undefined ? time : { ...time, type: physicalTime.type }, value, ...primaryKey.map(tagColumn)],
+    primaryKey,
+    engine: METRIC_ENGINE,
+    options: logicalOptionsOf(options.tableOptions, write.table),
+  };
+}
+
+function timeColumn(name: string, { timeUnit }: TableWrite): ColumnDefinition {
+  return { name, type: { kind: "timestamp", unit: timeUnit }, semantic: "timestamp", nullable: false };
+}
+
+function valueColumn(name: string): ColumnDefinition {
+  return { name, type: FLOAT64, semantic: "field", nullable: true };
+}

@@ -1,0 +1,91 @@
+/** Scans of logical and physical tables leave out what other tables' scans leave out: files, pages, rows that figures stand for. */
+import { expect, test } from "bun:test";
+import { newMetrics, read } from "../../../test/engine/lines.ts";
+import { Machine } from "../../../test/engine/machine.ts";
+import { engineSql } from "../../../test/support/engine-sql.ts";
+import { metricBatch, type Sample } from "../../../test/support/metric-batch.ts";
+import { ALL_TIME, type ScanRequest } from "../../table/scan.ts";
+
+const OPTIONS = { autoCreate: true, tableOptions: {}, physicalTable: "p" };
+
+async function flushed(...files: readonly (readonly Sample[])[]): Promise<Machine> {
+  const machine = await Machine.start();
+  for (const samples of files) {
+    await machine.engine.write("public", metricBatch(samples, "p"), OPTIONS);
+    await machine.engine.flushTable("public", "p");
+  }
+  await machine.restart(); // Nothing is open.
+  return machine;
+}
+
+test("a label that a file does not have, or not with that value, rules it out", async () => {
+  const make = (): Promise<Machine> =>
+    flushed(
+      [{ metric: "up", labels: { job: "a" }, time: 1, value: 1 }],
+      [{ metric: "up", labels: { job: "b", zone: "" }, time: 1, value: 2 }],
+      [{ metric: "cpu", labels: { host: "a" }, time: 1, value: 3 }],
+    );
+  const cases: readonly (readonly [
+    table: string,
+    column: string,
+    values: readonly (string | undefined)[],
+    rows: number,
+    skipped: number,
+  ])[] = [
+    ["up", "job", ["a"], 1, 2],
+    ["up", "job", ["a", "b"], 2, 1],
+    ["up", "job", ["c"], 0, 3],
+    ["up", "zone", [undefined], 1, 1],
+    ["up", "zone", [""], 1, 2],
+    ["p", "host", ["a"], 1, 2],
+    ["p", "job", ["b"], 1, 2],
+  ];
+  for (const [table, column, values, rows, skipped] of cases) {
+    const { engine } = await make();
+    const metrics = newMetrics();
+    const found = await read(engine, table, { projection: ["greptime_value"], tagPredicates: [{ kind: "in", column, values }] }, metrics);
+    expect([table, column, values, found.length, metrics.filesSkippedByTags]).toEqual([table, column, values, rows, skipped]);
+  }
+});
+
+test("figures stand for pages of one metric, those of its time as well", async () => {
+  const samples = Array.from({ length: 60_000 }, (_, i) => ({
+    metric: i % 2 === 0 ? "up" : "cpu",
+    labels: { job: "a" },
+    time: i,
+    value: 1 + (i % 1000), // Bounds of floats are not exact where they are 0.
+  }));
+  const machine = await flushed(samples);
+  const ask: ScanRequest = {
+    projection: ["greptime_value"],
+    timeRange: ALL_TIME,
+    tagPredicates: [],
+    fieldBounds: [],
+    order: "none",
+    summaries: {
+      columns: [
+        { column: "greptime_value", wantsBounds: true, wantsSum: true },
+        { column: "greptime_timestamp", wantsBounds: true, wantsSum: false },
+      ],
+      buckets: undefined,
+      isPerSeries: true,
+    },
+  };
+  for (const [table, series] of [
+    ["up", 1],
+    ["cpu", 1],
+    ["p", 2],
+  ] as const) {
+    const metrics = newMetrics();
+    let rows = 0;
+    for await (const batch of machine.engine.table("public", table)!.scan(ask, metrics)) rows += batch.rowCount;
+    expect(rows).toBe(30_000 * series);
+    expect(metrics.pagesSummarised).toBeGreaterThan(1);
+  }
+  const query = (table: string): string =>
+    `SELECT count(*), sum(greptime_value), min(greptime_timestamp), max(greptime_timestamp) FROM ${table}`;
+  expect(await engineSql(machine.engine, query("up"))).toBe("30000|15000000|0|59998");
+  expect(await engineSql(machine.engine, query("cpu"))).toBe("30000|15030000|1|59999");
+  expect(await engineSql(machine.engine, query("p"))).toBe("60000|30030000|0|59999");
+  expect(await engineSql(machine.engine, "SELECT count(*) FROM up WHERE greptime_value > 997")).toBe("60");
+});

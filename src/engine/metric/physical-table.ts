@@ -1,0 +1,218 @@
+/**
+ * A physical table: the rows of all its logical tables, with their labels as columns, over the region that they share.
+ */
+import { assert } from "../../base/assert.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { DROPPED } from "../../storage/memtable/sort-rows.ts";
+import type { SharedTables } from "../../storage/region/shared-tables.ts";
+import type { OutputColumn } from "../../storage/scan/assemble.ts";
+import { conditionsOf } from "../../storage/scan/column-condition.ts";
+import type { ResolvedSummaries } from "../../storage/scan/page-summaries.ts";
+import { wantedTags } from "../../storage/scan/wanted-tags.ts";
+import type { DataFile } from "../../storage/sst/data-file.ts";
+import type { WantedTag } from "../../storage/sst/tag-filter.ts";
+import type { Table, TableStatistics } from "../../table/catalog.ts";
+import { isInternalColumn, physicalDeleteRefusal } from "../../table/metric.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
+import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+import type { EngineTable } from "../engine-table.ts";
+import { resolvedSummaries } from "../scan-summaries.ts";
+import type { WriteCarrier } from "../write-target.ts";
+import { PhysicalTags } from "./physical-tags.ts";
+import { SeriesByTable } from "./series-by-table.ts";
+
+/** See the file header. `storage` is its region as a table of its own, by the storage schema. */
+export class PhysicalTable implements Table, SharedTables, WriteCarrier {
+  readonly storage: EngineTable;
+  readonly byTable: SeriesByTable;
+  private readonly tags: PhysicalTags;
+  private readonly logicalIds: Set<number> = new Set();
+  private knownLive: readonly string[] | undefined;
+  private unclean: boolean;
+  private schemaNow: TableSchema;
+  private labelIds: Map<string, number> = new Map();
+  private labelNames: Map<number, string> = new Map();
+
+  /**
+   * @param storage its region's table, under the storage schema
+   * @param unclean whether a logical table was dropped since files were last looked through
+   */
+  constructor(schema: TableSchema, storage: EngineTable, unclean: boolean) {
+    this.unclean = unclean;
+    this.storage = storage;
+    this.byTable = new SeriesByTable(storage.region.registry);
+    this.tags = new PhysicalTags({ registry: storage.region.registry, labelId: (name) => this.labelId(name) });
+    this.schemaNow = schema;
+    this.setSchema(schema);
+    storage.region.sharedBy = this;
+  }
+
+  get schema(): TableSchema {
+    return this.schemaNow;
+  }
+
+  get series(): SeriesView {
+    return this.tags;
+  }
+
+  /** The field of the region, in which the values of all logical tables are. */
+  get field(): ColumnSchema {
+    const field = this.storage.schema.columns.find(({ semantic }) => semantic === "field");
+    assert(field !== undefined, `physical table ${this.schema.name} has a field`);
+    return field;
+  }
+
+  /** Number of logical tables. */
+  get logicalCount(): number {
+    return this.logicalIds.size;
+  }
+
+  /** Takes a new version of the schema; the region's follows by itself. */
+  setSchema(schema: TableSchema): void {
+    // The engine's own columns are never NULL; what is stored says otherwise, since columns without a default are added as nullable ones.
+    const shown = (column: ColumnSchema): ColumnSchema => (isInternalColumn(schema, column.name) ? { ...column, nullable: false } : column);
+    this.schemaNow = { ...schema, columns: schema.columns.map(shown) };
+    const labels = schema.columns.filter(({ name, semantic }) => semantic === "tag" && !isInternalColumn(schema, name));
+    this.labelIds = new Map(labels.map(({ name, id }) => [name, id]));
+    this.labelNames = new Map(labels.map(({ name, id }) => [id, name]));
+  }
+
+  /** Id of a label column. */
+  labelId(name: string): number {
+    const id = this.labelIds.get(name);
+    assert(id !== undefined, `${name} is a label of ${this.schema.name}`);
+    return id;
+  }
+
+  /** Name of a label column. */
+  labelName(id: number): string {
+    const name = this.labelNames.get(id);
+    assert(name !== undefined, `${id} is a label of ${this.schema.name}`);
+    return name;
+  }
+
+  /** Takes in a logical table. */
+  adopt(tableId: number): void {
+    this.logicalIds.add(tableId);
+    this.knownLive = undefined;
+  }
+
+  /** Gives up a logical table that was dropped: its rows are no longer seen, and leave with the next flush or merge of their file. */
+  abandon(tableId: number): void {
+    this.logicalIds.delete(tableId);
+    this.knownLive = undefined;
+    this.unclean = true;
+  }
+
+  isUnclean(): boolean {
+    return this.unclean;
+  }
+
+  beginCleaning(): void {
+    this.unclean = false;
+  }
+
+  async filesToClean(share: number): Promise<readonly DataFile[]> {
+    const { registry } = this.storage.region;
+    const live = new Set<string | undefined>(this.liveIds());
+    const counts = await this.storage.countRows((series) => live.has(registry.dictionaryAt(0)[registry.codesAt(0)[series] as number]));
+    return [...counts].filter(([file, rows]) => file.rowCount - rows > file.rowCount * share).map(([file]) => file);
+  }
+
+  liveIds(): readonly string[] {
+    this.knownLive ??= Array.from(this.logicalIds, String);
+    return this.knownLive;
+  }
+
+  async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
+    this.storage.catchUp();
+    const names = this.schema.columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name);
+    const output = request.projection.map((name) => this.outputOf(name, names));
+    const stored = (name: string): ColumnSchema => this.columnNamed(name);
+    const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
+    const summaries = this.summariesOf(request, stored);
+    const { tags } = this;
+    const { registry } = this.storage.region;
+    const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
+    const selection = {
+      registry,
+      tags: tags.columnsAt(names),
+      fileTags: this.fileTagsOf(request.tagPredicates),
+      numbersOf: (predicates: readonly TagPredicate[]): Uint32Array => {
+        tags.prepare(used);
+        return this.numbersOf(predicates);
+      },
+    };
+    yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
+  }
+
+  async deleteRows(): Promise<void> {
+    throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
+  }
+
+  async deleteRange(): Promise<number> {
+    throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
+  }
+
+  /** Figures of pages that a scan may be answered with. `stored`: the column of the region that has a field's values. */
+  summariesOf(request: ScanRequest, stored: (name: string) => ColumnSchema): ResolvedSummaries | undefined {
+    return resolvedSummaries(request, timeIndexOf(this.storage.schema).id, (name) => {
+      const { id, type } = stored(name);
+      return { id, type, hasDefault: false, former: undefined }; // The field is as old as the table, and stays as it is.
+    });
+  }
+
+  /** Labels without which a file holds nothing of interest: it then has no such column, or no such value in it. */
+  fileTagsOf(predicates: readonly TagPredicate[]): readonly WantedTag[] {
+    return wantedTags(predicates, (name) => this.labelIds.get(name));
+  }
+
+  timeBounds(): TimeRange | undefined {
+    return this.storage.timeBounds();
+  }
+
+  statistics(): TableStatistics {
+    return this.storage.statistics();
+  }
+
+  /** Every series of a table that exists, under its own number, where the predicates accept it. */
+  private numbersOf(predicates: readonly TagPredicate[]): Uint32Array {
+    const { registry } = this.storage.region;
+    const live = new Set<string | undefined>(this.liveIds());
+    const tests = predicates.map((predicate) => ({ predicate, codes: this.tags.codesOf(predicate.column) }));
+    const accepts = tests.map(({ predicate, codes }) => ({
+      codes,
+      accepts: acceptedCodes(predicate, this.tags.dictionaryOf(predicate.column)),
+    }));
+    const isLive = Uint8Array.from(registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
+    accepts.push({ codes: registry.codesAt(0), accepts: isLive });
+    const numbers = new Uint32Array(registry.count);
+    for (let series = 0; series < numbers.length; series++) {
+      let isWanted = true;
+      for (const test of accepts) isWanted &&= test.accepts[test.codes[series] as number] === 1;
+      numbers[series] = isWanted ? series : DROPPED;
+    }
+    return numbers;
+  }
+
+  private outputOf(name: string, tagNames: readonly string[]): OutputColumn {
+    const column = this.columnNamed(name);
+    if (column.semantic === "timestamp") return { kind: "time" };
+    if (column.semantic === "tag") return { kind: "tag", position: tagNames.indexOf(name) };
+    return { kind: "field", column: { id: column.id, type: column.type, missing: undefined } };
+  }
+
+  private columnNamed(name: string): ColumnSchema {
+    const column = this.schema.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined) return column;
+    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
+  }
+}
+
+function acceptedCodes(predicate: TagPredicate, dictionary: readonly (string | undefined)[]): Uint8Array {
+  const values = predicate.kind === "in" ? new Set(predicate.values) : undefined;
+  const test = predicate.kind === "in" ? (value: string | undefined) => values?.has(value) === true : predicate.test;
+  return Uint8Array.from(dictionary, (value) => (test(value) ? 1 : 0));
+}

@@ -1,0 +1,46 @@
+/**
+ * Which series of a shared region belong to which logical table, kept up as series come: a scan of one table never looks at the others'.
+ */
+import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import { NumberList } from "./number-list.ts";
+
+const NONE: NumberList = new NumberList();
+
+/** Invariant: every series below `seen` is in the list of its table. */
+export class SeriesByTable {
+  private readonly registry: SeriesRegistry;
+  /** By the code of the table's id, the first tag of the registry. */
+  private readonly lists: (NumberList | undefined)[] = [];
+  private readonly codeOf: Map<number, number> = new Map();
+  private seen = 0;
+
+  constructor(registry: SeriesRegistry) {
+    this.registry = registry;
+  }
+
+  /** The region's numbers of a table's series, in the order in which they came. */
+  seriesOf(tableId: number): NumberList {
+    this.catchUp();
+    const code = this.codeOf.get(tableId);
+    return (code === undefined ? undefined : this.lists[code]) ?? NONE;
+  }
+
+  private catchUp(): void {
+    const { registry } = this;
+    const { count } = registry;
+    if (this.seen === count) return;
+    const codes = registry.codesAt(0);
+    const ids = registry.dictionaryAt(0);
+    for (let series = this.seen; series < count; series++) {
+      const code = codes[series] as number;
+      let list = this.lists[code];
+      if (list === undefined) {
+        list = new NumberList();
+        this.lists[code] = list;
+        this.codeOf.set(Number(ids[code]), code);
+      }
+      list.push(series);
+    }
+    this.seen = count;
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Limits of the OpenTSDB decoder beside those of every write (`base/limits.ts`).
+ */
+
+/** Most metrics that a decoder remembers; points of further ones are refused until the next request. Reason: each has arrays of its own. */
+export const METRICS_MAX = 65_536;
+
+/** Bytes of columns that a decoder keeps for the next request; beyond it starts with new ones. */
+export const RETAINED_BYTES_MAX: number = 64 * 1024 * 1024;
+
+/** Rows for which a metric has room at first: agents send a few points of each of many metrics. */
+export const ROWS_AT_FIRST = 16;
+
+/**
+ * Furthest that a time may lie from 1970, in milliseconds: the year 73,326. Reason: any two times are then near enough for one write.
+ * Error: the point is refused.
+ */
+export const TIME_MS_MAX: number = 2 ** 51 - 1;

@@ -1,0 +1,17 @@
+/** Errors of pipelines in the words of the contract. */
+import { DbError } from "../../base/error.ts";
+import { ERROR_QUOTE_CHARACTERS_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { jsonText } from "./json-text.ts";
+import type { PipelineValue } from "./value.ts";
+
+/** A definition or a row that is refused. */
+export function failure(message: string): DbError {
+  return new DbError(StatusCode.InvalidArguments, message);
+}
+
+/** A value as messages quote it: its JSON, cut. */
+export function quoted(value: PipelineValue): string {
+  const text = typeof value === "string" ? value : jsonText(value);
+  return text.length > ERROR_QUOTE_CHARACTERS_MAX ? `${text.slice(0, ERROR_QUOTE_CHARACTERS_MAX)}…` : text;
+}

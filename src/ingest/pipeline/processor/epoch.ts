@@ -1,0 +1,55 @@
+/** `epoch`: numbers since 1970 to moments. */
+import type { TimeUnit } from "../../../column/data-type.ts";
+import type { Options } from "../definition.ts";
+import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../value.ts";
+import { type Processor, valueProcessor, wrongType } from "./processor.ts";
+
+const UNITS: Readonly<Record<string, TimeUnit>> = {
+  s: "second",
+  sec: "second",
+  second: "second",
+  ms: "millisecond",
+  milli: "millisecond",
+  millisecond: "millisecond",
+  us: "microsecond",
+  micro: "microsecond",
+  microsecond: "microsecond",
+  ns: "nanosecond",
+  nano: "nanosecond",
+  nanosecond: "nanosecond",
+};
+const TIME_MAX = 2n ** 63n - 1n;
+
+/** The unit of a resolution's name; undefined when it is none. */
+export function unitOf(name: string): TimeUnit | undefined {
+  const lower = name.trim().toLowerCase();
+  return Object.hasOwn(UNITS, lower) ? UNITS[lower] : undefined;
+}
+
+/** The moment of an int, a text of digits, a float (cut) or a moment; undefined when the value is none or exceeds 64 bits. */
+export function epochTime(value: PipelineValue, unit: TimeUnit): PipelineTime | undefined {
+  const number = value instanceof WholeFloat ? value.value : value;
+  let units: bigint;
+  if (typeof number === "number") {
+    if (!Number.isFinite(number)) return undefined;
+    units = BigInt(Math.trunc(number));
+  } else if (typeof number === "bigint") units = number;
+  else if (typeof number === "string" && /^[+-]?\d{1,20}$/.test(number)) units = BigInt(number.replace(/^\+/, ""));
+  else if (number instanceof PipelineTime) units = timeIn(number, unit);
+  else return undefined;
+  return units > TIME_MAX || units < -TIME_MAX ? undefined : new PipelineTime(units, unit);
+}
+
+/** Compiles an `epoch` processor. @throws DbError InvalidArguments */
+export function epochProcessor(options: Options): Processor {
+  const resolution = options.text("resolution") ?? "ms";
+  const unit = unitOf(resolution);
+  if (unit === undefined) throw options.refused("resolution", `must be s, ms, us or ns, but is ${resolution}`);
+  const processor = valueProcessor(options, (value) => {
+    const time = epochTime(value, unit);
+    if (time !== undefined) return time;
+    throw wrongType("epoch", kindOf(value) === "string" ? "a string of digits as" : "number, time or string", value);
+  });
+  if (options.ignoreMissing) return processor;
+  return { ...processor, times: options.fields().map(({ output }) => ({ name: output, unit })) };
+}

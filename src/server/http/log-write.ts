@@ -1,0 +1,118 @@
+/**
+ * Rows through a pipeline into tables: what all endpoints of logs share.
+ *
+ *   admit ─► decode ─► CompiledPipeline.run, a table at a time ─► one write a group, all started in the turn of the decoding
+ */
+import { DbError, toDbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { ReadyPipeline } from "../../db/pipelines/pipeline-store.ts";
+import type { PipelineGroup } from "../../ingest/pipeline/types.ts";
+import type { PipelineValue } from "../../ingest/pipeline/value.ts";
+import type { WriteBatch, WriteResult } from "../../table/write-batch.ts";
+import { decodedAndWritten } from "./decoded-and-written.ts";
+import type { Exchange } from "./exchange.ts";
+import { databaseLabel, type LogDoor } from "./log-door.ts";
+import type { LogProtocol } from "./log-metrics.ts";
+import type { IngestServerOptions } from "./options.ts";
+import { isTableName, type WriteDoor, writeOptionsOf } from "./write-door.ts";
+
+/** Items of one table. */
+export interface TableItems {
+  readonly table: string;
+  readonly rows: readonly PipelineValue[];
+}
+
+/** How items are written. */
+export interface LogWrite {
+  readonly protocol: LogProtocol;
+  readonly door: WriteDoor;
+  readonly pipeline: ReadyPipeline;
+  readonly skipError: boolean;
+  readonly ignoreErrors: boolean;
+  readonly maxNestedLevels: number | undefined;
+  readonly nowNanos: bigint;
+  readonly semantics: Readonly<Record<string, string>>;
+  /** The items, made anew with each call: a pipeline changes them. @throws DbError */
+  readonly items: () => readonly TableItems[];
+  /** What is written instead of a group's batch. */
+  readonly changed?: (batch: WriteBatch) => WriteBatch;
+}
+
+/** What became of them. */
+export interface LogsWritten {
+  /** Rows of each group that was written, in order. */
+  readonly affected: readonly number[];
+  /** Why a group was not written; others may have been. */
+  readonly failure: DbError | undefined;
+}
+
+/** Writes items. @throws DbError when they cannot be decoded or a row fails: then nothing is written */
+export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: LogWrite): Promise<LogsWritten> {
+  const { options, metrics } = logDoor;
+  // By group, so that a group which was written is not written again with the others.
+  const written = new Map<number, WriteResult>();
+  return decodedAndWritten(async () => {
+    await options.db.admit(exchange.signal);
+    const groups = groupsOf(exchange, logDoor, write);
+    const outcomes = await Promise.allSettled(
+      groups.map(async (group, index) => written.get(index) ?? writeGroup(group, exchange, options, write)),
+    );
+    let failure: DbError | undefined;
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === "fulfilled") written.set(index, outcome.value);
+      else failure = worse(failure, outcome.reason);
+    }
+    if (failure?.code === StatusCode.RegionBusy) throw failure;
+    const affected = [...written].sort(([a], [b]) => a - b).map(([, { rowCount }]) => rowCount);
+    const rowCount = affected.reduce((sum, count) => sum + count, 0);
+    metrics.wrote(write.protocol, databaseLabel(exchange, logDoor), rowCount);
+    return { affected, failure };
+  });
+}
+
+/** The one to report: a bug before all, a table that changed meanwhile last, since then the whole is tried again. */
+function worse(failure: DbError | undefined, reason: unknown): DbError {
+  const error = toDbError(reason);
+  if (error.code === StatusCode.Internal || error.code === StatusCode.Unknown) throw reason;
+  return failure === undefined || failure.code === StatusCode.RegionBusy ? error : failure;
+}
+
+function writeGroup(group: PipelineGroup, exchange: Exchange, options: IngestServerOptions, write: LogWrite): Promise<WriteResult> {
+  const { door, semantics, changed } = write;
+  const hints = group.hints.size === 0 ? door.hints : new Map([...door.hints, ...group.hints]);
+  const batch = changed === undefined ? group.batch : changed(group.batch);
+  return options.db.write(batch, { ...door.session, signal: exchange.signal }, writeOptionsOf(hints, options, "log", semantics));
+}
+
+/** Runs the pipeline. @throws DbError InvalidArguments */
+function groupsOf(exchange: Exchange, { options, metrics }: LogDoor, write: LogWrite): readonly PipelineGroup[] {
+  const { pipeline, maxNestedLevels } = write;
+  let filtered = 0;
+  let failed = 0;
+  const groups = write.items().flatMap(({ table, rows }) => {
+    const result = pipeline.compiled.run(rows, {
+      database: exchange.database,
+      table,
+      skipError: write.skipError,
+      ignoreErrors: write.ignoreErrors,
+      nowNanos: write.nowNanos,
+      timeColumn: options.influx.timeColumn,
+      schemas: options.db.schemas,
+      pipelineOf: (name) => pipeline.pipelineOf(name),
+      ...(maxNestedLevels === undefined ? {} : { maxNestedLevels }),
+    });
+    filtered += result.filteredCount;
+    failed += result.failedCount;
+    return result.groups;
+  });
+  for (const { batch } of groups) for (const { table } of batch.tables) checkTable(table);
+  if (filtered > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
+  if (failed > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
+  return groups;
+}
+
+/** @throws DbError InvalidArguments */
+function checkTable(table: string): void {
+  if (isTableName(table)) return;
+  throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table.slice(0, 120)}`);
+}

@@ -1,0 +1,141 @@
+/**
+ * OpenTSDB's telnet protocol over TCP: `put` lines without credentials, off unless `opentsdb.addr` is set (contract README 9).
+ */
+import { Counter, Gauge } from "prom-client";
+import type { Clock } from "../../base/clock.ts";
+import { DbError } from "../../base/error.ts";
+import type { Logger } from "../../base/log.ts";
+import type { MetricRegistry } from "../../base/metrics.ts";
+import type { ServerMemory } from "../../base/server-memory.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { DEFAULT_USER } from "../../db/auth/user.ts";
+import type { IngestDb } from "../../db/db.ts";
+import { OpenTsdbDecoder } from "../../ingest/opentsdb/decode.ts";
+import { decodedAndWritten } from "../http/decoded-and-written.ts";
+import { LineDecoders } from "../http/line-decoders.ts";
+import { OPENTSDB_SEMANTICS } from "../http/opentsdb.ts";
+import { isTableName } from "../http/write-door.ts";
+import { CONNECTIONS_MAX, IDLE_SECONDS } from "./limits.ts";
+import { type LineServer, LineSession } from "./line-session.ts";
+
+/** Database that lines are written to: they cannot name another. */
+const DATABASE = "public";
+
+/** What the listener needs. */
+export interface TelnetOptions {
+  readonly hostname: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly db: IngestDb;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Where what decoders learnt is counted. */
+  readonly memory: ServerMemory;
+  /** What `version` answers. */
+  readonly version: string;
+  /** False: no line makes a table or a column. */
+  readonly autoCreateTable: boolean;
+}
+
+/** A running listener. */
+export interface TelnetListener {
+  readonly port: number;
+  /** Stops accepting and reading, waits for writes in flight for at most `graceMs`, and closes all connections. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
+export function startTelnetListener(options: TelnetOptions): TelnetListener {
+  const { hostname, port, logger } = options;
+  const sessions = new Set<LineSession>();
+  const sockets = new Set<Bun.Socket<LineSession | undefined>>();
+  const server = lineServer(options, sessions);
+  let listener: Bun.TCPSocketListener<LineSession | undefined>;
+  try {
+    listener = Bun.listen<LineSession | undefined>({
+      hostname,
+      port,
+      socket: {
+        open(socket) {
+          if (sessions.size >= CONNECTIONS_MAX) {
+            socket.end("error: too many connections\n");
+            return;
+          }
+          socket.timeout(IDLE_SECONDS);
+          socket.data = new LineSession(
+            {
+              write: (bytes) => socket.write(bytes),
+              pause: () => socket.pause(),
+              resume: () => socket.resume(),
+              end: () => socket.end(),
+            },
+            server,
+          );
+          sessions.add(socket.data);
+          sockets.add(socket);
+        },
+        data: (socket, chunk) => socket.data?.data(chunk),
+        drain: (socket) => socket.data?.drained(),
+        timeout: (socket) => socket.terminate(),
+        error: (socket) => socket.terminate(),
+        close(socket) {
+          sockets.delete(socket);
+          if (socket.data === undefined) return;
+          sessions.delete(socket.data);
+          socket.data.closed();
+        },
+      },
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${hostname}:${port} for OpenTSDB (opentsdb.addr): ${why}`, {
+      cause,
+    });
+  }
+  logger.info({ address: `${hostname}:${listener.port}` }, "OpenTSDB listens: lines carry no credentials");
+  return {
+    port: listener.port,
+    stop: async (graceMs) => {
+      listener.stop(false);
+      const finished = Promise.all([...sessions].map((session) => session.finish()));
+      const late = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => late.resolve(undefined), graceMs);
+      await Promise.race([finished, late.promise]);
+      clearTimeout(timer);
+      for (const socket of sockets) socket.terminate();
+    },
+  };
+}
+
+/** What all sessions share: a decoder, since a round is decoded and handed to the log in one turn. */
+function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>): LineServer {
+  const { db, metrics, memory, logger, version } = options;
+  const registers = [metrics.registry];
+  const connections: Gauge = new Gauge({
+    name: "greptime_servers_opentsdb_connection_count",
+    help: "telnet connections",
+    registers,
+    collect: () => connections.set(sessions.size),
+  });
+  const points = new Counter({ name: "greptime_servers_opentsdb_line_points", help: "data points put over TCP", registers });
+  const decoders = new LineDecoders(() => new OpenTsdbDecoder(), options.clock);
+  memory.register("decoders", decoders);
+  const tableOptions = { comment: "Created on insertion", ...OPENTSDB_SEMANTICS };
+  return {
+    version,
+    failed: (error) => logger.warn({ error: error.message }, "cannot write the points of a telnet connection"),
+    write: (lines) =>
+      decodedAndWritten(async () => {
+        await db.admit();
+        const decoder = decoders.of(DATABASE);
+        decoder.begin({ database: DATABASE, schemas: db.schemas, acceptsTable: isTableName });
+        lines((bytes, start, end) => decoder.line(bytes, start, end));
+        const { batch, rowCount } = decoder.taken();
+        if (rowCount === 0) return;
+        const session = { database: DATABASE, timeZone: "UTC", user: DEFAULT_USER, signal: new AbortController().signal };
+        await db.write(batch, session, { autoCreate: options.autoCreateTable, tableOptions });
+        points.inc(rowCount);
+      }),
+  };
+}

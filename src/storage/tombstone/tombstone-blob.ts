@@ -1,0 +1,82 @@
+/**
+ * Tombstones in a data file, beside its Parquet data (`../sst/FORMAT.md`): the series as in a series index, then the stretches as
+ * differences, which compress to almost nothing where rows come at a steady pace.
+ */
+import { ByteReader } from "../../base/byte-reader.ts";
+import { ByteWriter } from "../../base/byte-writer.ts";
+import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series-index.ts";
+import { usedCodes } from "../sst/used-codes.ts";
+import type { SeriesTags } from "../series/series-ranks.ts";
+import type { TombstoneSet } from "./tombstone-set.ts";
+
+/** Name of the blob in the file. */
+export const TOMBSTONE_BLOB = "tombstones";
+const VERSION = 1;
+
+/** What a file deletes: run r of `series` is one series, whose stretches are `[ends[r - 1] ?? 0, ends[r])`. */
+export interface StoredTombstones {
+  readonly series: SeriesIndex;
+  readonly firsts: Float64Array;
+  readonly lasts: Float64Array;
+}
+
+/**
+ * Encodes a set, compressed.
+ *
+ * @param columnIds tag columns in key order
+ * @param tags of the set's series, in their order, one column of codes a tag column
+ */
+export function encodeTombstones(set: TombstoneSet, columnIds: readonly number[], tags: SeriesTags): Uint8Array {
+  const used = columnIds.map((_, c) => usedCodes(set.series.length, (run) => tags.codes[c]![run]!, tags.dictionaries[c] ?? []));
+  const series = encodeSeriesIndex({
+    columnIds,
+    dictionaries: used.map(({ dictionary }) => dictionary),
+    codes: used.map(({ codes }) => codes),
+    ends: set.ends,
+    timeBase: set.base,
+    firstTimes: Float64Array.from(set.series, (_, run) => set.firsts[set.startOf(run)]!),
+    lastTimes: Float64Array.from(set.ends, (end) => set.lasts[end - 1]!),
+  });
+  const plain = new ByteWriter(1 << 16);
+  for (let run = 0; run < set.series.length; run++) {
+    let before = 0;
+    for (let i = set.startOf(run); i < set.ends[run]!; i++) {
+      plain.varint(set.firsts[i]! - before);
+      plain.varint(set.lasts[i]! - set.firsts[i]!);
+      before = set.lasts[i]!;
+    }
+  }
+  const out = new ByteWriter(16);
+  out.u32(VERSION);
+  out.u32(series.length);
+  out.raw(series);
+  out.u53(plain.length);
+  out.raw(Bun.zstdCompressSync(plain.bytes(), { level: 1 }));
+  return out.copy();
+}
+
+/** Decodes what `encodeTombstones` made. @throws ByteReadError or Error when the bytes are damaged; the caller names the file */
+export function decodeTombstones(bytes: Uint8Array): StoredTombstones {
+  const input = new ByteReader(bytes);
+  const version = input.u32();
+  if (version !== VERSION) throw new Error(`tombstones have version ${version}, which this server does not know`);
+  const series = decodeSeriesIndex(input.raw(input.u32()));
+  const plainBytes = input.u53();
+  const plain = new Uint8Array(Bun.zstdDecompressSync(input.raw(input.remaining)));
+  if (plain.length !== plainBytes) throw new Error(`tombstones of ${plainBytes} bytes; got ${plain.length}`);
+  const count = series.ends.at(-1) ?? 0;
+  if (count * 2 > plain.length) throw new Error(`${count} stretches in ${plain.length} bytes`);
+  const firsts = new Float64Array(count);
+  const lasts = new Float64Array(count);
+  const stretches = new ByteReader(plain);
+  let at = 0;
+  for (const end of series.ends) {
+    for (let before = 0; at < end; at++) {
+      firsts[at] = before + stretches.varint();
+      lasts[at] = firsts[at]! + stretches.varint();
+      before = lasts[at]!;
+    }
+  }
+  if (stretches.remaining > 0) throw new Error(`stretches end ${stretches.remaining} bytes before their blob`);
+  return { series, firsts, lasts };
+}

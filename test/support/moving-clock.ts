@@ -1,0 +1,24 @@
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { epochMillis, epochNanos, type EpochMillis, type EpochNanos } from "../../src/base/units.ts";
+
+/** A wall clock that stands until it is moved. Durations are measured as ever. */
+export class MovingClock implements Clock {
+  /** Nanoseconds since 1970. */
+  nanos: bigint;
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos;
+  }
+
+  nowMillis(): EpochMillis {
+    return epochMillis(Number(this.nanos / 1_000_000n));
+  }
+
+  nowNanos(): EpochNanos {
+    return epochNanos(this.nanos);
+  }
+
+  monotonicMillis(): number {
+    return systemClock.monotonicMillis();
+  }
+}
