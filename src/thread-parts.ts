@@ -14,6 +14,8 @@ import type { Wal } from "./storage/wal/wal.ts";
 
 /** Name of the time index of tables that writes make. */
 const TIME_COLUMN = "greptime_timestamp";
+/** Name of the one field of tables of metrics. */
+const VALUE_COLUMN = "greptime_value";
 
 /**
  * Opens the log of a thread; 0 is the main thread.
@@ -50,7 +52,7 @@ export function listening(
   sharesPort: boolean,
   threads: number,
 ): Omit<IngestServerOptions, "db" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
-  const { http, influxdb, opentsdb, general } = settings;
+  const { http, influxdb, opentsdb, prom_store: promStore, general } = settings;
   return {
     hostname: http.addr.host,
     port: http.addr.port,
@@ -71,5 +73,12 @@ export function listening(
       createDecoder: () => new InfluxDecoder(),
     },
     opentsdb: { enabled: opentsdb.enable },
+    prometheus: {
+      enabled: promStore.enable,
+      metricEngine: promStore.withMetricEngine,
+      validation: promStore.validationMode,
+      timeColumn: TIME_COLUMN,
+      valueColumn: VALUE_COLUMN,
+    },
   };
 }

@@ -51,12 +51,16 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { ...NO_TLS, enable: OFF },
   },
   jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
-  otlp: { why: "OTLP is not available in this version", keys: "enable trace_ingest_chunk_size", neutral: { enable: OFF } },
+  otlp: {
+    why: "OTLP over HTTP is always on, and spans are checked one by one",
+    keys: "enable trace_ingest_chunk_size",
+    neutral: { enable: [true] },
+  },
   prom_store: {
-    why: "Prometheus remote storage is not available in this version",
-    keys: `enable with_metric_engine prom_validation_mode experimental_enable_prometheus_native_histogram pending_rows_flush_interval
-      max_batch_rows max_concurrent_flushes worker_channel_capacity max_inflight_requests flow_notification_queue_capacity`,
-    neutral: { enable: OFF },
+    why: "each remote write is durable on its own; the log gathers those that come together",
+    keys: `pending_rows_flush_interval max_batch_rows max_concurrent_flushes worker_channel_capacity max_inflight_requests
+      flow_notification_queue_capacity`,
+    neutral: { pending_rows_flush_interval: ["0s"] },
   },
   wal: {
     why: "the log has other settings here: wal.dir, wal.sync, wal.sync_interval, wal.segment_size, wal.recovery",
@@ -111,6 +115,10 @@ const SINGLE: readonly InertKey[] = [
   inert("wal.sync_write", "use wal.sync: always is the default", [true]),
   inert("wal.sync_period", "use wal.sync_interval with wal.sync = interval", []),
   inert("wal.file_size", "use wal.segment_size", []),
+  {
+    ...inert("prom_store.experimental_enable_prometheus_native_histogram", "native histograms cannot be stored in this version", OFF),
+    isRefused: true,
+  },
   { ...inert("wal.provider", "the log is always a local one", ["raft_engine"]), isRefused: true },
 ];
 

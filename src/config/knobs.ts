@@ -168,8 +168,8 @@ export const KNOBS: Knobs = {
       key: "http.is_strict_mode",
       kind: bool,
       default: false,
-      inert: { why: "this version takes no Prometheus writes, which it is about", neutral: false },
-      reason: "True refuses Prometheus writes with invalid UTF-8 or label names.",
+      inert: { why: "prom_store.prom_validation_mode says how Prometheus writes are checked", neutral: false },
+      reason: "Clients of the contract look for the key.",
     },
     corsAllowedOrigins: {
       key: "http.cors_allowed_origins",
@@ -207,6 +207,21 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: false,
       reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
+    },
+  },
+  prom_store: {
+    enable: { key: "prom_store.enable", kind: bool, default: true, reason: "Prometheus can write and read out of the box." },
+    withMetricEngine: {
+      key: "prom_store.with_metric_engine",
+      kind: bool,
+      default: true,
+      reason: "Thousands of small tables share one physical table: one log record, file and flush for all metrics of a request.",
+    },
+    validationMode: {
+      key: "prom_store.prom_validation_mode",
+      kind: choice("strict", "lossy", "unchecked"),
+      default: "strict",
+      reason: "Labels that are not UTF-8 are refused. lossy and unchecked replace what is not.",
     },
   },
   wal: {

@@ -299,6 +299,11 @@ default_merge_mode = "last_non_null"
 enable = true
 allow_unauthenticated = false
 
+[prom_store]
+enable = true
+with_metric_engine = true
+prom_validation_mode = "strict"
+
 [wal]
 dir = "./varve_data/wal"
 sync = "always"

@@ -82,6 +82,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     http: section("http", storage),
     influxdb: section("influxdb", storage),
     opentsdb: section("opentsdb", storage),
+    prom_store: section("prom_store", storage),
     wal: section("wal", storage),
     storage: section("storage", storage),
     write: section("write", storage),

@@ -31,7 +31,7 @@ export interface HttpSettings {
   readonly timeoutMs: DurationMillis;
   /** Limit of a decompressed body; 0: none. */
   readonly bodyBytesMax: ByteLength;
-  /** True: Prometheus writes with invalid UTF-8 or label names are refused. */
+  /** Has no effect: `prom_store.prom_validation_mode` has. */
   readonly isStrictMode: boolean;
   /** Origins that may read answers; empty: any. */
   readonly corsAllowedOrigins: readonly string[];
@@ -56,6 +56,16 @@ export interface OpentsdbSettings {
   readonly addr: Address | undefined;
   /** True: lines are taken over TCP although a user provider is set; they carry no credentials. */
   readonly allowUnauthenticated: boolean;
+}
+
+/** `[prom_store]`. */
+export interface PromStoreSettings {
+  /** False: the routes answer 404. */
+  readonly enable: boolean;
+  /** False: every metric is an ordinary table. */
+  readonly withMetricEngine: boolean;
+  /** What is done about labels that are not UTF-8. */
+  readonly validationMode: "strict" | "lossy" | "unchecked";
 }
 
 /** When the log is on disk relative to the acknowledgement. */
@@ -132,6 +142,7 @@ export interface Settings {
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
   readonly opentsdb: OpentsdbSettings;
+  readonly prom_store: PromStoreSettings;
   readonly wal: WalSettings;
   readonly storage: StorageSettings;
   readonly write: WriteSettings;

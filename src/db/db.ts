@@ -2,7 +2,7 @@
  * The facade that every server calls. Knows sessions and permissions; the work is done by the engine and the query layer below.
  */
 import type { StatementResult } from "../query/statement-result.ts";
-import type { DatabaseInfo } from "../table/catalog.ts";
+import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
 import type { Session } from "./session.ts";
 
@@ -50,5 +50,11 @@ export interface Db extends IngestDb {
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
   createDatabase(name: string, session: Session): Promise<boolean>;
   databases(): readonly DatabaseInfo[];
+  /**
+   * A table of the session's database to be read; undefined when there is none.
+   *
+   * @throws DbError PermissionDenied, DatabaseNotFound
+   */
+  table(name: string, session: Session): Table | undefined;
   health(): Health;
 }

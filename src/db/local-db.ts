@@ -11,7 +11,7 @@ import type { AdminOperations, QueryContext } from "../query/query-context.ts";
 import { parseSql } from "../query/sql/parse.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { Trouble } from "../base/troubles.ts";
-import type { Catalog, DatabaseInfo } from "../table/catalog.ts";
+import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
@@ -97,6 +97,12 @@ export class LocalDb implements Db {
 
   databases(): readonly DatabaseInfo[] {
     return this.engine.databases();
+  }
+
+  table(name: string, session: Session): Table | undefined {
+    this.checkDatabase(session);
+    this.authorize(session, "read");
+    return this.engine.table(session.database, name);
   }
 
   health(): Health {

@@ -53,6 +53,8 @@ export interface WriteOptions {
   readonly autoCreate: boolean;
   /** Options of tables created on the way, e.g. `merge_mode`. */
   readonly tableOptions: Readonly<Record<string, string>>;
+  /** Options of single logical tables created on the way, which add to `tableOptions`. */
+  readonly optionsOfTables?: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
   readonly physicalTable?: string;
 }

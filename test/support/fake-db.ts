@@ -10,7 +10,7 @@ import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Db, Health } from "../../src/db/db.ts";
 import type { Session } from "../../src/db/session.ts";
 import type { StatementResult } from "../../src/query/statement-result.ts";
-import type { DatabaseInfo } from "../../src/table/catalog.ts";
+import type { DatabaseInfo, Table } from "../../src/table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
 
 /** One call of `write`. */
@@ -88,6 +88,10 @@ export class FakeDb implements Db {
 
   databases(): readonly DatabaseInfo[] {
     return this.names.map((name) => ({ name, options: {} }));
+  }
+
+  table(): Table | undefined {
+    return undefined;
   }
 
   health(): Health {

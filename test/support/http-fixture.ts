@@ -108,6 +108,13 @@ function fixtureOptions(
       createDecoder: () => fakeDecoder(bodies),
     },
     opentsdb: { enabled: true },
+    prometheus: {
+      enabled: true,
+      metricEngine: true,
+      validation: "strict",
+      timeColumn: "greptime_timestamp",
+      valueColumn: "greptime_value",
+    },
     build: {
       product: "Varve",
       app: "greptime-standalone",

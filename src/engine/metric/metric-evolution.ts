@@ -134,7 +134,7 @@ function logicalDefinition(
     columns: [physicalTime === undefined ? time : { ...time, type: physicalTime.type }, value, ...primaryKey.map(tagColumn)],
     primaryKey,
     engine: METRIC_ENGINE,
-    options: logicalOptionsOf(options.tableOptions, write.table),
+    options: logicalOptionsOf({ ...options.tableOptions, ...options.optionsOfTables?.get(name) }, write.table),
   };
 }
 

@@ -97,11 +97,12 @@ function decodeElements(source: Uint8Array, start: number, target: Uint8Array<Ar
   if (out !== length) throw new SnappyError(`it ends after ${out} of ${length} bytes`);
 }
 
+/** One to four bytes as a number, a small integer unless it needs all 32 bits: with a power in it, every index below was a double. */
 function littleEndian(source: Uint8Array, at: number, bytes: number): number {
-  // Not by powers of two: with them a body of short copies, as of log lines, decoded at 80 MB/s.
-  let value = 0;
-  for (let i = at + bytes - 1; i >= at; i--) value = value * 256 + (source[i] as number);
-  return value;
+  let value = source[at] as number;
+  if (bytes > 1) value |= (source[at + 1] as number) << 8;
+  if (bytes > 2) value |= (source[at + 2] as number) << 16;
+  return bytes > 3 ? value + (source[at + 3] as number) * 0x100_0000 : value;
 }
 
 function endsInside(element: number): SnappyError {

@@ -15,6 +15,11 @@ export class HttpMetrics {
   readonly errors: Counter<"protocol">;
   readonly sqlSeconds: Histogram<"db">;
   readonly influxWriteSeconds: Histogram<"db">;
+  readonly prometheusWriteSeconds: Histogram<"db" | "version">;
+  readonly prometheusReadSeconds: Histogram<"db">;
+  /** Unfolding and decoding alone. */
+  readonly prometheusCodecSeconds: Histogram<"type" | "version">;
+  readonly prometheusSamples: Counter<"db" | "version">;
   /** Requests that found no room for their body. */
   readonly bodiesRejected: Counter<"reason">;
   private readonly metrics: MetricRegistry;
@@ -37,6 +42,27 @@ export class HttpMetrics {
     const elapsed = (name: string, help: string): Histogram<"db"> => new Histogram({ name, help, labelNames: ["db"], buckets, registers });
     this.sqlSeconds = elapsed("greptime_servers_http_sql_elapsed", "seconds a request to /v1/sql takes");
     this.influxWriteSeconds = elapsed("greptime_servers_http_influxdb_write_elapsed", "seconds a write of line protocol takes");
+    this.prometheusWriteSeconds = new Histogram({
+      name: "greptime_servers_http_prometheus_write_elapsed",
+      help: "seconds a Prometheus remote write takes",
+      labelNames: ["db", "version"],
+      buckets,
+      registers,
+    });
+    this.prometheusReadSeconds = elapsed("greptime_servers_http_prometheus_read_elapsed", "seconds a Prometheus remote read takes");
+    this.prometheusCodecSeconds = new Histogram({
+      name: "greptime_servers_http_prometheus_codec_elapsed",
+      help: "seconds that unfolding and decoding a Prometheus request takes",
+      labelNames: ["type", "version"],
+      buckets,
+      registers,
+    });
+    this.prometheusSamples = new Counter({
+      name: "greptime_servers_prometheus_remote_write_samples",
+      help: "samples of Prometheus remote writes that were stored",
+      labelNames: ["db", "version"],
+      registers,
+    });
     this.authFailures = new Counter({
       name: "greptime_servers_auth_failure_count",
       help: "requests and connections without valid credentials",

@@ -2,15 +2,12 @@
  * The HTTP listener of an ingest thread: serves writes by itself, and passes every other request on to the thread that owns the tables. It
  * shares its address with the other threads' listeners; the system spreads connections over them.
  */
-import { influxRoutes } from "./influx.ts";
 import { forwardTo } from "./forward.ts";
 import { type HttpListener, openListener } from "./listener.ts";
-import { lokiRoutes } from "./loki.ts";
 import { FORWARDED_MAX } from "./limits.ts";
-import { logRoutes } from "./log-routes.ts";
-import { opentsdbRoutes } from "./opentsdb.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
+import { writeRoutes } from "./write-routes.ts";
 
 /**
  * Starts the listener.
@@ -21,12 +18,7 @@ import { HttpService } from "./service.ts";
  */
 export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
   const service = new HttpService(options, {
-    routes: (metrics) => [
-      ...influxRoutes(options, metrics),
-      ...lokiRoutes(options),
-      ...opentsdbRoutes(options),
-      ...logRoutes(options, undefined),
-    ],
+    routes: (metrics, failures) => writeRoutes(options, metrics, failures, undefined),
     forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
   });
   return openListener(options, service);

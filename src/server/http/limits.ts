@@ -61,3 +61,6 @@ export const FORWARDED_MAX = 240;
 
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;
+
+/** Largest buffer for snappy blocks that a thread keeps; larger blocks are unfolded into memory of their own. */
+export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;

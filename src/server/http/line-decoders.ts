@@ -55,7 +55,7 @@ export class LineDecoders<D extends KeptDecoder = LineDecoder> implements Memory
   }
 
   /** The decoder of a database. */
-  of(database: string): D {
+  of(database: string, create: () => D = this.create): D {
     const now = this.clock.monotonicMillis();
     const kept = this.decoders.get(database);
     if (kept !== undefined) {
@@ -67,7 +67,7 @@ export class LineDecoders<D extends KeptDecoder = LineDecoder> implements Memory
       }
       return kept.decoder;
     }
-    const decoder = this.create();
+    const decoder = create();
     this.decoders.set(database, { decoder, usedMs: now });
     if (this.decoders.size > LINE_DECODERS_MAX) this.dropOldest();
     return decoder;

@@ -9,6 +9,7 @@ import type { ServerMemory } from "../../base/server-memory.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
+import type { ValidationMode } from "../../ingest/prometheus/types.ts";
 
 /** Who this server is, for `/`, `/status` and `greptime_app_version`. */
 export interface BuildInfo {
@@ -40,6 +41,17 @@ export interface InfluxOptions {
   /** Name of the time index of tables made by writes. */
   readonly timeColumn: string;
   createDecoder(): LineDecoder;
+}
+
+/** Settings of the Prometheus endpoints. */
+export interface PrometheusOptions {
+  readonly enabled: boolean;
+  /** False: every metric is an ordinary table. */
+  readonly metricEngine: boolean;
+  readonly validation: ValidationMode;
+  /** Names of the columns of tables made by writes. */
+  readonly timeColumn: string;
+  readonly valueColumn: string;
 }
 
 /** The log filter in force, and how to change it. */
@@ -82,6 +94,7 @@ export interface IngestServerOptions {
   readonly influx: InfluxOptions;
   /** The put endpoint of OpenTSDB. */
   readonly opentsdb: { readonly enabled: boolean };
+  readonly prometheus: PrometheusOptions;
   /** Called once a broken invariant was answered with 500: the process should stop. */
   onBug(error: AssertionError): void;
 }

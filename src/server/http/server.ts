@@ -7,15 +7,13 @@ import { adminRoutes } from "./admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./influx-query.ts";
-import { influxRoutes } from "./influx.ts";
-import { lokiRoutes } from "./loki.ts";
 import { type HttpListener, openListener } from "./listener.ts";
-import { opentsdbRoutes } from "./opentsdb.ts";
 import type { HttpServerOptions } from "./options.ts";
-import { logRoutes } from "./log-routes.ts";
 import { pipelineRoutes } from "./pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusReadRoutes } from "./prometheus-read.ts";
 import { sqlRoutes } from "./sql.ts";
+import { writeRoutes } from "./write-routes.ts";
 
 /** A running listener with all routes. */
 export interface HttpServer extends HttpListener {
@@ -37,12 +35,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     routes: (metrics, failures) => [
       ...adminRoutes(options),
       ...sqlRoutes(options, metrics, failures),
-      ...influxRoutes(options, metrics),
       ...influxQueryRoutes(options),
-      ...lokiRoutes(options),
-      ...opentsdbRoutes(options),
-      ...logRoutes(options, pipelines),
+      ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
+      ...prometheusReadRoutes(options, metrics),
     ],
   });
   const listener = openListener(options, service);

@@ -23,8 +23,8 @@ export function isTableName(name: string): boolean {
   return TABLE_NAME.test(name);
 }
 
-/** How tables are made (contract ingest.md 0.7). "log" and "trace" tables keep every row. */
-export type Creation = "physical" | "last_non_null" | "log" | "trace";
+/** How tables are made (contract ingest.md 0.7). "log" and "trace" tables keep every row, "logical" ones the newest. */
+export type Creation = "physical" | "logical" | "last_non_null" | "log" | "trace";
 
 /** A request that may write. */
 export interface WriteDoor {
@@ -69,7 +69,8 @@ export function writeOptionsOf(
 ): WriteOptions {
   const tableOptions: Record<string, string> = { comment: "Created on insertion", ...semantics, ...hintedTableOptions(hints) };
   if (creation === "log" || creation === "trace") tableOptions["append_mode"] = "true";
-  else Object.assign(tableOptions, mergingOf(hints, creation === "physical" ? undefined : options.influx.defaultMergeMode));
+  else if (creation !== "logical")
+    Object.assign(tableOptions, mergingOf(hints, creation === "physical" ? undefined : options.influx.defaultMergeMode));
   return { autoCreate: autoCreateOf(hints, options.autoCreateTable), tableOptions };
 }
 

@@ -1,0 +1,124 @@
+/**
+ * OTLP's JSON form to its protobuf form, so that one decoder serves both. Source: opentelemetry.io/docs/specs/otlp, JSON encoding:
+ * names in lowerCamelCase (snake_case is read too), trace and span ids in hexadecimal digits, other bytes in base64, 64-bit integers as
+ * numbers or text, enums as numbers (names are read too), unknown names ignored.
+ */
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { VALUE_DEPTH_MAX } from "./limits.ts";
+import { type Field, type MessageName, MESSAGES } from "./messages.ts";
+
+/** Why a text is no OTLP request. */
+export class OtlpJsonError extends Error {
+  override readonly name = "OtlpJsonError";
+}
+
+/** The roots of the three requests. */
+export type RequestName = "MetricsRequest" | "TracesRequest" | "LogsRequest";
+
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+const INTEGER = /^-?\d{1,20}$/;
+const HEX = /^(?:[0-9a-fA-F]{2})*$/;
+const MESSAGE_DEPTH = 12;
+
+/** The protobuf form of a request in JSON. @throws OtlpJsonError */
+export function protobufOfJson(body: Uint8Array, request: RequestName): Uint8Array {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch (error) {
+    throw new OtlpJsonError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  const writer = new BinaryWriter();
+  writeMessage(writer, request, parsed, "the body", 0);
+  return writer.finish();
+}
+
+function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown, where: string, depth: number): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new OtlpJsonError(`${where} is not an object`);
+  // A value that nests takes three messages a level: AnyValue, its list, KeyValue.
+  if (depth > VALUE_DEPTH_MAX * 3 + MESSAGE_DEPTH) throw new OtlpJsonError(`${where} nests too deep`);
+  const fields = MESSAGES[name];
+  for (const [key, item] of Object.entries(value)) {
+    const found = Object.hasOwn(fields, key) ? fields[key] : fields[camelCase(key)];
+    if (found === undefined || item === null) continue;
+    if (found.repeated !== true) {
+      writeField(writer, found, item, key, depth);
+      continue;
+    }
+    if (!Array.isArray(item)) throw new OtlpJsonError(`${key} is not an array`);
+    for (const each of item) writeField(writer, found, each, key, depth);
+  }
+}
+
+function camelCase(key: string): string {
+  return key.includes("_") ? key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
+}
+
+function writeField(writer: BinaryWriter, { number, kind, message, names }: Field, value: unknown, key: string, depth: number): void {
+  switch (kind) {
+    case "message":
+      writer.tag(number, WIRE.bytes).fork();
+      writeMessage(writer, message ?? "AnyValue", value, key, depth + 1);
+      writer.join();
+      return;
+    case "string":
+      if (typeof value !== "string") throw new OtlpJsonError(`${key} is not a text`);
+      writer.tag(number, WIRE.bytes).string(value.toWellFormed());
+      return;
+    case "bool":
+      if (typeof value !== "boolean") throw new OtlpJsonError(`${key} is neither true nor false`);
+      writer.tag(number, WIRE.varint).bool(value);
+      return;
+    case "double":
+      writer.tag(number, WIRE.fixed64).double(doubleOf(value, key));
+      return;
+    case "hex":
+    case "base64":
+      writer.tag(number, WIRE.bytes).bytes(bytesOf(value, kind, key));
+      return;
+    case "enum":
+      writer.tag(number, WIRE.varint).int32(enumOf(value, names ?? [], key));
+      return;
+    default:
+      writeInteger(writer, number, kind, integerOf(value, kind, key));
+  }
+}
+
+function writeInteger(writer: BinaryWriter, number: number, kind: Field["kind"], value: bigint): void {
+  if (kind === "fixed64") writer.tag(number, WIRE.fixed64).fixed64(value);
+  else if (kind === "sfixed64") writer.tag(number, WIRE.fixed64).sfixed64(value);
+  else if (kind === "fixed32") writer.tag(number, WIRE.fixed32).fixed32(Number(value));
+  else if (kind === "int64") writer.tag(number, WIRE.varint).int64(value);
+  else writer.tag(number, WIRE.varint).uint32(Number(value));
+}
+
+function integerOf(value: unknown, kind: Field["kind"], key: string): bigint {
+  let integer: bigint | undefined;
+  if (typeof value === "number" && Number.isInteger(value)) integer = BigInt(value);
+  else if (typeof value === "string" && INTEGER.test(value)) integer = BigInt(value);
+  const isSigned = kind === "int64" || kind === "sfixed64";
+  const bits = kind === "uint32" || kind === "fixed32" ? 32n : 64n;
+  const fits = integer !== undefined && (isSigned ? BigInt.asIntN(64, integer) : BigInt.asUintN(Number(bits), integer)) === integer;
+  if (integer === undefined || !fits) throw new OtlpJsonError(`${key} is not a whole number of ${bits} bits`);
+  return integer;
+}
+
+function doubleOf(value: unknown, key: string): number {
+  if (typeof value === "number") return value;
+  if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
+  if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+  throw new OtlpJsonError(`${key} is not a number`);
+}
+
+function bytesOf(value: unknown, kind: "hex" | "base64", key: string): Uint8Array {
+  if (typeof value !== "string") throw new OtlpJsonError(`${key} is not a text`);
+  if (kind === "hex" && !HEX.test(value)) throw new OtlpJsonError(`${key} is not made of hexadecimal digits`);
+  return Buffer.from(value, kind);
+}
+
+function enumOf(value: unknown, names: readonly string[], key: string): number {
+  if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
+  const index = typeof value === "string" ? names.indexOf(value) : -1;
+  if (index < 0) throw new OtlpJsonError(`${key} is not one of its values`);
+  return index;
+}

@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { rowsOf } from "../../../../test/support/batch-rows.ts";
+import { INT64 } from "../../../column/data-type.ts";
+import { ProtoError } from "../../../format/proto/reader.ts";
+import type { KnownColumn } from "../../../table/write-batch.ts";
+import { protobufOfJson } from "../json.ts";
+import { TraceDecoder, type TraceModel, type TraceResult } from "./decode.ts";
+
+const START = 1_731_000_000_000_000_005n;
+
+function body(
+  spans: readonly unknown[],
+  attributes: readonly unknown[] = [{ key: "service.name", value: { stringValue: "shop" } }],
+): Uint8Array {
+  const request = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ scope: { name: "lib" }, spans }] }] };
+  return protobufOfJson(new TextEncoder().encode(JSON.stringify(request)), "TracesRequest");
+}
+
+function span(attributes: readonly unknown[] = [], more: Readonly<Record<string, unknown>> = {}): unknown {
+  const times = { startTimeUnixNano: String(START), endTimeUnixNano: String(START + 7n) };
+  return { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", name: "GET /", kind: 2, ...times, attributes, ...more };
+}
+
+function decode(bytes: Uint8Array, model: TraceModel = "v1", known: Readonly<Record<string, KnownColumn>> = {}): TraceResult {
+  const schemas = { columnOf: (_: string, __: string, column: string) => known[column] };
+  return new TraceDecoder().decode(bytes, { database: "public", table: "spans", model, schemas });
+}
+
+function attribute(key: string, value: unknown): unknown {
+  return { key, value };
+}
+
+test("a span with all its parts, model v1", () => {
+  const more = {
+    status: { code: 2, message: "bad" },
+    events: [{ timeUnixNano: "1715151660000000001", name: 'e"', attributes: [attribute("k", { intValue: 1 })] }],
+    links: [{ traceId: "aa", spanId: "bb", traceState: "x" }],
+  };
+  const attributes = [
+    attribute("i", { intValue: 1 }),
+    attribute("d", { doubleValue: 0.5 }),
+    attribute("b", { boolValue: true }),
+    attribute("l", { arrayValue: { values: [] } }),
+    attribute("none", {}),
+  ];
+  const result = decode(body([span(attributes, more)]));
+  expect(rowsOf(result.batch)).toEqual([
+    {
+      table: "spans",
+      time: START,
+      tags: { service_name: "shop" },
+      fields: {
+        timestamp_end: START + 7n,
+        duration_nano: 7,
+        trace_id: "0af7651916cd43dd8448eb211c80319c",
+        span_id: "b7ad6b7169203331",
+        span_kind: "SPAN_KIND_SERVER",
+        span_name: "GET /",
+        span_status_code: "STATUS_CODE_ERROR",
+        span_status_message: "bad",
+        trace_state: "",
+        scope_name: "lib",
+        scope_version: "",
+        span_events: '[{"attributes":{"k":1},"name":"e\\"","time":"2024-05-08 07:01:00.000000001+0000"}]',
+        span_links: '[{"attributes":{},"span_id":"bb","trace_id":"aa","trace_state":"x"}]',
+        "span_attributes.i": 1,
+        "span_attributes.d": 0.5,
+        "span_attributes.b": 1,
+        "span_attributes.l": "[]",
+      },
+    },
+  ]);
+  expect(rowsOf(result.auxiliary).map(({ table, tags }) => [table, tags])).toEqual([
+    ["spans_services", { service_name: "shop" }],
+    ["spans_operations", { service_name: "shop", span_name: "GET /", span_kind: "SPAN_KIND_SERVER" }],
+  ]);
+  expect(result.conventions).toBe("unknown");
+});
+
+test("model v0 keeps attributes as JSON", () => {
+  const [row] = rowsOf(decode(body([span([attribute("i", { intValue: 1 })])]), "v0").batch);
+  expect(row?.fields).toMatchObject({ span_attributes: '{"i":1}', resource_attributes: '{"service.name":"shop"}', scope_attributes: "{}" });
+});
+
+test("one type for mixed values of a new column", () => {
+  const column = (...values: unknown[]): unknown[] => {
+    const result = decode(body(values.map((value) => span([attribute("x", value)]))));
+    return [...rowsOf(result.batch).map(({ fields }) => fields["span_attributes.x"]), result.rejected.count];
+  };
+  expect(column({ intValue: 1 }, { doubleValue: 2.5 })).toEqual([1, 2.5, 0]);
+  expect(column({ intValue: 1 }, { stringValue: "7" })).toEqual([1, 7, 0]);
+  expect(column({ intValue: 1 }, { stringValue: "x" })).toEqual([1, 1]);
+  expect(column({ boolValue: true }, { intValue: 3 }, { stringValue: "s" })).toEqual(["true", "3", "s", 0]);
+});
+
+test("the conventions and the table settle types; what does not fit rejects its span", () => {
+  const status = (value: unknown): unknown => span([attribute("http.response.status_code", value)]);
+  const result = decode(body([status({ stringValue: "200" }), status({ stringValue: "x" }), status({ intValue: 404 })]));
+  expect(rowsOf(result.batch).map(({ fields }) => fields["span_attributes.http.response.status_code"])).toEqual([200, 404]);
+  expect(result.rejected.message).toBe(
+    "Rejected span 0af7651916cd43dd8448eb211c80319c:b7ad6b7169203331 (InvalidArguments): failed to coerce trace column " +
+      "'span_attributes.http.response.status_code' in table 'spans' from String(\"x\") to Int64",
+  );
+  const known = { "span_attributes.x": { type: INT64, semantic: "field" } } as const;
+  expect(decode(body([span([attribute("x", { boolValue: true })])]), "v1", known).rejected.count).toBe(1);
+});
+
+test("without a service's name the first attribute stands for it; times beyond 64 bits are rejected", () => {
+  const [row] = rowsOf(decode(body([span()], [attribute("z", { stringValue: "first" }), attribute("a", { stringValue: "x" })])).batch);
+  expect(row?.tags).toEqual({ service_name: "first" });
+  expect(decode(body([span([], { endTimeUnixNano: "18446744073709551615" })])).rejected.count).toBe(1);
+});
+
+test("bodies cut short or with bytes changed do no harm", () => {
+  const good = body([span([attribute("a", { stringValue: "b" })], { events: [{ timeUnixNano: "1", name: "e" }], status: { code: 1 } })]);
+  const attempt = (bytes: Uint8Array): void => {
+    try {
+      rowsOf(decode(bytes).batch);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ProtoError);
+    }
+  };
+  for (let cut = 0; cut < good.length; cut++) attempt(good.subarray(0, cut));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 }), (changes) => {
+      const bad = good.slice();
+      for (const [at, byte] of changes) bad[at] = byte;
+      attempt(bad);
+    }),
+    { seed: 8, numRuns: 300 },
+  );
+});

@@ -1,0 +1,24 @@
+/**
+ * Limits of the remote-write decoders and of remote read. Each ends in a refused request.
+ */
+
+/** Most samples of a request. Reason: one takes two bytes of a body and twenty of memory. Prometheus sends 2,000, agents 10,000. */
+export const SAMPLES_MAX: number = 8 * 1024 * 1024;
+
+/** Samples for which a decoder keeps room between requests. */
+export const SAMPLES_KEPT_MAX: number = 256 * 1024;
+
+/** Most databases and physical tables that the labels of one decoder's series may name. Reason: each is a dictionary and a write. */
+export const TARGETS_MAX = 64;
+
+/** Samples for which there is room at first. */
+export const SAMPLES_AT_FIRST = 2048;
+
+/** Most queries of a read request; Prometheus sends one. */
+export const READ_QUERIES_MAX = 64;
+
+/** Most matchers of a query. */
+export const READ_MATCHERS_MAX = 256;
+
+/** Most bytes of answer that one query may hold in memory: 11M samples, or 50M and more as chunks. */
+export const READ_BYTES_MAX: number = 192 * 1024 * 1024;

@@ -1,0 +1,241 @@
+/**
+ * Remote write 2.0: an `io.prometheus.write.v2.Request` to writes.
+ *
+ *   symbols ─► lasting numbers (symbols.ts) ─► a series' references as such numbers ─► KeyIndex ─► key ─► its samples in SampleRows
+ *
+ * A symbol is hashed once a request, a series is a hash over four bytes a text. What is declared of a metric counts when its table is
+ * made, so it is kept until a write of it succeeded (`settle`). Exemplars are passed over (contract ingest.md 2.4).
+ */
+import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
+import { batchesOf } from "./batches.ts";
+import { combined, declaredOptions } from "./declared-metadata.ts";
+import { decoding, invalid } from "./failure.ts";
+import { KeyIndex } from "./key-index.ts";
+import { labelledSeries, TextReader } from "./label-set.ts";
+import { Met, readSamples } from "./sample-reader.ts";
+import { Symbols } from "./symbols.ts";
+import { Targets } from "./targets.ts";
+import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
+
+const SYMBOL = field(4, Wire.bytes);
+const SERIES = field(5, Wire.bytes);
+const PACKED_REFS = field(1, Wire.bytes);
+const REF = field(1, Wire.varint);
+const HISTOGRAM = field(3, Wire.bytes);
+const METADATA = field(5, Wire.bytes);
+const METADATA_TYPE = field(1, Wire.varint);
+const METADATA_UNIT = field(4, Wire.varint);
+
+/** Decodes the requests of one database and physical table on one thread; keeps the series it has seen between requests. */
+export class RemoteWriteV2Decoder {
+  private readonly options: RemoteWriteOptions;
+  private readonly reader: ProtoReader = new ProtoReader();
+  private readonly symbols: Symbols;
+  private readonly index: KeyIndex;
+  private readonly targets: Targets;
+  private readonly declared: Map<string, Readonly<Record<string, string>>> = new Map();
+  /** Numbers of the texts of the series being read. */
+  private refs: Uint32Array<ArrayBuffer> = new Uint32Array(64);
+  private refBytes: Uint8Array<ArrayBuffer> = new Uint8Array(this.refs.buffer);
+  private refView: DataView<ArrayBuffer> = new DataView(this.refs.buffer);
+  private refCount = 0;
+
+  /** @param dictionaryBytesMax bytes of series after which the decoder forgets all of them between two requests */
+  constructor(options: RemoteWriteOptions, dictionaryBytesMax?: number) {
+    this.options = options;
+    this.symbols = new Symbols(new TextReader(options));
+    this.index = new KeyIndex(dictionaryBytesMax);
+    this.targets = new Targets(this.index.dictionary, options.physicalTable);
+  }
+
+  /** Bytes that are kept for the next request, nearly. */
+  get memoryBytes(): number {
+    return this.index.memoryBytes + this.targets.memoryBytes + this.symbols.memoryBytes;
+  }
+
+  /** Decodes a message, which is not kept. @throws DbError InvalidArguments */
+  decode(bytes: Uint8Array): RemoteWriteResult {
+    for (const { rows } of this.targets.list) rows.reset();
+    if (this.targets.isFull || this.symbols.full) {
+      this.index.clear();
+      this.targets.clear();
+      this.symbols.clear();
+      this.declared.clear();
+    }
+    decoding(() => this.request(bytes));
+    const batches: RemoteWriteBatch[] = [];
+    for (const target of this.targets.list) {
+      if (target.rows.count > 0) batches.push(...batchesOf(target, this.options, this.declared));
+    }
+    return { batches, rowCount: batches.reduce((sum, { rowCount }) => sum + rowCount, 0) };
+  }
+
+  /** Says that tables were made for all that was decoded last. */
+  settle(): void {
+    if (this.declared.size > 0) this.declared.clear();
+  }
+
+  /** Symbols may stand behind series, so they are gathered first. */
+  private request(bytes: Uint8Array): void {
+    const { reader, symbols } = this;
+    reader.open(bytes);
+    symbols.begin();
+    const end = bytes.length;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (tag !== SYMBOL) {
+        reader.skip(tag, end);
+        continue;
+      }
+      const symbolEnd = reader.lengthEnd(end);
+      symbols.push(reader.at, symbolEnd);
+      reader.at = symbolEnd;
+    }
+    reader.at = 0;
+    if (end > 0) symbols.checkFirst();
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (tag !== SERIES) {
+        reader.skip(tag, end);
+        continue;
+      }
+      const seriesEnd = reader.lengthEnd(end);
+      this.series(reader.at, seriesEnd);
+      reader.at = seriesEnd;
+    }
+  }
+
+  private series(start: number, end: number): void {
+    const { reader, targets } = this;
+    if (start === end) return;
+    this.refCount = 0;
+    while (reader.at < end && isRefs(reader.bytes[reader.at] as number)) this.readRefs(reader.tag(end), end);
+    const first = reader.at;
+    let key = this.find();
+    if (key < 0) {
+      if (this.refCount === 0 || this.isScattered(first, end)) return this.scattered(start, end);
+      key = this.add(first, end);
+    }
+    this.index.follow(key);
+    const { rows } = targets.of(key);
+    const rowsBefore = rows.count;
+    reader.at = first;
+    const met = readSamples(reader, end, HISTOGRAM, rows, targets.rowKey(key));
+    if (met === Met.end) return;
+    rows.count = rowsBefore;
+    if (met === Met.histogram) throw histogramRefused();
+    this.scattered(start, end);
+  }
+
+  /** Whether references stand behind other fields. */
+  private isScattered(at: number, end: number): boolean {
+    const { reader } = this;
+    reader.at = at;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (isRefs(tag)) return true;
+      reader.skip(tag, end);
+    }
+    return false;
+  }
+
+  /** A series whose fields come in an order that nobody sends, but may: its references are gathered first. */
+  private scattered(start: number, end: number): void {
+    const { reader, targets } = this;
+    this.refCount = 0;
+    const others: Uint8Array[] = [];
+    reader.at = start;
+    while (reader.at < end) {
+      const at = reader.at;
+      const tag = reader.tag(end);
+      if (isRefs(tag)) this.readRefs(tag, end);
+      else {
+        reader.skip(tag, end);
+        others.push(reader.bytes.slice(at, reader.at));
+      }
+    }
+    let key = this.find();
+    if (key < 0) key = this.add(start, end);
+    const inner = new ProtoReader();
+    const rest = Buffer.concat(others);
+    inner.open(rest);
+    const met = readSamples(inner, rest.length, HISTOGRAM, targets.of(key).rows, targets.rowKey(key));
+    if (met === Met.histogram) throw histogramRefused();
+  }
+
+  private readRefs(tag: number, end: number): void {
+    const { reader } = this;
+    if (tag === REF) return this.pushRef(reader.varint32(end));
+    const packedEnd = reader.lengthEnd(end);
+    while (reader.at < packedEnd) this.pushRef(reader.varint32(packedEnd));
+  }
+
+  private pushRef(ref: number): void {
+    const number = this.symbols.numberOf(ref, this.reader);
+    if (this.refCount === this.refs.length) {
+      const grown = new Uint32Array(this.refs.length * 2);
+      grown.set(this.refs);
+      this.refs = grown;
+      this.refBytes = new Uint8Array(grown.buffer);
+      this.refView = new DataView(grown.buffer);
+    }
+    this.refs[this.refCount++] = number;
+  }
+
+  /** The key of the references in `refs`, or -1. */
+  private find(): number {
+    const length = 4 * this.refCount;
+    const { index, refView } = this;
+    const guess = index.guess(refView, 0, length);
+    return guess >= 0 && index.dictionary.lengths[guess] === length ? guess : index.find(refView, 0, length);
+  }
+
+  /** Takes the series of `refs`; its fields in `[from, end)` may declare something. */
+  private add(from: number, end: number): number {
+    const { refs, refCount, symbols } = this;
+    if (refCount % 2 !== 0) throw invalid(`the labels of a series are pairs; got ${refCount} references`);
+    const names: string[] = [];
+    const values: string[] = [];
+    for (let i = 0; i < refCount; i += 2) {
+      names.push(symbols.textOf(refs[i] as number));
+      values.push(symbols.textOf(refs[i + 1] as number));
+    }
+    const series = labelledSeries(names, values, this.options);
+    this.declare(series.tags.table, from, end);
+    const key = this.index.add(this.refBytes, 0, 4 * refCount, series.tags);
+    this.targets.add(key, series);
+    return key;
+  }
+
+  /** Keeps what the fields in `[from, end)` say of a metric. */
+  private declare(metric: string, from: number, end: number): void {
+    const { reader } = this;
+    let type = 0;
+    let unit = 0;
+    reader.at = from;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (tag !== METADATA) {
+        reader.skip(tag, end);
+        continue;
+      }
+      const metadataEnd = reader.lengthEnd(end);
+      while (reader.at < metadataEnd) {
+        const inner = reader.tag(metadataEnd);
+        if (inner === METADATA_TYPE) type = reader.varint32(metadataEnd);
+        else if (inner === METADATA_UNIT) unit = reader.varint32(metadataEnd);
+        else reader.skip(inner, metadataEnd);
+      }
+    }
+    const options = declaredOptions(type, unit === 0 ? "" : this.symbols.text(unit, reader));
+    if (options !== undefined) this.declared.set(metric, combined(this.declared.get(metric), options));
+  }
+}
+
+function isRefs(tag: number): boolean {
+  return tag === PACKED_REFS || tag === REF;
+}
+
+function histogramRefused(): Error {
+  return invalid("native histograms are not enabled on this server; send classic histograms");
+}

@@ -1,0 +1,79 @@
+/**
+ * Bodies of Prometheus: a snappy block or zstd frames, told apart by their first bytes. Clients mislabel them (contract ingest.md 2.1);
+ * zstd's magic number can begin no snappy block, which would have to copy from before its start.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { decodeSnappy, SnappyError, snappyLength } from "../../format/snappy/decode.ts";
+import { decompress } from "./decompress.ts";
+import type { Exchange } from "./exchange.ts";
+import { OVER_IN_FLIGHT } from "./in-flight.ts";
+import { SNAPPY_SCRATCH_BYTES_MAX } from "./limits.ts";
+import { type Reply, textReply } from "./reply.ts";
+
+/** Gives the message; it is valid until the next call on this thread. @throws DbError InvalidArguments */
+export type Unfold = () => Uint8Array;
+
+const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
+const BYTES_MAX: number = 2 ** 32 - 1;
+const ZSTD_MAGIC: readonly number[] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/** Reused for every snappy block of this thread: a new one costs half of the decoding. */
+let scratch = new Uint8Array(0);
+
+/**
+ * How to unfold a body, or the answer that refuses it. Memory for what it unfolds to is taken before it is there.
+ *
+ * @param bytesMax most bytes of the message; 0 = unlimited
+ * @throws DbError InvalidArguments for bytes that are neither
+ */
+export async function unfoldable({ share, signal }: Exchange, body: Uint8Array, bytesMax: number): Promise<Unfold | Reply> {
+  const most = bytesMax === 0 ? BYTES_MAX : bytesMax;
+  if (ZSTD_MAGIC.every((byte, i) => body[i] === byte)) {
+    const allowed = Math.min(most, share.bytesMax - body.length);
+    const room = allowed > 0 && (await share.resize(body.length + Math.min(allowed, body.length * ZSTD_RATIO), signal));
+    if (!room) return OVER_IN_FLIGHT;
+    const decoded = await decompress(body, "zstd", allowed);
+    if (decoded instanceof Uint8Array) return (await share.resize(body.length + decoded.length, signal)) ? () => decoded : OVER_IN_FLIGHT;
+    if (decoded.kind === "too-large") return allowed === most ? TOO_LARGE : OVER_IN_FLIGHT;
+    throw broken(`its zstd frames are broken: ${decoded.reason}`);
+  }
+  const { length } = lengthOf(body);
+  if (length > most) return TOO_LARGE;
+  if (!(await share.resize(body.length + length, signal))) return OVER_IN_FLIGHT;
+  return () => unfoldSnappy(body, most, length);
+}
+
+/** What a zstd body is expected to unfold to, at most. */
+const ZSTD_RATIO = 20;
+
+function lengthOf(body: Uint8Array): { readonly length: number } {
+  try {
+    const { length, start } = snappyLength(body);
+    // As the decoder does: no memory is waited for because of a lie.
+    if (length > (body.length - start) * 64) throw new SnappyError(`${body.length} bytes cannot decode to ${length}`);
+    return { length };
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+function unfoldSnappy(body: Uint8Array, bytesMax: number, length: number): Uint8Array {
+  const wanted = length + 8;
+  if (scratch.length < wanted && wanted <= SNAPPY_SCRATCH_BYTES_MAX) {
+    scratch = new Uint8Array(Math.min(SNAPPY_SCRATCH_BYTES_MAX, Math.max(wanted, scratch.length * 2)));
+  }
+  try {
+    return decodeSnappy(body, bytesMax, scratch);
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+function asRefusal(error: unknown): unknown {
+  return error instanceof SnappyError ? broken(`its snappy block is broken: ${error.message}`, error) : error;
+}
+
+function broken(why: string, cause?: unknown): DbError {
+  return new DbError(StatusCode.InvalidArguments, `Failed to decode prometheus remote request: ${why}`, { cause });
+}

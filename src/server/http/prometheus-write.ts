@@ -1,0 +1,210 @@
+/**
+ * Prometheus remote write, versions 1.0 and 2.0 (contract ingest.md 2): `POST /v1/prometheus/write`, on every thread that takes writes.
+ *
+ * The path of a write: body ─► room for what it unfolds to ─► `Db.admit` ─► unfold, decode, `Db.write` in one turn ─► 204. Statuses are
+ * those that make Prometheus and vmagent do the right thing: 400 drops a request for good, 429 and 5xx make them send it again.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { createRemoteWriteDecoder, type RemoteWriteDecoder, type RemoteWriteVersion } from "../../ingest/prometheus/decode.ts";
+import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "../../ingest/prometheus/types.ts";
+import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
+import type { WriteOptions } from "../../table/write-batch.ts";
+import { databaseExists } from "./context.ts";
+import { decodedAndWritten } from "./decoded-and-written.ts";
+import { type FailureLog, plainErrorReply } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { type HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
+import { LineDecoders } from "./line-decoders.ts";
+import type { IngestServerOptions } from "./options.ts";
+import { type Unfold, unfoldable } from "./prometheus-body.ts";
+import { decodedValueOf } from "./query-string.ts";
+import { emptyReply, NO_CONTENT, type Reply, textReply } from "./reply.ts";
+import type { Route } from "./router.ts";
+import { doorBody, isTableName, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
+
+const SEMANTICS: Readonly<Record<string, string>> = {
+  "greptime.semantic.metric.metadata_quality": "inferred",
+  "greptime.semantic.signal_type": "metric",
+  "greptime.semantic.source": "prometheus",
+};
+const V2_MESSAGE = "io.prometheus.write.v2.Request";
+const V1_MESSAGE = "prometheus.WriteRequest";
+
+/** The route of this file, which any thread serves; none when the protocol is off. */
+export function prometheusWriteRoutes(options: IngestServerOptions, metrics: HttpMetrics, failures: FailureLog): readonly Route[] {
+  if (!options.prometheus.enabled) return [];
+  const door = new PrometheusWrite(options, metrics, failures);
+  return [{ path: "/v1/prometheus/write", methods: { POST: (exchange) => door.answer(exchange) }, errors: "plain" }];
+}
+
+class PrometheusWrite {
+  private readonly options: IngestServerOptions;
+  private readonly metrics: HttpMetrics;
+  private readonly failures: FailureLog;
+  private readonly decoders: LineDecoders<RemoteWriteDecoder>;
+
+  constructor(options: IngestServerOptions, metrics: HttpMetrics, failures: FailureLog) {
+    this.options = options;
+    this.metrics = metrics;
+    this.failures = failures;
+    this.decoders = new LineDecoders<RemoteWriteDecoder>(
+      () => createRemoteWriteDecoder("1.0", this.decoderOptions(DEFAULT_PHYSICAL_TABLE)),
+      options.clock,
+    );
+    options.memory.register("decoders", this.decoders);
+  }
+
+  async answer(exchange: Exchange): Promise<Reply> {
+    // vmagent asks whether it may send zstd.
+    if (decodedValueOf(exchange.rawQuery, "get_vm_proto_version") !== undefined) return textReply(200, "1");
+    const contentType = exchange.request.headers.get("content-type");
+    const version = versionOf(contentType);
+    if (version === undefined) return textReply(415, `unsupported prometheus remote write content type: ${contentType}`);
+    const known = databaseExists(exchange.database, this.options.db);
+    const stop = this.metrics.prometheusWriteSeconds.startTimer({ db: known ? exchange.database : UNKNOWN_DATABASE, version });
+    try {
+      if (version === "1.0") return (await this.write(exchange, version)).reply;
+      return await this.answerWithCounts(exchange);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Version 2 wants to know what was written, of a request that failed, too. */
+  private async answerWithCounts(exchange: Exchange): Promise<Reply> {
+    const encoding = exchange.request.headers.get("content-encoding")?.toLowerCase() ?? "";
+    const isKnown = encoding.includes("snappy") || encoding.includes("zstd");
+    let reply: Reply;
+    let written = 0;
+    if (!isKnown) {
+      reply = textReply(415, "unsupported prometheus remote write content encoding: only snappy and zstd are supported");
+    } else {
+      try {
+        ({ reply, written } = await this.write(exchange, "2.0"));
+      } catch (thrown) {
+        if (exchange.request.signal.aborted) throw thrown;
+        const { error, requestId } = this.failures.report(thrown, exchange.method, exchange.path, () => "?");
+        if (requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
+        reply = plainErrorReply(error);
+        if (requestId !== undefined) reply = { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
+        written = thrown instanceof PartlyWritten ? thrown.rowCount : 0;
+      }
+    }
+    const counts = {
+      "x-prometheus-remote-write-samples-written": String(written),
+      "x-prometheus-remote-write-histograms-written": "0",
+      "x-prometheus-remote-write-exemplars-written": "0",
+    };
+    return { ...reply, headers: { ...reply.headers, ...counts } };
+  }
+
+  private async write(exchange: Exchange, version: RemoteWriteVersion): Promise<{ readonly reply: Reply; readonly written: number }> {
+    const { options, metrics } = this;
+    const { db } = options;
+    const door = openDoor(exchange, db);
+    if (version === "1.0") refusePipeline(exchange.request.headers);
+    const physicalTable = physicalTableOf(exchange.rawQuery, door);
+    const body = await doorBody(exchange, options, false);
+    if (!(body instanceof Uint8Array)) return { reply: body, written: 0 };
+    const unfold = await unfoldable(exchange, body, options.bodyBytesMax);
+    if (typeof unfold !== "function") return { reply: unfold, written: 0 };
+    const decoder = this.decoderOf(exchange.database, physicalTable, version);
+    const rowCount = await decodedAndWritten(async () => {
+      await db.admit(exchange.signal);
+      const { batches } = this.decoded(decoder, unfold, version);
+      return this.written(batches, door, version);
+    });
+    decoder.settle?.();
+    metrics.prometheusSamples.inc({ db: exchange.database, version }, rowCount);
+    return { reply: version === "1.0" ? NO_CONTENT : emptyReply(204), written: rowCount };
+  }
+
+  private decoded(decoder: RemoteWriteDecoder, unfold: Unfold, version: RemoteWriteVersion): RemoteWriteResult {
+    const stop = this.metrics.prometheusCodecSeconds.startTimer({ type: "decode", version });
+    try {
+      return decoder.decode(unfold());
+    } finally {
+      stop();
+    }
+  }
+
+  /** Begins all writes in this turn, since the batches are borrowed, and waits for all of them. @throws PartlyWritten, DbError */
+  private async written(batches: readonly RemoteWriteBatch[], { session, hints }: WriteDoor, version: RemoteWriteVersion): Promise<number> {
+    const { options } = this;
+    const { db } = options;
+    for (const { database } of batches) {
+      if (database === undefined || databaseExists(database, db)) continue;
+      throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database.slice(0, 200)}`);
+    }
+    const isLogical = options.prometheus.metricEngine;
+    const writes = batches.map(async ({ database, physicalTable, batch, declared }) => {
+      const semantics = { ...SEMANTICS, "greptime.semantic.source_version": version, ...declared };
+      const made = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", semantics);
+      const writeOptions: WriteOptions = isLogical ? { ...made, physicalTable } : made;
+      return db.write(batch, database === undefined ? session : { ...session, database }, writeOptions);
+    });
+    const results = await Promise.allSettled(writes);
+    const rowCount = results.reduce((sum, result) => sum + (result.status === "fulfilled" ? result.value.rowCount : 0), 0);
+    for (const result of results) {
+      if (result.status === "fulfilled") continue;
+      throw rowCount > 0 && result.reason instanceof DbError ? new PartlyWritten(result.reason, rowCount) : result.reason;
+    }
+    return rowCount;
+  }
+
+  /** Keys mean series of one database and physical table, and each version has its own bytes for them. */
+  private decoderOf(database: string, physicalTable: string, version: RemoteWriteVersion): RemoteWriteDecoder {
+    const create = (): RemoteWriteDecoder => createRemoteWriteDecoder(version, this.decoderOptions(physicalTable));
+    return this.decoders.of(`${version}\n${database}\n${physicalTable}`, create);
+  }
+
+  private decoderOptions(physicalTable: string): RemoteWriteOptions {
+    const { metricEngine, validation, timeColumn, valueColumn } = this.options.prometheus;
+    return { metricEngine, validation, timeColumn, valueColumn, physicalTable, acceptsTable: isTableName };
+  }
+}
+
+/** A failure after some writes of the request succeeded; sending all of it again is harmless. */
+class PartlyWritten extends DbError {
+  readonly rowCount: number;
+
+  constructor(cause: DbError, rowCount: number) {
+    const { retryAfterSeconds } = cause;
+    super(cause.code, cause.message, retryAfterSeconds === undefined ? { cause } : { cause, retryAfterSeconds });
+    this.rowCount = rowCount;
+  }
+}
+
+/** The version that a content type names; undefined for one that is no remote write. */
+function versionOf(contentType: string | null): RemoteWriteVersion | undefined {
+  if (contentType === null) return "1.0";
+  const [type = "", ...parameters] = contentType.split(";");
+  if (type.trim().toLowerCase() !== "application/x-protobuf") return undefined;
+  for (const parameter of parameters) {
+    const equals = parameter.indexOf("=");
+    if (parameter.slice(0, equals).trim().toLowerCase() !== "proto") continue;
+    const message = parameter
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$/, "$1");
+    return message === V1_MESSAGE ? "1.0" : message === V2_MESSAGE ? "2.0" : undefined;
+  }
+  return "1.0";
+}
+
+/** @throws DbError InvalidArguments for a name that no table may have */
+function physicalTableOf(rawQuery: string, { hints }: WriteDoor): string {
+  const named = decodedValueOf(rawQuery, "physical_table") ?? hints.get("physical_table") ?? "";
+  const table = named === "" ? DEFAULT_PHYSICAL_TABLE : named;
+  if (!isTableName(table)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table.slice(0, 200)}`);
+  return table;
+}
+
+/** @throws DbError Unsupported: samples that a pipeline should change must not be stored as they are */
+function refusePipeline(headers: Headers): void {
+  const pipeline = headers.get("x-greptime-log-pipeline-name") ?? headers.get("x-greptime-pipeline-name");
+  if (pipeline === null) return;
+  const what = `cannot run pipeline ${pipeline.slice(0, 200)} over a remote write`;
+  throw new DbError(StatusCode.Unsupported, `${what}: pipelines for metrics are not available in this version`);
+}

@@ -1,0 +1,31 @@
+/**
+ * Every write endpoint, as each thread serves them.
+ */
+import type { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
+import type { FailureLog } from "./errors.ts";
+import type { HttpMetrics } from "./http-metrics.ts";
+import { influxRoutes } from "./influx.ts";
+import { logRoutes } from "./log-routes.ts";
+import { lokiRoutes } from "./loki.ts";
+import { opentsdbRoutes } from "./opentsdb.ts";
+import type { IngestServerOptions } from "./options.ts";
+import { otlpRoutes } from "./otlp.ts";
+import { prometheusWriteRoutes } from "./prometheus-write.ts";
+import type { Route } from "./router.ts";
+
+/** @param pipelines undefined on a thread that does not have the tables: it passes on requests that name a stored pipeline */
+export function writeRoutes(
+  options: IngestServerOptions,
+  metrics: HttpMetrics,
+  failures: FailureLog,
+  pipelines: PipelineStore | undefined,
+): readonly Route[] {
+  return [
+    ...influxRoutes(options, metrics),
+    ...lokiRoutes(options),
+    ...opentsdbRoutes(options),
+    ...otlpRoutes(options),
+    ...prometheusWriteRoutes(options, metrics, failures),
+    ...logRoutes(options, pipelines),
+  ];
+}
