@@ -584,7 +584,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
-    const { memory, disk, damaged, live, trimmer, faults: troubles } = this;
+    const { memory, disk, damaged, live, trimmer, streams, faults: troubles } = this;
     return new Upkeep({
       disk,
       onLooked: () => {
@@ -595,6 +595,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       leftovers,
       logger: this.parts.logger,
       trimLog: () => trimmer.trim(),
+      isLogFailing: () => streams.failure() !== undefined,
       probeMeta: () => probeMetaStore(this.parts.meta),
       lookAtFiles: async () => {
         const needed = new Set([...live.regions()].flatMap((region) => region.dataFiles.map(({ name }) => name)));

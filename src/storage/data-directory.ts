@@ -24,6 +24,9 @@ export interface DataDirectory {
   unlock(): void;
 }
 
+/** Locks that are held. Reason: a database that nobody refers to any more is closed by the garbage collector, which would end its lock. */
+const held: Set<Database> = new Set();
+
 /**
  * Makes the directory if it is missing and locks it.
  *
@@ -66,8 +69,12 @@ async function lockFolder(folder: string, noun: string, setting: string): Promis
       : `cannot lock ${noun} ${folder}: ${reasonOf(cause)}`;
     throw new DbError(StatusCode.StorageUnavailable, why, { cause });
   }
-  const held = lock;
-  return () => held.close();
+  const database = lock;
+  held.add(database);
+  return () => {
+    held.delete(database);
+    database.close();
+  };
 }
 
 function readPid(pidFile: string): string {

@@ -25,6 +25,7 @@ function make(changes: Partial<UpkeepParts> = {}) {
     logger: silentLogger,
     onLooked: () => undefined,
     trimLog: async () => void calls.push("trim"),
+    isLogFailing: () => false,
     probeMeta: () => void calls.push("probe"),
     lookAtFiles: async () => void calls.push("files"),
     ...changes,
@@ -52,6 +53,15 @@ test("tries what failed, and only that, in the first round and in each fifth", a
   troubles.failed("data_files", "gone");
   for (let i = 0; i < 5; i++) await upkeep.tick();
   expect(calls.slice(3)).toEqual(["probe", "trim", "files"]);
+});
+
+test("trims a log that takes no records in each round, until it does", async () => {
+  let isLogFailing = true;
+  const { upkeep, calls } = make({ isLogFailing: () => isLogFailing });
+  for (let i = 0; i < 3; i++) await upkeep.tick();
+  isLogFailing = false;
+  await upkeep.tick();
+  expect(calls).toEqual(["trim", "trim", "trim"]);
 });
 
 test("a round that fails does not end the rounds", async () => {

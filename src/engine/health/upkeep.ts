@@ -19,6 +19,8 @@ export interface UpkeepParts {
   onLooked(): void;
   /** Deletes log segments that nobody needs. */
   trimLog(): Promise<void>;
+  /** Whether a log takes no records. It may wait for a segment to go that no table has rows in, so that no flush lets it go. */
+  isLogFailing(): boolean;
   /** Tries whether the meta store takes commits again. */
   probeMeta(): void;
   /** Looks again at damaged data files. @throws DbError */
@@ -65,6 +67,7 @@ export class Upkeep {
       memory.tick();
       // Not waited for: on a network that is down it hangs, and the rest must not.
       void disk.look().then(() => this.parts.onLooked()); // Never rejects.
+      if (this.parts.isLogFailing()) await this.parts.trimLog();
       if (troubles.list().length > 0 && this.ticks++ % RETRY_TICKS === 0) await this.retry();
     } catch (error) {
       if (error instanceof AssertionError) throw error;

@@ -15,6 +15,7 @@ import { localFileStore } from "../../../src/storage/file-store/local-file-store
 import { openSqliteMetaStore } from "../../../src/storage/meta-store/sqlite-meta-store.ts";
 import { inlineFlushExecutor } from "../../../src/storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
+import type { WalSync } from "../../../src/storage/wal/wal.ts";
 import { NO_COMPACTION, NO_LIMITS } from "../../engine/machine.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
 
@@ -32,7 +33,7 @@ export interface Home {
 }
 
 /** Opens an engine in `path`, which is made when missing. */
-export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk): Promise<Home> {
+export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk, sync: WalSync = "always"): Promise<Home> {
   const files = localFileStore(join(path, "data"), OPEN_FILES_MAX, fileDisk);
   const disk = new FaultyLogDisk();
   const flusher = inlineFlushExecutor(files);
@@ -40,8 +41,8 @@ export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk
   let gate: PromiseWithResolvers<void> | undefined;
   const wal = await openLocalWal({
     directory: join(path, "wal"),
-    sync: "always",
-    syncIntervalMs: 1000,
+    sync,
+    syncIntervalMs: 5,
     segmentBytes: SEGMENT_BYTES,
     recovery: "strict",
     logger: silentLogger,
