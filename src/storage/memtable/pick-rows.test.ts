@@ -21,14 +21,14 @@ interface Deletes {
   readonly deletes: readonly (readonly [series: number, first: number, length: number])[];
 }
 
-function chunkOf(rows: Rows, sequence: number): Chunk {
+function chunkOf(rows: Rows, sequence: number, timeBase = 1000n): Chunk {
   return buildChunk(
     {
       sequence,
       rowCount: rows.length,
       series: Uint32Array.from(rows, ([series]) => series),
       seriesMax: SERIES - 1,
-      timeBase: 1000n,
+      timeBase,
       timeOffsets: Float64Array.from(rows, ([, time]) => time),
       columns: [],
     },
@@ -165,5 +165,24 @@ describe("rows picked by chains", () => {
     expect(pickRows([view], { ...pick, visitsMax: 100 }, "append")?.rowCount).toBe(100);
     expect(pickRows([view], { ...pick, visitsMax: 2, newestOnly: true }, "append")?.rowCount).toBe(1);
     expect(pickRows([view], { ...pick, visitsMax: 12, minOffset: 90 }, "append")?.rowCount).toBe(10);
+  });
+
+  test("take little more to find when rows come a little late", () => {
+    const times = Array.from({ length: 100 }, (_, i) => (i % 5 === 4 ? i - 3 : i));
+    const view = viewOf([times.map((time) => [0, time] as const)], 1);
+    const pick = pickOf([0], 0, 999, false);
+    expect(pickRows([view], { ...pick, visitsMax: 5, newestOnly: true }, "append")?.rowCount).toBe(1);
+    expect(pickRows([view], { ...pick, visitsMax: 15, minOffset: 90 }, "append")?.rowCount).toBe(times.filter((time) => time >= 90).length);
+  });
+
+  test("are all found where times are too far apart for exact offsets", () => {
+    const far = 1000n + 2n ** 60n;
+    const chunks = [chunkOf([[0, 5]], 1), chunkOf([[0, 7]], 2, far), chunkOf([[0, 6]], 3, far), chunkOf([[0, 1]], 4)];
+    const postings = new RowPostings();
+    postings.extend(chunks, rowStarts(chunks), SERIES);
+    const view: MemtableView = { chunks, starts: rowStarts(chunks), postings, times: undefined };
+    const lines = (base: bigint, newest: boolean): string[] => rowsOf(pickRows([view], { ...pickOf([0], 0, 9, newest), base }, "append")!);
+    expect([lines(1000n, false), lines(1000n, true)]).toEqual([["0 1 4/0", "0 5 1/0"], ["0 5 1/0"]]);
+    expect([lines(far, false), lines(far, true)]).toEqual([["0 6 3/0", "0 7 2/0"], ["0 7 2/0"]]);
   });
 });

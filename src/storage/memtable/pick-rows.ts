@@ -128,7 +128,8 @@ function walk(
   const { minOffset, maxOffset, newestOnly, tombstones } = pick;
   const deleted = tombstones?.positionOf(series) ?? -1;
   const end = starts[chunks.length]!; // Rows from here on came after the snapshot.
-  const ascends = postings.isAscending(series);
+  const lateness = postings.latenessOf(series);
+  let oldest = minOffset; // Rows before it are of no interest.
   let visits = 0;
   for (let row = postings.headOf(series); row !== NO_ROW; row = postings.before(row)) {
     visits++;
@@ -137,14 +138,12 @@ function walk(
     const chunk = chunks[c]!;
     const inChunk = row - starts[c]!;
     const time = offsets[firstChunk + c]! + chunk.times[inChunk]! * chunk.timeScale;
-    if (time > maxOffset) continue;
-    if (time < minOffset) {
-      if (ascends) break;
-      continue;
+    if (time <= maxOffset && time >= oldest) {
+      const isLeft = deleted < 0 || tombstones === undefined || !isHidden(tombstones, deleted, time, firstChunk + c);
+      if (isLeft) found.push(firstChunk + c, inChunk, time);
+      if (isLeft && newestOnly) oldest = time;
     }
-    if (deleted >= 0 && tombstones !== undefined && isHidden(tombstones, deleted, time, firstChunk + c)) continue;
-    found.push(firstChunk + c, inChunk, time);
-    if (newestOnly && ascends) break;
+    if (time + lateness < oldest) break; // So is every row that came before this one.
   }
   return visits;
 }

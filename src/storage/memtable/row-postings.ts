@@ -5,11 +5,14 @@
  *
  *   heads[series] ─► row ─► previous[row] ─► … ─► none
  *
- * A chunk that deletes takes row numbers for its stretches, which are in no chain. 4 B a row, 13 B a series. For most series rows come
- * in the order of time; where that holds (`isAscending`), a scan of a time range or of
- * the newest row stops at the first row that is too old.
+ * A chunk that deletes takes row numbers for its stretches, which are in no chain. 4 B a row, 20 B a series. Rows of most series come about
+ * in the order of time, those of several connections some requests late: `latenessOf` says how late, so that a scan of a time range or of
+ * the newest row stops at the first row before which nothing of interest can have come.
  */
 import type { Chunk } from "./chunk.ts";
+
+/** Lateness of a series whose times ascend strictly. */
+const ALWAYS_ASCENDS = -1;
 
 /** Row number of no row. */
 export const NO_ROW = 0xffff_ffff;
@@ -21,8 +24,8 @@ export class RowPostings {
   private previous: Uint32Array = new Uint32Array(0);
   /** Newest time of each series as an offset from `base`; -Infinity without rows. */
   private newest: Float64Array = new Float64Array(0);
-  /** 1 for series with a row that is not newer than those before it. */
-  private unordered: Uint8Array = new Uint8Array(0);
+  /** See `latenessOf`. */
+  private lateness: Float64Array = new Float64Array(0);
   private base = 0n;
 
   /**
@@ -54,14 +57,14 @@ export class RowPostings {
     return this.previous[row] as number;
   }
 
-  /** Whether the times of a series ascend strictly in the order of arrival. */
-  isAscending(series: number): boolean {
-    return this.unordered[series] !== 1;
+  /** How much newer than a row of a series one that came before it may be: below 0 when times ascend strictly in the order of arrival. */
+  latenessOf(series: number): number {
+    return this.lateness[series] ?? ALWAYS_ASCENDS;
   }
 
   /** Bytes held. */
   get byteLength(): number {
-    return this.heads.byteLength + this.previous.byteLength + this.newest.byteLength + this.unordered.byteLength;
+    return this.heads.byteLength + this.previous.byteLength + this.newest.byteLength + this.lateness.byteLength;
   }
 
   private reserve(rows: number, seriesCount: number): void {
@@ -71,7 +74,7 @@ export class RowPostings {
     const known = this.heads.length;
     this.heads = grown(this.heads, new Uint32Array(room)).fill(NO_ROW, known);
     this.newest = grown(this.newest, new Float64Array(room)).fill(Number.NEGATIVE_INFINITY, known);
-    this.unordered = grown(this.unordered, new Uint8Array(room));
+    this.lateness = grown(this.lateness, new Float64Array(room)).fill(ALWAYS_ASCENDS, known);
   }
 
   /** Takes in the rows of a chunk that were not taken in yet. */
@@ -86,8 +89,8 @@ export class RowPostings {
     scratchSeries.set(series.subarray(from, rowCount));
     scratchTimes.set(times.subarray(from, rowCount));
     const offset = Number(timeBase - this.base);
-    const { heads, previous, newest, unordered } = this;
-    link(scratchSeries, scratchTimes, count, start + from, offset, timeScale, heads, previous, newest, unordered);
+    const { heads, previous, newest, lateness } = this;
+    link(scratchSeries, scratchTimes, count, start + from, offset, timeScale, heads, previous, newest, lateness);
   }
 }
 
@@ -113,12 +116,11 @@ export function chunkOfRow(starts: Uint32Array, row: number): number {
 let scratchSeries = new Uint32Array(1024);
 let scratchTimes = new Float64Array(1024);
 
-function grown<A extends Uint32Array | Float64Array | Uint8Array>(array: A, target: A): A {
+function grown<A extends Uint32Array | Float64Array>(array: A, target: A): A {
   target.set(array);
   return target;
 }
 
-/** Rounding can make different times equal when they lie 2^53 apart: a series then counts as unordered, which only costs time. */
 function link(
   series: Uint32Array,
   times: Float64Array,
@@ -129,14 +131,17 @@ function link(
   heads: Uint32Array,
   previous: Uint32Array,
   newest: Float64Array,
-  unordered: Uint8Array,
+  lateness: Float64Array,
 ): void {
   for (let i = 0; i < count; i++) {
     const s = series[i]!;
     const time = offset + times[i]! * scale;
     previous[first + i] = heads[s]!;
     heads[s] = first + i;
-    if (time > newest[s]!) newest[s] = time;
-    else unordered[s] = 1;
+    const late = newest[s]! - time;
+    if (late < 0) newest[s] = time;
+    else if (late > lateness[s]!) lateness[s] = late <= Number.MAX_SAFE_INTEGER ? late : Number.POSITIVE_INFINITY;
+    // Beyond 2^53 times are rounded: nothing is known of a series with such a one.
+    if (time > Number.MAX_SAFE_INTEGER || time < Number.MIN_SAFE_INTEGER) lateness[s] = Number.POSITIVE_INFINITY;
   }
 }

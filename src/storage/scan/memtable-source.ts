@@ -27,7 +27,8 @@ const VISIT_SHARE = 8;
 /**
  * The wanted rows of memtables as a source: found when the scan begins, each column moved when it is first asked for.
  *
- * Measured on 3M rows of 4,000 series in memory (11 ints): one series' hour 0.6 ms, before 45; newest rows of all series 9 ms, before 70.
+ * Measured (`memtable-source.bench.ts`) on 3M rows of 4,000 series and ten integers, all read: the last hour of one series 0.2 ms, by a
+ * pass over all rows 2.4; the newest rows of all series 1.1 ms, by a pass 110. The chains of all rows take 13 ms once.
  *
  * @param memtables oldest first
  */
