@@ -1,7 +1,7 @@
 /**
- * Which series a scan wants, and in which order. Each wanted series has a slot, `0..count-1`: its place in the answer when that is
- * ordered by
- * tags, else any. Everything that a scan keeps a series is kept by slot, so a query of one series of a million costs what one series costs.
+ * Which series a scan wants, and in which order. Each wanted series has a slot, `0..count-1`: its place in the answer when that is ordered
+ * by tags, else any. Everything that a scan keeps a series is kept by slot, so a query of one series of a million costs what one series
+ * costs.
  *
  *   tag = 'a' AND … ─► codes ─► the shortest list of series with one of them ─► the other conditions, series by series
  *
@@ -126,6 +126,9 @@ function orderFound(registry: SeriesRegistry, found: Uint32Array | undefined): U
   return registry.order().filter((series) => isFound[series] === 1);
 }
 
+/** A list of so many series is short enough, whatever another column's may be. */
+const SHORT = 1024;
+
 /** A predicate over codes. */
 interface Condition {
   readonly position: number;
@@ -144,13 +147,22 @@ function conditionOf(registry: SeriesRegistry, predicate: TagPredicate): Conditi
   return { position, codes: undefined, meets: (code) => predicate.test(registry.textAt(position, code)) };
 }
 
+/** The lists of a column are made only if those of the columns before it, by what a value of them may leave, were no shorter than hoped. */
 function findSeries(registry: SeriesRegistry, conditions: readonly Condition[]): Uint32Array {
-  let shortest: { readonly condition: Condition; readonly length: number } | undefined;
+  const listable: { readonly condition: Condition; readonly codes: Uint32Array; readonly hoped: number }[] = [];
   for (const condition of conditions) {
-    if (condition.codes === undefined) continue;
+    const { codes, position } = condition;
+    if (codes === undefined) continue;
+    listable.push({ condition, codes, hoped: (codes.length * registry.count) / registry.textsAt(position).size });
+  }
+  listable.sort((a, b) => a.hoped - b.hoped);
+  let shortest: { readonly condition: Condition; readonly length: number } | undefined;
+  for (const { condition, codes, hoped } of listable) {
+    if (codes.length === 0) return new Uint32Array(0);
+    if (shortest !== undefined && shortest.length <= Math.max(hoped, SHORT)) break;
     const postings = registry.postingsAt(condition.position);
     let length = 0;
-    for (const code of condition.codes) length += postings.countOf(code);
+    for (const code of codes) length += postings.countOf(code);
     if (shortest === undefined || length < shortest.length) shortest = { condition, length };
   }
   let kept = shortest === undefined ? allSeries(registry.count) : listSeries(registry, shortest.condition, shortest.length);
