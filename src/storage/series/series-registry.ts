@@ -6,8 +6,7 @@
  *   slots           open addressing over the tuple's codes: series + 1, 0 = free
  *
  * 4 B a tag and 8 to 16 B of slots a series, and each distinct text once (`tag-dictionary.ts`): 65 B and the text for a series with ten
- * tags
- * of which one is its own. Only grows; bounded by SERIES_PER_TABLE_MAX. What workers need lies on shared memory, once it is large.
+ * tags of which one is its own. Only grows; bounded by SERIES_PER_TABLE_MAX. What workers need lies on shared memory, once it is large.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
@@ -19,7 +18,7 @@ import type { ColumnDefault } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { tagText } from "../../table/tag-value.ts";
 import { orderByTags, type TagColumnView } from "./series-ranks.ts";
-import { grownWords, newWords } from "./shared-array.ts";
+import { grownWords, newWords, powerOfTwoFrom } from "./shared-array.ts";
 import { TagDictionary } from "./tag-dictionary.ts";
 import { TagPostings } from "./tag-postings.ts";
 
@@ -255,6 +254,17 @@ export class SeriesRegistry implements SeriesView {
     }
   }
 
+  /** Makes room for `count` series: growing step by step copies and hashes all of them again. */
+  reserve(count: number): void {
+    if (count > this.capacity) this.grow(powerOfTwoFrom(count));
+    if (count * 2 > this.slots.length) this.rehash(powerOfTwoFrom(count * 2));
+  }
+
+  /** As `reserve`, of the values of the tag column at `position`: `size` of them, NULL among them, of `textBytes` together. */
+  reserveTexts(position: number, size: number, textBytes: number): void {
+    this.columnAt(position).dictionary.reserve(size, textBytes);
+  }
+
   /** Whether a new series is refused. */
   get isFull(): boolean {
     return this.size >= this.seriesMax;
@@ -300,15 +310,15 @@ export class SeriesRegistry implements SeriesView {
       );
     }
     const series = this.size++;
-    if (series === this.capacity) this.grow();
+    if (series === this.capacity) this.grow(this.capacity * 2);
     for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
     if (this.size * 2 > this.slots.length) this.rehash(this.slots.length * 2);
     else this.slots[slot] = series + 1;
     return series;
   }
 
-  private grow(): void {
-    this.capacity *= 2;
+  private grow(capacity: number): void {
+    this.capacity = capacity;
     for (const column of this.columns) column.codes = grownWords(column.codes, this.capacity);
   }
 

@@ -29,3 +29,10 @@ export function grownBytes(array: Uint8Array<ArrayBufferLike>, length: number): 
   grown.set(array);
   return grown;
 }
+
+/** The smallest power of two that is not below `count`. */
+export function powerOfTwoFrom(count: number): number {
+  let power = 1;
+  while (power < count) power *= 2;
+  return power;
+}

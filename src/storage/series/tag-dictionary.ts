@@ -11,7 +11,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type TextTable, utf8Text } from "../../column/text-table.ts";
-import { grownBytes, grownWords, newBytes, newWords } from "./shared-array.ts";
+import { grownBytes, grownWords, newBytes, newWords, powerOfTwoFrom } from "./shared-array.ts";
 
 const SEED: number = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 const encoder = new TextEncoder();
@@ -32,6 +32,13 @@ export class TagDictionary implements TextTable {
   private readonly strings: (string | undefined)[] = [undefined];
   /** All codes below it have their string. */
   private complete = 1;
+
+  /** Makes room for `size` values, NULL among them, of `textBytes` together: growing step by step copies and hashes all of them again. */
+  reserve(size: number, textBytes: number): void {
+    if (textBytes > this.bytes.length) this.bytes = grownBytes(this.bytes, textBytes);
+    if (size + 1 > this.starts.length) this.starts = grownWords(this.starts, powerOfTwoFrom(size + 1));
+    if (size * 2 > this.slots.length) this.rehash(powerOfTwoFrom(size * 2));
+  }
 
   /** The code of `source[start, end)`, which is UTF-8; added if new. */
   encodeBytes(source: Uint8Array, start: number, end: number): number {
@@ -110,13 +117,13 @@ export class TagDictionary implements TextTable {
     for (let i = start, into = at; i < end; i++) bytes[into++] = source[i] as number;
     this.starts[code + 1] = to;
     this.size++;
-    if (this.size * 2 > this.slots.length) this.rehash();
+    if (this.size * 2 > this.slots.length) this.rehash(this.slots.length * 2);
     else this.slots[slot] = code;
     return code;
   }
 
-  private rehash(): void {
-    const slots = new Uint32Array(this.slots.length * 2);
+  private rehash(slotCount: number): void {
+    const slots = new Uint32Array(slotCount);
     const mask = slots.length - 1;
     for (let code = 1; code < this.size; code++) {
       let slot = hashBytes(this.bytes, this.starts[code] as number, this.starts[code + 1] as number) & mask;

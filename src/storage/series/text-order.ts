@@ -1,7 +1,6 @@
 /**
  * Sorts codes by their texts: three-way radix quicksort, byte by byte from the left, which looks at each distinguishing byte a few times
- * and
- * never at a common prefix twice.
+ * and never at a common prefix twice.
  *
  * Measured: 1,000,000 texts `host_0` … `host_999999` in 0.25 s; a comparison sort over strings took 1.9 s.
  * Source: Bentley, Sedgewick: Fast algorithms for sorting and searching strings (1997).

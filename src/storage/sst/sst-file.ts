@@ -205,9 +205,8 @@ interface Probe {
 }
 
 /**
- * One file of a table. Counted by its users; its reader stays while `users` > 0 and it was read, it is deleted after `drop` when `users`
- * is 0.
- * What is known of it when open counts towards the cache, which may let it go: the next scan opens it again.
+ * One file of a table. Counted by its users; its reader stays while `users` > 0 and it was read, it is deleted after `drop` when `users` is
+ * 0. What is known of it when open counts towards the cache, which may let it go: the next scan opens it again.
  */
 export class SstFile {
   readonly meta: DataFile;
@@ -390,11 +389,13 @@ function registerSeries(
   const mapped = index.dictionaries.map(({ size, bytes, starts }, c) => {
     const codes = new Uint32Array(size);
     const position = positions[c] as number;
+    registry.reserveTexts(position, size, bytes.length);
     for (let code = 1; code < size; code++) {
       codes[code] = registry.encodeBytes(position, bytes, starts[code] as number, starts[code + 1] as number);
     }
     return codes;
   });
+  registry.reserve(runCount); // Each run is of another series.
   const tuple = registry.initialCodes();
   const series = new Uint32Array(runCount);
   for (let run = 0; run < series.length; run++) {
