@@ -1,7 +1,6 @@
 /**
  * What the raw keys of one tag shape have in common: the bytes between their values. A new series nearly always has the shape of the one
- * before
- * it, and then needs no string to be told from a bad line.
+ * before it, and then needs no string to be told from a bad line.
  *
  *   cpu,host=web-1,region=eu      pieces: `cpu,host=` `,region=`      values: whatever lies between, without `,` `=` `\`, ASCII only
  *

@@ -1,7 +1,6 @@
 /**
  * Syncs of folders, shared: everybody who asks while a sync of the same folder has not begun waits for that one. Sixteen small files
- * flushed
- * side by side make the folder of all tables durable with one or two syncs instead of sixteen.
+ * flushed side by side make the folder of all tables durable with one or two syncs instead of sixteen.
  */
 import type { FileDisk } from "./file-disk.ts";
 

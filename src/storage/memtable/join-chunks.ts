@@ -1,8 +1,7 @@
 /**
- * Small chunks to one. A chunk costs 700 B and 220 B a column beside its values (objects and views, measured), which for a request of
- * one row
- * of ten integers is twenty times the row: a memtable of such requests would take a gigabyte where it counts 32 MiB, and a scan would look
- * at each chunk by itself.
+ * Small chunks to one. A chunk costs 700 B and 220 B a column beside its values (objects and views, measured), which for a request of one
+ * row of ten integers is twenty times the row: a memtable of such requests would take a gigabyte where it counts 32 MiB, and a scan would
+ * look at each chunk by itself.
  */
 import { FLOAT32, FLOAT64, INT64, type DataType } from "../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
@@ -21,8 +20,7 @@ const ROWS_LARGE = 4096;
 
 /**
  * How many of the last chunks should become one; 0: none. Each row is copied four times at most before its chunk is large. A chunk that
- * deletes
- * stays between those that are older and those that are newer.
+ * deletes stays between those that are older and those that are newer.
  */
 export function joinable(chunks: readonly Chunk[]): number {
   const last = chunks.at(-1);

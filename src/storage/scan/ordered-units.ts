@@ -1,7 +1,6 @@
 /**
- * The order in which runs and clusters of several groups are handed out: by slot, then by group, then by their first time. A counting
- * sort by
- * slot over typed arrays; what shares slot and group is a handful.
+ * The order in which runs and clusters of several groups are handed out: by slot, then by group, then by their first time. A counting sort
+ * by slot over typed arrays; what shares slot and group is a handful.
  */
 import type { RunList } from "./run-list.ts";
 
