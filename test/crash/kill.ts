@@ -17,7 +17,7 @@ Examples:
   bun run test:crash --threads 4              always four ingest threads
   bun run test:crash --memtables small        every kill near a flush
   bun run test:crash --points                 one kill at every named fail point
-  bun run test:crash --power --times 5000     so many random lives on a disk that loses power
+  bun run test:crash --power --times 1000     so many random lives on a disk that loses power
 
 Options:
   --points          a server is killed at each fail point; a point that is never hit fails

@@ -22,6 +22,8 @@ const CALLS_MAX = [16, 90];
 const DAY_NANOS = 86_400 * 1e9;
 /** Longer than a log waits before it looks whether its disk works again. */
 const HEAL_MS = 120;
+/** Longest life of a process: a log that cannot heal, or a step that waits for nothing. */
+const PROCESS_MS_MAX = 15_000;
 
 /** One request: rows of the same number in some tables. */
 interface Batch {
@@ -97,7 +99,12 @@ class PowerLife {
     if (isReady && machine.engine !== undefined) {
       await this.check(machine.engine);
       machine.attached.dieAfter(random.below(CALLS_MAX[random.below(2)]!));
-      while (!machine.attached.isDead) await this.step(machine.engine);
+      const deadline = performance.now() + PROCESS_MS_MAX;
+      while (!machine.attached.isDead) {
+        await this.step(machine.engine);
+        if (performance.now() > deadline)
+          throw new Error(`no step comes to the disk any more: ${machine.engine.failure() ?? "no failure"}`);
+      }
     } else {
       this.report.deathsInStart++;
     }
@@ -182,7 +189,7 @@ class PowerLife {
     this.doing = what;
     const { attached } = this.machine;
     try {
-      await Promise.race([work, attached.died]);
+      await within(Promise.race([work, attached.died]), what);
     } catch (error) {
       if (!attached.isDead && !this.isFailing) throw error;
       if (!(error instanceof DbError)) throw error;
@@ -219,6 +226,17 @@ class PowerLife {
       else this.report.unansweredGone++;
     }
     this.unanswered = [];
+  }
+}
+
+/** Waits, but not for ever: a step that stands still is a failure. */
+async function within(work: Promise<unknown>, what: string): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`${what} stands still`)), PROCESS_MS_MAX);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
