@@ -88,6 +88,8 @@ beforeAll(async () => {
     join(folder, "src/db/cycle-other.ts"),
     `import { one } from "./${fileOf("import(no-cycle)").slice(7)}";\nexport const other: number = one;\n`,
   );
+  await Bun.write(join(folder, "src/db/circle-a.ts"), 'import type { B } from "./circle-b.ts";\nexport type A = B | 1;\n');
+  await Bun.write(join(folder, "src/db/circle-b.ts"), 'import { type A } from "./circle-a.ts";\nexport type B = A[];\n');
   const oxlint = join(ROOT, "node_modules/.bin/oxlint");
   const run = Bun.spawnSync([oxlint, "--type-aware", "--format=json", "src"], { cwd: folder, stdout: "pipe", stderr: "pipe" });
   findings = (JSON.parse(run.stdout.toString()) as { readonly diagnostics: readonly Diagnostic[] }).diagnostics;
@@ -103,6 +105,12 @@ describe("the linter", () => {
       .filter(({ filename }) => filename === fileOf(rule))
       .map(({ code }) => code.replace("typescript-eslint", "typescript"));
     expect(codes).toContain(rule);
+  });
+
+  test("finds a circle of types alone", () => {
+    const circles = findings.filter(({ code }) => code.includes("no-cycle")).map(({ filename }) => filename);
+    expect(circles).toContain("src/db/circle-a.ts");
+    expect(circles).toContain("src/db/circle-b.ts");
   });
 
   test.each(Object.keys(ALLOWED))("lets %s be", (path) => {

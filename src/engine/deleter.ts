@@ -21,12 +21,11 @@ import type { DeleteSource } from "../storage/tombstone/delete-chunk.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { RowKeys, RowRange } from "../table/delete.ts";
 import { physicalDeleteRefusal } from "../table/metric.ts";
-import type { ScanBatch, ScanRequest } from "../table/scan.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { TagSet } from "../table/series-dictionary.ts";
 import type { WriteBatch, WriteResult } from "../table/write-batch.ts";
 import { groupStartOf } from "../storage/sst/time-window.ts";
-import type { EngineTable } from "./engine-table.ts";
+import type { EngineTable, RowDeleter, ScannedRows } from "./engine-table.ts";
 import { timeUnitOf } from "./expiry.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
@@ -62,13 +61,6 @@ const STRETCH_BYTES = 64;
 /** Stretches of one table, without their place in the log. */
 type Stretches = Omit<DeleteSource, "sequence" | "seriesMax">;
 
-/** Where the rows of a range are found. */
-export interface ScannedRows {
-  scan(request: ScanRequest): AsyncIterable<ScanBatch>;
-  /** The region's number of a series of the scan; by default they are the same. */
-  readonly regionSeriesOf?: ((series: number) => number) | undefined;
-}
-
 /** Rows of a table as a client names them. */
 interface NamedRows {
   /** What has the rows. */
@@ -82,14 +74,13 @@ interface NamedRows {
 }
 
 /** See the file header. */
-export class Deleter {
+export class Deleter implements RowDeleter {
   private readonly parts: DeleterParts;
 
   constructor(parts: DeleterParts) {
     this.parts = parts;
   }
 
-  /** Deletes rows by series number and time. @throws DbError InvalidArguments, TableNotFound, StorageUnavailable, RateLimited */
   async deleteRows(table: EngineTable, { rowCount, series, times }: RowKeys): Promise<void> {
     checkMode(table.schema);
     if (rowCount === 0) return;
@@ -111,7 +102,6 @@ export class Deleter {
     }
   }
 
-  /** Deletes all rows of a range that `rows` finds and returns how many there were. @throws DbError as `deleteRows` */
   async deleteRange(table: EngineTable, { timeRange, tagPredicates, signal }: RowRange, rows: ScannedRows): Promise<number> {
     checkMode(table.schema);
     const { name } = timeIndexOf(table.schema);

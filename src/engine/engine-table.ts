@@ -15,7 +15,6 @@ import type { RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
-import type { Deleter } from "./deleter.ts";
 import type { Expiry } from "./expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import { tableNotFound } from "./table-not-found.ts";
@@ -23,12 +22,27 @@ import { tableNotFound } from "./table-not-found.ts";
 /** What of a scan depends on the table that asks: one region may carry several. */
 export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
 
+/** Where the rows of a range are found. */
+export interface ScannedRows {
+  scan(request: ScanRequest): AsyncIterable<ScanBatch>;
+  /** The region's number of a series of the scan; by default they are the same. */
+  readonly regionSeriesOf?: ((series: number) => number) | undefined;
+}
+
+/** What deletes the rows of tables. */
+export interface RowDeleter {
+  /** Deletes rows by series number and time. @throws DbError InvalidArguments, TableNotFound, StorageUnavailable, RateLimited */
+  deleteRows(table: EngineTable, keys: RowKeys): Promise<void>;
+  /** Deletes all rows of a range that `rows` finds and returns how many there were. @throws DbError as `deleteRows` */
+  deleteRange(table: EngineTable, range: RowRange, rows: ScannedRows): Promise<number>;
+}
+
 /** What all tables of an engine share. */
 export interface EngineTableParts {
   readonly cache: PageCache;
   readonly clock: Clock;
   readonly expiry: Expiry;
-  readonly deleter: Deleter;
+  readonly deleter: RowDeleter;
   /** Makes rows visible that other threads have acknowledged. */
   catchUp(): void;
 }
@@ -41,7 +55,7 @@ export class EngineTable implements Table {
   readonly catchUp: () => void;
   private readonly cache: PageCache;
   private readonly expiry: Expiry;
-  private readonly deleter: Deleter;
+  private readonly deleter: RowDeleter;
   private dropped = false;
 
   constructor(region: Region, parts: EngineTableParts) {

@@ -5,7 +5,7 @@ import { LogDecoder } from "../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../ingest/otlp/logs/extract-keys.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp.ts";
+import type { OtlpSignal } from "./otlp-signal.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;

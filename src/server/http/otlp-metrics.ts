@@ -6,7 +6,7 @@ import { STRATEGIES, type Strategy } from "../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp.ts";
+import type { OtlpSignal } from "./otlp-signal.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = {

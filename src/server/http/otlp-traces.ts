@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../ingest/otlp/decode.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp.ts";
+import type { OtlpSignal } from "./otlp-signal.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const DEFAULT_TABLE = "opentelemetry_traces";

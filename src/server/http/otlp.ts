@@ -10,9 +10,7 @@ import { DbError } from "../../base/error.ts";
 import { REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ProtoError } from "../../format/proto/reader.ts";
-import { OtlpJsonError, protobufOfJson, type RequestName } from "../../ingest/otlp/json.ts";
-import type { OtlpResult } from "../../ingest/otlp/types.ts";
-import type { WriteBatch, WriteOptions } from "../../table/write-batch.ts";
+import { OtlpJsonError, protobufOfJson } from "../../ingest/otlp/json.ts";
 import { databaseExists } from "./context.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import type { Exchange } from "./exchange.ts";
@@ -20,34 +18,13 @@ import { UNKNOWN_DATABASE } from "./http-metrics.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { otlpLogs } from "./otlp-logs.ts";
 import { otlpMetrics } from "./otlp-metrics.ts";
+import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
 import { otlpTraces } from "./otlp-traces.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
-import { doorBody, openDoor, type WriteDoor } from "./write-door.ts";
+import { doorBody, openDoor } from "./write-door.ts";
 
 const PROTOBUF_TYPE = "application/x-protobuf";
-
-/** A decoded request and how it is written. */
-export interface OtlpWrite {
-  readonly result: OtlpResult;
-  readonly options: WriteOptions;
-  /** Message of the partial success; by default the reasons. */
-  readonly message?: string;
-  /** Whether a request of which nothing is kept is an error (traces). */
-  readonly refusesAllRejected?: boolean;
-  /** Rows that are written once those of the result are durable. */
-  readonly after?: { readonly batch: WriteBatch; readonly options: WriteOptions };
-}
-
-/** One of the three kinds of request. */
-export interface OtlpSignal {
-  readonly name: "metrics" | "traces" | "logs";
-  readonly request: RequestName;
-  /** Name of the count in a partial success in JSON. */
-  readonly rejectedName: string;
-  /** Reads the headers, before the body is read; what it returns decodes the body. @throws DbError */
-  open(exchange: Exchange, door: WriteDoor): (body: Uint8Array) => OtlpWrite;
-}
 
 interface SignalMetrics {
   readonly rows: Counter<"db">;

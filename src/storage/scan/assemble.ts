@@ -10,6 +10,7 @@ import { concatPieces } from "./concat.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
 import type { ScanDictionary } from "./scan-dictionary.ts";
 import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
+import type { TagCodes } from "./tag-codes.ts";
 
 /** A column of the projection. */
 export type OutputColumn =
@@ -21,14 +22,6 @@ export type OutputColumn =
 export interface Segment extends RowRange {
   readonly source: number;
   readonly series: number;
-}
-
-/** Tags of series as codes, by the position of their column; `codesAt(p)[s]` is an index of `dictionaryAt(p)`. */
-export interface TagCodes {
-  codesAt(position: number): Uint32Array;
-  dictionaryAt(position: number): readonly (string | undefined)[];
-  /** The text of one code. */
-  textAt(position: number, code: number): string | undefined;
 }
 
 /** What turns segments into batches. */

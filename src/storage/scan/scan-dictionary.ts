@@ -1,4 +1,4 @@
-import type { TagCodes } from "./assemble.ts";
+import type { TagCodes } from "./tag-codes.ts";
 
 /**
  * The values of one tag column that the batches of a scan have, numbered as they come. For scans of few series: whoever reads a batch may

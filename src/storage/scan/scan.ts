@@ -19,7 +19,7 @@ import type { MemtableView } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst, SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
-import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment, type TagCodes } from "./assemble.ts";
+import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
 import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { fileSource } from "./file-source.ts";
@@ -32,6 +32,7 @@ import type { ScanSource } from "./scan-source.ts";
 import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
 import { FEW_SHARE, type SeriesSelection, selectOfTable, selectSeries, type TableSeries } from "./series-selection.ts";
 import { splitCluster } from "./split-cluster.ts";
+import type { TagCodes } from "./tag-codes.ts";
 import { wantedTagsIn } from "./wanted-tags.ts";
 
 /** Rows after which a batch is handed out. */

@@ -12,7 +12,7 @@ import { DROPPED } from "../memtable/sort-rows.ts";
 import { orderByTags } from "../series/series-ranks.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { WantedTag } from "../sst/tag-filter.ts";
-import type { TagCodes } from "./assemble.ts";
+import type { TagCodes } from "./tag-codes.ts";
 
 /** The wanted series of a table are few when all are this many times as many. */
 export const FEW_SHARE = 8;
