@@ -101,6 +101,13 @@ export class LiveTables {
     for (const { table } of this.byId.values()) yield table.region;
   }
 
+  /** Names of the data files of all tables. */
+  fileNames(): Set<string> {
+    const names = new Set<string>();
+    for (const region of this.regions()) for (const { name } of region.dataFiles) names.add(name);
+    return names;
+  }
+
   /** Whether the region is that of a table which was not dropped. */
   isLive(region: Region): boolean {
     return this.byId.get(region.schemaNow.id)?.table.region === region;

@@ -1,0 +1,37 @@
+/** What an engine is made of, as whoever starts one hands it over. */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { ServerMemory } from "../base/server-memory.ts";
+import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
+import type { FileStore } from "../storage/file-store/file-store.ts";
+import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
+import type { Wal } from "../storage/wal/wal.ts";
+import type { CompactionLimits } from "./compactor.ts";
+import type { FlushLimits } from "./flush-scheduler.ts";
+import type { DiskWatchOptions } from "./health/disk-watch.ts";
+import type { ThreadLog } from "./log-stream.ts";
+import type { SharedState } from "./threads/shared-state.ts";
+
+/** What an engine is made of. The engine owns all of them and closes them. */
+export interface EngineParts {
+  readonly wal: Wal;
+  /** What all threads share; by default there is only this one. */
+  readonly shared?: SharedState;
+  /** Logs of ingest threads that an earlier process left; none by default. */
+  readonly threadLogs?: readonly ThreadLog[];
+  readonly meta: MetaStore;
+  readonly files: FileStore;
+  readonly flusher: FlushExecutor;
+  readonly merger: MergeExecutor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: FlushLimits;
+  readonly compaction: CompactionLimits;
+  /** Most bytes of decoded pages kept. */
+  readonly pageCacheBytes: number;
+  /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
+  readonly memory?: ServerMemory;
+  /** Room that is kept on disks. Default: none. */
+  readonly disk?: DiskWatchOptions;
+}

@@ -1,0 +1,253 @@
+/**
+ * The parts of an engine, put together: what each is made of, and what it may ask of the others.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
+import { Troubles } from "../base/troubles.ts";
+import { PageCache } from "../storage/cache/page-cache.ts";
+import type { FileStore } from "../storage/file-store/file-store.ts";
+import { type LastingDeletes, lastingDeletes } from "../storage/file-store/lasting-deletes.ts";
+import { SlabPool } from "../storage/memtable/arena.ts";
+import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { Region } from "../storage/region/region.ts";
+import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
+import type { Wal } from "../storage/wal/wal.ts";
+import { Compactor } from "./compactor.ts";
+import { Deleter } from "./deleter.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { Expiry } from "./expiry.ts";
+import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
+import { Flusher } from "./flusher.ts";
+import { DamagedFiles } from "./health/damaged-files.ts";
+import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "./health/disk-watch.ts";
+import { Upkeep } from "./health/upkeep.ts";
+import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
+import { WriteGate } from "./health/write-gate.ts";
+import { LiveTables } from "./live-tables.ts";
+import { LogStreams } from "./log-streams.ts";
+import { LogTrimmer } from "./log-trimmer.ts";
+import { SchemaStore } from "./schema-store.ts";
+import type { SequenceCounter } from "./sequence-counter.ts";
+import { TableChanges } from "./table-changes.ts";
+import { TablesInForce, wholeCatalog } from "./tables-in-force.ts";
+import { CatalogFeed } from "./threads/catalog-feed.ts";
+import { SharedState } from "./threads/shared-state.ts";
+import type { ThreadOwner } from "./threads/thread-host.ts";
+import { ThreadHosts } from "./threads/thread-hosts.ts";
+import { Truncation } from "./truncation.ts";
+import { WritePath } from "./write-path.ts";
+
+/** No disk is watched. */
+const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
+
+/** See the file header. Nothing runs yet: whoever has it starts and ends its parts. */
+export class Wiring {
+  readonly wal: Wal;
+  readonly meta: MetaStore;
+  readonly flushExecutor: FlushExecutor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly files: FileStore;
+  readonly limits: FlushLimits;
+  readonly schemas: SchemaStore;
+  readonly live: LiveTables = new LiveTables();
+  readonly shared: SharedState;
+  readonly sequences: SequenceCounter;
+  readonly streams: LogStreams;
+  readonly feed: CatalogFeed;
+  readonly threads: ThreadHosts;
+  readonly trimmer: LogTrimmer;
+  readonly writePath: WritePath;
+  readonly flusher: Flusher;
+  readonly scheduler: FlushScheduler<Region>;
+  readonly compactor: Compactor;
+  readonly deleter: Deleter;
+  readonly inForce: TablesInForce;
+  readonly changes: TableChanges;
+  readonly truncation: Truncation;
+  readonly disk: DiskWatch;
+  readonly gate: WriteGate;
+  readonly damaged: DamagedFiles;
+  readonly upkeep: Upkeep;
+  /** What does not work, the log apart. */
+  readonly faults: Troubles;
+  private readonly cache: PageCache;
+  private readonly memory: ServerMemory;
+
+  constructor(parts: EngineParts) {
+    const { wal, merger, clock, logger } = parts;
+    const troubles = new Troubles(logger.child("health"), clock);
+    const deletes = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
+    const meta = watchedMetaStore(parts.meta, troubles);
+    const files = deletes.store;
+    this.wal = wal;
+    this.meta = meta;
+    this.files = files;
+    this.flushExecutor = parts.flusher;
+    this.clock = clock;
+    this.logger = logger;
+    this.limits = parts.limits;
+    this.faults = troubles;
+    this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
+    this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+    this.damaged = new DamagedFiles(files, troubles, logger);
+    this.schemas = new SchemaStore(meta);
+    this.cache = new PageCache(parts.pageCacheBytes);
+    this.shared = parts.shared ?? new SharedState(0);
+    this.sequences = this.shared.sequences;
+    this.streams = new LogStreams(wal, parts.threadLogs ?? []);
+    const { live, streams, sequences, schemas, disk, shared } = this;
+    const workerMemory = new MemoryCounter();
+    this.trimmer = new LogTrimmer(streams, live, troubles);
+    this.gate = new WriteGate(streams, disk);
+    this.feed = new CatalogFeed(
+      shared,
+      () => wholeCatalog(schemas),
+      () => meta.settled(),
+    );
+    this.threads = new ThreadHosts(this.threadOwner());
+    const { trimmer, threads } = this;
+    const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
+    const limits = parts.compaction;
+    this.compactor = new Compactor(
+      { merger, meta, files, clock, expiry, limits, troubles, workerMemory, logger: logger.child("compaction") },
+      {
+        regions: () => live.regions(),
+        isLive: (region) => live.isLive(region),
+        takeFileId: () => schemas.takeFileIds(1),
+        hasRoomFor: (bytes) => disk.hasRoomFor(bytes),
+      },
+    );
+    this.flusher = this.makeFlusher(workerMemory);
+    this.scheduler = this.makeScheduler();
+    this.deleter = this.makeDeleter();
+    this.inForce = this.makeTables(expiry);
+    const { inForce, compactor, flusher } = this;
+    this.changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer });
+    this.truncation = new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences });
+    this.writePath = new WritePath({
+      wal,
+      clock,
+      tables: inForce.forWrites(),
+      sequences,
+      expiry,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      noteExpired: (rows) => shared.addExpiredRows(rows),
+    });
+    this.upkeep = this.makeUpkeep(deletes);
+    this.countMemory(workerMemory);
+  }
+
+  private threadOwner(): ThreadOwner {
+    const { shared, feed, meta } = this;
+    const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
+    return {
+      shared,
+      feed,
+      regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
+      evolve: (steps) => {
+        this.inForce.applySteps(steps);
+      },
+      written: (bytes) => {
+        this.scheduler.written(bytes);
+        countMemory();
+      },
+      admit: async () => {
+        this.gate.check();
+        await this.scheduler.admit();
+        countMemory();
+      },
+      durable: () => meta.settled(),
+    };
+  }
+
+  private makeFlusher(workerMemory: MemoryCounter): Flusher {
+    const { meta, files, flushExecutor: executor, clock, logger, live: tables, schemas, sequences, trimmer, threads, compactor } = this;
+    const onFlushed = (region: Region): void => compactor.poke(region);
+    return new Flusher({ meta, files, executor, clock, logger, tables, schemas, sequences, trimmer, workerMemory, threads, onFlushed });
+  }
+
+  private makeScheduler(): FlushScheduler<Region> {
+    const { wal, live, trimmer, gate, memory, limits, clock, logger, faults: troubles } = this;
+    const host = {
+      regions: () => live.regions(),
+      logBytes: () => trimmer.bytes,
+      logHolders: () => trimmer.holders(),
+      logRecords: () => wal.queued().records,
+      isUrgent: () => gate.failure() !== undefined,
+      isOverMemory: () => memory.isOver(),
+      flush: (regions: readonly Region[]) => this.flusher.flushTogether(regions),
+      flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
+    };
+    return new FlushScheduler(limits, host, clock, logger.child("flush"));
+  }
+
+  private makeTables(expiry: Expiry): TablesInForce {
+    const { schemas, live, feed, sequences, meta, files, clock, logger, limits, cache, deleter, threads, streams } = this;
+    return new TablesInForce({
+      schemas,
+      live,
+      feed,
+      sequences,
+      meta,
+      files,
+      pool: new SlabPool(limits.memtableBytes),
+      clock,
+      logger,
+      ofTables: { cache, clock, expiry, deleter, catchUp: () => threads.drain() },
+      // Rows of other threads, now or before a restart, find their place among others by their sequences.
+      mayJoin: () => !threads.isShared && streams.isSingle,
+    });
+  }
+
+  private makeDeleter(): Deleter {
+    const { live, sequences, streams, scheduler, flusher, threads, faults } = this;
+    return new Deleter({
+      wal: this.wal,
+      tables: live,
+      sequences,
+      noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+      logFailed: () => {
+        faults.failures.log++;
+      },
+      catchUp: () => threads.drain(),
+      admit: () => scheduler.admit(),
+      refuse: (bytes) => this.gate.checkDelete(bytes),
+      written: (bytes) => scheduler.written(bytes),
+      flush: (region) => flusher.flush(region),
+    });
+  }
+
+  private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
+    const { memory, disk, damaged, live, trimmer, streams, faults: troubles } = this;
+    return new Upkeep({
+      disk,
+      onLooked: () => {
+        this.shared.isRefusing = disk.refusal !== undefined;
+      },
+      memory,
+      troubles,
+      leftovers,
+      logger: this.logger,
+      trimLog: () => trimmer.trim(),
+      isLogFailing: () => streams.failure() !== undefined,
+      probeMeta: () => probeMetaStore(this.meta),
+      lookAtFiles: async () => {
+        const needed = live.fileNames();
+        await damaged.lookAgain(({ name }) => needed.has(name));
+      },
+    });
+  }
+
+  private countMemory(workerMemory: MemoryCounter): void {
+    const { memory, cache, scheduler } = this;
+    memory.register("page_cache", {
+      bytes: () => cache.bytes,
+      giveBack: (bytes) => cache.giveBack(bytes),
+      mayGrow: () => cache.mayGrow(),
+    });
+    memory.register("memtables", { bytes: () => scheduler.memoryBytes });
+    memory.register("workers", workerMemory);
+  }
+}
