@@ -1,6 +1,6 @@
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
-import type { OpenSst } from "../sst/sst-file.ts";
+import type { OpenSst } from "../sst/open-sst.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";

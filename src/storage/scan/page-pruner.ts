@@ -1,7 +1,7 @@
 /** Which pages of a file hold no row of interest, by statistics and by the indexes of columns. */
 import type { ScanMetrics } from "../../table/scan.ts";
 import { IndexLookup } from "../index/index-lookup.ts";
-import type { OpenSst } from "../sst/sst-file.ts";
+import type { OpenSst } from "../sst/open-sst.ts";
 import { type ColumnCondition, indexesMayMeet, statisticsMayMeet } from "./column-condition.ts";
 import type { RunList } from "./run-list.ts";
 

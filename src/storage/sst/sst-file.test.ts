@@ -11,7 +11,8 @@ import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "./data-file.ts";
 import { flushChunks } from "./flush.ts";
-import { type OpenSst, SstFile } from "./sst-file.ts";
+import type { OpenSst } from "./open-sst.ts";
+import { SstFile } from "./sst-file.ts";
 
 const schema = tableOf("millisecond", "last_row");
 const VALUE = FIELDS[0]!.id;

@@ -1,0 +1,88 @@
+/** What a data file says of itself: its footer and page indexes, its series and its tombstones, read before any page. */
+import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
+import type { FileReader } from "../file-store/file-store.ts";
+import type { SeriesRegistry } from "../series/series-registry.ts";
+import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
+import { TombstoneSet } from "../tombstone/tombstone-set.ts";
+import type { DataFile } from "./data-file.ts";
+import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+
+/** First guess of how many bytes hold the footer. */
+const TAIL_BYTES = 64 * 1024;
+
+/** What is read of a file when it is opened. */
+export interface FileContents {
+  readonly parquet: ParquetFile;
+  readonly index: RunIndex;
+  readonly series: Uint32Array;
+  readonly tombstones: TombstoneSet | undefined;
+}
+
+/** The footer and page indexes of a file, from its last bytes. @throws what is wrong with the file */
+export async function readFooter(meta: DataFile, reader: FileReader): Promise<ParquetFile> {
+  let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
+  for (;;) {
+    const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
+    const opened = openParquet(meta.name, reader.byteLength, tail);
+    if (opened.kind === "file") return opened.file;
+    tailBytes = opened.byteLength;
+  }
+}
+
+/** All that is kept of a file while it is open; its series get numbers of the registry. @throws what is wrong with the file */
+export async function readContents(meta: DataFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
+  const parquet = await readFooter(meta, reader);
+  const blob = async (name: string): Promise<Uint8Array | undefined> => {
+    const range = parquet.blob(name);
+    return range === undefined ? undefined : parquet.verifyBlob(name, await reader.read(range.offset, range.length));
+  };
+  const bytes = await blob(SERIES_INDEX_BLOB);
+  if (bytes === undefined) throw new Error("it has no series index");
+  const { ends, timeBase, firstTimes, lastTimes, ...tags } = decodeSeriesIndex(bytes);
+  const series = registerSeries(tags, ends.length, registry);
+  const index = { ends, timeBase, firstTimes, lastTimes };
+  const deleted = await blob(TOMBSTONE_BLOB);
+  if (deleted === undefined && meta.tombstones !== undefined) throw new Error("it has no tombstones, but its entry says so");
+  if (deleted === undefined) return { parquet, index, series, tombstones: undefined };
+  const stored = decodeTombstones(deleted);
+  const tombstones = new TombstoneSet({
+    base: stored.series.timeBase,
+    series: registerSeries(stored.series, stored.series.ends.length, registry),
+    ends: stored.series.ends,
+    firsts: stored.firsts,
+    lasts: stored.lasts,
+    ages: undefined,
+    rowCount: meta.tombstones?.rowCount ?? stored.firsts.length,
+  });
+  // A file without rows has none to tell its base from (`series-index.ts`).
+  return { parquet, index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
+}
+
+/** Finds or makes the number of each run's series. */
+function registerSeries(
+  index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
+  runCount: number,
+  registry: SeriesRegistry,
+): Uint32Array {
+  const positions = index.columnIds.map((id) => registry.positionOf(id));
+  const mapped = index.dictionaries.map(({ size, bytes, starts }, c) => {
+    const codes = new Uint32Array(size);
+    const position = positions[c] as number;
+    registry.reserveTexts(position, size, bytes.length);
+    for (let code = 1; code < size; code++) {
+      codes[code] = registry.encodeBytes(position, bytes, starts[code] as number, starts[code + 1] as number);
+    }
+    return codes;
+  });
+  registry.reserve(runCount); // Each run is of another series.
+  const tuple = registry.initialCodes();
+  const series = new Uint32Array(runCount);
+  for (let run = 0; run < series.length; run++) {
+    for (let c = 0; c < mapped.length; c++) {
+      const code = index.codes[c]?.[run] as number;
+      tuple[positions[c] as number] = mapped[c]?.[code] as number;
+    }
+    series[run] = registry.registerCodes(tuple);
+  }
+  return series;
+}
