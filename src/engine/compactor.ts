@@ -5,23 +5,23 @@
  *                                                                                                     when their last reader is done
  *
  * A crash leaves the old files or the new one: what the meta store does not name is deleted at the next start. A merge that fails is tried
- * again later and later; nothing waits for it. One that the disk has no room for does not begin. After a commit that failed the next try
- * settles it first, and deletes what is not named then, before it makes another file.
+ * again later and later; nothing waits for it. One that the disk has no room for does not begin. What a failed commit left is settled first
+ * (file-swaps.ts).
  */
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
-import type { Troubles } from "../base/troubles.ts";
-import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import type { MergeJob } from "../storage/compaction/merge.ts";
+import type { Troubles } from "../base/troubles.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
+import type { MergeJob } from "../storage/compaction/merge.ts";
 import { type PickedFiles, type PickOptions, pickAll, pickFiles } from "../storage/compaction/picker.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
-import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { SharedTables } from "../storage/region/shared-tables.ts";
@@ -30,7 +30,8 @@ import { ALL_TIME, type TimeRange } from "../table/scan.ts";
 import type { TableSchema } from "../table/schema.ts";
 import { type Expiry, timeUnitOf } from "./expiry.ts";
 import { expiredFiles, livingFrom, olderOf } from "./file-expiry.ts";
-import { encodeFile, fileKey, uncleanKey } from "./meta-codec.ts";
+import { FileSwaps } from "./file-swaps.ts";
+import { uncleanKey } from "./meta-codec.ts";
 
 /** When and how much to merge, where a table's options do not say otherwise. */
 export interface CompactionLimits extends PickOptions {
@@ -84,14 +85,6 @@ const DROPPED_SHARE = 0.5;
 /** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
 const WORKER_BYTES: number = 192 * 1024 * 1024;
 
-/** What a commit that failed, or of which nobody knows whether it is durable, leaves to do. */
-interface Unsettled {
-  /** To be committed, whatever was in force. */
-  readonly changes: readonly MetaChange[];
-  /** What may go once that is durable. */
-  readonly cleanUp: () => Promise<void>;
-}
-
 interface Failure {
   readonly millis: number;
   readonly retryAt: number;
@@ -113,7 +106,7 @@ export class Compactor {
   /** Tables to look at. */
   private readonly due: Set<Region> = new Set();
   private readonly failures: Map<Region, Failure> = new Map();
-  private readonly unsettled: WeakMap<Region, Unsettled> = new WeakMap();
+  private readonly swaps: FileSwaps;
   private running: Promise<void> | undefined;
   private lastMerge: Promise<unknown> = Promise.resolve();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -123,6 +116,7 @@ export class Compactor {
   constructor(parts: CompactorParts, host: CompactionHost) {
     this.parts = parts;
     this.host = host;
+    this.swaps = new FileSwaps(parts.meta, parts.files);
   }
 
   /** Begins to look at all tables, now and from time to time: without automatic merges, for files that have expired. */
@@ -142,7 +136,7 @@ export class Compactor {
   /** Merges the files of each window that holds files of the range, and takes away rows that have expired. @throws DbError of a merge */
   async compactAll(region: Region, range: TimeRange = ALL_TIME): Promise<void> {
     await this.alone(async () => {
-      await this.settle(region);
+      await this.swaps.settle(region);
       const minTime = this.parts.expiry.before(region.schemaNow);
       await this.removeExpired(region, minTime);
       const picked = pickAll(region.dataFiles, timeUnitOf(region.schemaNow), this.optionsOf(region.schemaNow));
@@ -169,11 +163,7 @@ export class Compactor {
 
   /** Says that entries of a table's files are gone for good, all or those of `keys`: no failed commit may bring them back. */
   forget(region: Region, keys: ReadonlySet<string> | undefined): void {
-    const unsettled = this.unsettled.get(region);
-    if (unsettled === undefined) return;
-    const changes = keys === undefined ? [] : unsettled.changes.filter(({ key }) => !keys.has(key));
-    this.unsettled.set(region, { ...unsettled, changes });
-    this.poke(region); // To delete what is not named any more.
+    if (this.swaps.forget(region, keys)) this.poke(region); // To delete what is not named any more.
   }
 
   /** Resolves when no merge is under way or due now: for tests. */
@@ -254,7 +244,7 @@ export class Compactor {
   /** The next piece of work of a table, if there is one. Returns whether there may be more. */
   private async compactOnce(region: Region): Promise<boolean> {
     if (!this.host.isLive(region)) return false;
-    await this.settle(region);
+    await this.swaps.settle(region);
     const { schemaNow: schema } = region;
     const minTime = this.parts.expiry.before(schema);
     await this.removeExpired(region, minTime);
@@ -283,7 +273,7 @@ export class Compactor {
   private async removeExpired(region: Region, minTime: bigint | undefined): Promise<void> {
     const expired = expiredFiles(region.dataFiles, minTime);
     if (expired.length === 0 || !this.host.isLive(region)) return;
-    await this.swap(region, expired, []);
+    await this.swaps.swap(region, expired, []);
     this.parts.logger.debug({ table: region.schemaNow.name, files: expired.length }, "removed files whose rows have expired");
   }
 
@@ -304,7 +294,7 @@ export class Compactor {
         if (made !== undefined) await files.delete(made.name);
         return;
       }
-      await this.swap(region, inputs, made === undefined ? [] : [made]);
+      await this.swaps.swap(region, inputs, made === undefined ? [] : [made]);
       this.count(region, inputs, made, clock.monotonicMillis() - started);
     } finally {
       workerMemory.give(WORKER_BYTES);
@@ -321,50 +311,6 @@ export class Compactor {
       StatusCode.StorageUnavailable,
       `cannot merge ${inputs.length} files: that takes up to ${size} MiB, which the disk does not have beside its reserve`,
     );
-  }
-
-  /** Does what a failed commit left to do. @throws DbError StorageUnavailable when the meta store still fails */
-  private async settle(region: Region): Promise<void> {
-    const unsettled = this.unsettled.get(region);
-    if (unsettled === undefined) return;
-    const { meta } = this.parts;
-    if (unsettled.changes.length > 0) meta.commit(unsettled.changes);
-    await meta.settled();
-    this.unsettled.delete(region);
-    await unsettled.cleanUp();
-  }
-
-  /** One commit, then the lists, then the old files. */
-  private async swap(region: Region, old: readonly DataFile[], made: readonly DataFile[]): Promise<void> {
-    const { meta, files } = this.parts;
-    const tableId = region.schemaNow.id;
-    const removal = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: undefined });
-    const entry = (file: DataFile): MetaChange => ({ key: fileKey(tableId, file.id), value: encodeFile(file) });
-    const changes = [...old.map(removal), ...made.map(entry)];
-    try {
-      failPoint("compact.before-commit");
-      meta.commit(changes);
-    } catch (error) {
-      // Whether it took effect is not known: `settle` undoes it, a restart finds one or the other.
-      const cleanUp = async (): Promise<void> => {
-        for (const { name } of made) await files.delete(name);
-      };
-      this.unsettled.set(region, { changes: [...made.map(removal), ...old.map(entry)], cleanUp });
-      throw error;
-    }
-    failPoint("compact.after-commit");
-    // No wait before this: a truncation or another merge must see the list that the meta store has.
-    const removeOld = region.replaceFiles(old, made);
-    failPoint("compact.after-swap");
-    try {
-      await meta.settled();
-    } catch (error) {
-      this.unsettled.set(region, { changes, cleanUp: removeOld }); // In force here, perhaps not on disk.
-      throw error;
-    }
-    failPoint("compact.after-settled");
-    await removeOld();
-    failPoint("compact.old-deleted");
   }
 
   private count(region: Region, inputs: PickedFiles, made: DataFile | undefined, millis: number): void {
