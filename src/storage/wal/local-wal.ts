@@ -10,8 +10,6 @@
  * the lost ones. After a failed sync or cut, or two failed writes in a row, the log takes no records. It then sets its disk right
  * (log-repair.ts) and tries a new segment, 0.1 s to 1 s apart and whatever the load is, and goes on by itself once that works.
  */
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
@@ -20,7 +18,8 @@ import { crc32 } from "../../base/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
-import { type LogDisk, systemLogDisk } from "./log-disk.ts";
+import { type LogDisk, systemLogDisk, writeAll } from "./log-disk.ts";
+import { LogFolder, reasonOf } from "./log-folder.ts";
 import { LogRepairs } from "./log-repair.ts";
 import {
   completeRecordHeader,
@@ -30,13 +29,11 @@ import {
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
-import { replaySegment, type SegmentReplay } from "./replay.ts";
+import { replaySegment } from "./replay.ts";
 import type { Wal, WalQueue, WalRecord, WalRecovery, WalRecoveryReport, WalSegment, WalSync } from "./wal.ts";
 
 /** Most bytes written between two syncs, so that one huge group does not delay all others. */
 const GROUP_BYTES_MAX = 16 * 1024 * 1024;
-/** Most buffers of one writev; Linux's IOV_MAX is 1024. */
-const WRITEV_PARTS_MAX = 1000;
 /** Groups that fail one after another before the log stops to take records. Reason: one failure may have been of that segment alone. */
 const FAILURES_MAX = 2;
 /** Between two tries to set the log right: doubles from the first to the second. */
@@ -104,6 +101,7 @@ export async function openLocalWal(options: LocalWalOptions): Promise<Wal> {
 class LocalWal implements Wal {
   private readonly options: LocalWalOptions;
   private readonly disk: LogDisk;
+  private readonly folder: LogFolder;
   private state: "new" | "open" | "closed" = "new";
   /** Complete segments, oldest first. */
   private readonly complete: WalSegment[] = [];
@@ -132,6 +130,7 @@ class LocalWal implements Wal {
   constructor(options: LocalWalOptions) {
     this.options = options;
     this.disk = options.disk ?? systemLogDisk;
+    this.folder = new LogFolder(options.directory, this.disk);
     this.clock = options.clock ?? systemClock;
     this.repairs = new LogRepairs(this.disk);
   }
@@ -141,7 +140,7 @@ class LocalWal implements Wal {
     onLost?: (payload: Uint8Array | undefined) => void,
   ): Promise<WalRecoveryReport> {
     assert(this.state === "new", `a log is recovered once; got ${this.state}`);
-    const ids = await this.listSegments();
+    const ids = await this.folder.segments();
     let records = 0;
     let bytes = 0;
     let tornTailBytes = 0;
@@ -149,7 +148,7 @@ class LocalWal implements Wal {
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as number;
       if (this.options.isRecovered === true) {
-        this.complete.push({ id, bytes: await sizeOf(this.pathOf(id)) });
+        this.complete.push({ id, bytes: await this.folder.sizeOf(id) });
         continue;
       }
       const count = async (record: WalRecord): Promise<void> => {
@@ -157,12 +156,12 @@ class LocalWal implements Wal {
         bytes += record.payload.length;
         await onRecord(record);
       };
-      const found = await replaySegment(this.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost, this.disk);
+      const found = await replaySegment(this.folder.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost, this.disk);
       failPoint("recover.segment-read");
       tornTailBytes += found.tornTailBytes;
       lostBytes += found.lostBytes;
       this.complete.push({ id, bytes: found.intactBytes });
-      if (i === ids.length - 1 && this.options.sync !== "never") await this.settleNewest(id, found);
+      if (i === ids.length - 1 && this.options.sync !== "never") await this.folder.settle(id, found);
     }
     failPoint("recover.log-synced");
     this.headId = ids.at(-1) ?? 0;
@@ -227,7 +226,7 @@ class LocalWal implements Wal {
       const oldest = this.complete.shift() as WalSegment;
       try {
         failPoint("log.before-delete");
-        await this.disk.delete(this.pathOf(oldest.id));
+        await this.disk.delete(this.folder.pathOf(oldest.id));
       } catch (cause) {
         this.complete.unshift(oldest); // The next trim tries again.
         throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${reasonOf(cause)}`, { cause });
@@ -315,7 +314,7 @@ class LocalWal implements Wal {
     }
     try {
       failPoint("log.before-write");
-      await this.writeAll(segment.fd, parts, segment.written);
+      await writeAll(this.disk, segment.fd, parts, segment.written);
     } catch (error) {
       await this.cutBack(segment, error);
       throw error;
@@ -336,12 +335,12 @@ class LocalWal implements Wal {
 
   /** Makes a segment file and goes on in it. */
   private async beginSegment(id: number): Promise<OpenSegment> {
-    const path = this.pathOf(id);
+    const path = this.folder.pathOf(id);
     const stamp = crypto.getRandomValues(new Uint32Array(1))[0] as number;
     const fd = await this.disk.create(path);
     try {
       failPoint("log.segment-made");
-      await this.writeAll(fd, [encodeSegmentHeader(id, stamp)], 0);
+      await writeAll(this.disk, fd, [encodeSegmentHeader(id, stamp)], 0);
     } catch (error) {
       await this.removeStart(id, fd, error);
       throw error;
@@ -359,9 +358,9 @@ class LocalWal implements Wal {
   private async syncStart(id: number, fd: number): Promise<void> {
     try {
       await this.disk.sync(fd);
-      await this.disk.syncFolder(this.options.directory);
+      await this.disk.syncFolder(this.folder.path);
     } catch (error) {
-      this.repairs.add({ kind: "remove", segment: id, fd, path: this.pathOf(id) }); // A power loss may take the file, or not.
+      this.repairs.add({ kind: "remove", segment: id, fd, path: this.folder.pathOf(id) }); // A power loss may take the file, or not.
       this.fail(`cannot sync the log: ${reasonOf(error)}`);
       throw error;
     }
@@ -389,24 +388,9 @@ class LocalWal implements Wal {
     if (this.trouble !== undefined) throw this.unavailable(this.trouble.reason);
   }
 
-  /** Writes all parts at `position`, however many calls that takes. No part is empty. @throws the system's error */
-  private async writeAll(fd: number, parts: readonly Uint8Array[], position: number): Promise<void> {
-    let rest = parts;
-    let at = position;
-    while (rest.length > 0) {
-      let written = await this.disk.write(fd, rest.slice(0, WRITEV_PARTS_MAX), at);
-      at += written;
-      let done = 0;
-      while (done < rest.length && written >= (rest[done] as Uint8Array).length) written -= (rest[done++] as Uint8Array).length;
-      const left = rest.slice(done);
-      if (written > 0) left[0] = (left[0] as Uint8Array).subarray(written);
-      rest = left;
-    }
-  }
-
   /** Takes away a segment whose header could not be written: a segment that is not the newest must begin with one. */
   private async removeStart(id: number, fd: number, why: unknown): Promise<void> {
-    const path = this.pathOf(id);
+    const path = this.folder.pathOf(id);
     try {
       await this.disk.delete(path);
     } catch (error) {
@@ -554,7 +538,7 @@ class LocalWal implements Wal {
   /** Writes as much as an ordinary group has and takes it away again. */
   private async probe(segment: OpenSegment): Promise<void> {
     try {
-      await this.writeAll(segment.fd, [new Uint8Array(PROBE_BYTES)], segment.written);
+      await writeAll(this.disk, segment.fd, [new Uint8Array(PROBE_BYTES)], segment.written);
       if (this.options.sync !== "never") await this.disk.sync(segment.fd);
     } finally {
       await this.cutBack(segment, "a try");
@@ -575,55 +559,4 @@ class LocalWal implements Wal {
       `cannot log a write of ${payloadBytes} bytes: ${RECORD_PAYLOAD_BYTES_MAX} is the limit; send it in several requests`,
     );
   }
-
-  private pathOf(id: number): string {
-    return join(this.options.directory, `${String(id).padStart(10, "0")}.log`);
-  }
-
-  /**
-   * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
-   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, since after a failed sync
-   * the system takes for written what may have reached no disk, and would not write it again.
-   */
-  private async settleNewest(id: number, { doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
-    try {
-      const fd = await this.disk.open(this.pathOf(id));
-      try {
-        if (doubtful.length > 0) await this.writeAll(fd, [doubtful], doubtfulFrom);
-        await this.disk.sync(fd);
-      } finally {
-        await this.disk.close(fd);
-      }
-      await this.disk.syncFolder(this.options.directory);
-    } catch (cause) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${reasonOf(cause)}`, { cause });
-    }
-  }
-
-  private async listSegments(): Promise<number[]> {
-    let names: string[];
-    try {
-      names = [...(await this.disk.list(this.options.directory))];
-    } catch (cause) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.options.directory}: ${reasonOf(cause)}`, {
-        cause,
-      });
-    }
-    return names
-      .filter((name) => /^\d{10}\.log$/.test(name))
-      .map((name) => Number.parseInt(name, 10))
-      .sort((a, b) => a - b);
-  }
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${reasonOf(cause)}`, { cause });
-  }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

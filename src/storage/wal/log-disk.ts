@@ -5,6 +5,9 @@ import { close, fdatasync, fsync, ftruncate, open, writev } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 
+/** Most buffers of one writev; Linux's IOV_MAX is 1024. */
+const WRITEV_PARTS_MAX = 1000;
+
 /** What the log does to its directory. Each call rejects with the system's error. */
 export interface LogDisk {
   /** Names in a folder. */
@@ -58,3 +61,18 @@ export const systemLogDisk: LogDisk = {
   close: closeAsync,
   delete: (path) => rm(path, { force: true }),
 };
+
+/** Writes all parts at `position`, however many calls that takes. No part is empty. @throws the system's error */
+export async function writeAll(disk: LogDisk, fd: number, parts: readonly Uint8Array[], position: number): Promise<void> {
+  let rest = parts;
+  let at = position;
+  while (rest.length > 0) {
+    let written = await disk.write(fd, rest.slice(0, WRITEV_PARTS_MAX), at);
+    at += written;
+    let done = 0;
+    while (done < rest.length && written >= (rest[done] as Uint8Array).length) written -= (rest[done++] as Uint8Array).length;
+    const left = rest.slice(done);
+    if (written > 0) left[0] = (left[0] as Uint8Array).subarray(written);
+    rest = left;
+  }
+}
