@@ -4,8 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { put, read, refusal } from "../../test/engine/lines.ts";
-import { NO_COMPACTION, NO_LIMITS } from "../../test/engine/machine.ts";
-import { systemClock } from "../base/clock.ts";
+import { plainParts } from "../../test/engine/plain-parts.ts";
 import { silentLogger } from "../base/log.ts";
 import { localFileStore } from "../storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../storage/meta-store/sqlite-meta-store.ts";
@@ -27,14 +26,9 @@ async function openIn(home: string): Promise<Engine> {
       logger: silentLogger,
     }),
     meta: openSqliteMetaStore(join(home, "meta.db")),
-    files: localFileStore(data),
+    ...plainParts(localFileStore(data)),
     flusher: workerFlushExecutor(data),
     merger: workerMergeExecutor(data),
-    compaction: NO_COMPACTION,
-    clock: systemClock,
-    logger: silentLogger,
-    limits: NO_LIMITS,
-    pageCacheBytes: 1 << 20,
   });
   return engine;
 }

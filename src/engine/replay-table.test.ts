@@ -4,12 +4,9 @@
  */
 import { expect, test } from "bun:test";
 import { put, read } from "../../test/engine/lines.ts";
-import { Machine, NO_COMPACTION, NO_LIMITS } from "../../test/engine/machine.ts";
-import { systemClock } from "../base/clock.ts";
-import { silentLogger } from "../base/log.ts";
-import { inlineMergeExecutor } from "../storage/compaction/merge-executor.ts";
+import { Machine } from "../../test/engine/machine.ts";
+import { plainParts } from "../../test/engine/plain-parts.ts";
 import { memoryFileStore } from "../storage/file-store/memory-file-store.ts";
-import { inlineFlushExecutor } from "../storage/sst/flush-executor.ts";
 import { Engine } from "./engine.ts";
 
 const FATES = ["kept", "renamed", "truncated", "dropped", "dropped and made again"] as const;
@@ -70,14 +67,7 @@ async function restart(machine: Machine, { fate, isLost, isTorn }: Case): Promis
   const { engine } = await Engine.open({
     wal,
     meta: machine.meta,
-    files,
-    flusher: inlineFlushExecutor(files),
-    merger: inlineMergeExecutor(files),
-    compaction: NO_COMPACTION,
-    clock: systemClock,
-    logger: silentLogger,
-    limits: NO_LIMITS,
-    pageCacheBytes: 1 << 20,
+    ...plainParts(files),
   });
   return engine;
 }

@@ -4,16 +4,13 @@
  */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { inlineMergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import { localFileStore } from "../../src/storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-store.ts";
-import { inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../src/storage/wal/local-wal.ts";
 import { put } from "../engine/lines.ts";
-import { NO_COMPACTION, NO_LIMITS } from "../engine/machine.ts";
+import { plainParts } from "../engine/plain-parts.ts";
 import { rowsOf } from "./rows.ts";
 
 /** Opens an engine on a data directory as a server lays it out. */
@@ -29,14 +26,7 @@ export async function openIn(home: string): Promise<Engine> {
       logger: silentLogger,
     }),
     meta: openSqliteMetaStore(join(home, "meta.db")),
-    files,
-    flusher: inlineFlushExecutor(files),
-    merger: inlineMergeExecutor(files),
-    compaction: NO_COMPACTION,
-    clock: systemClock,
-    logger: silentLogger,
-    limits: NO_LIMITS,
-    pageCacheBytes: 1 << 20,
+    ...plainParts(files),
   });
   return engine;
 }

@@ -5,18 +5,15 @@
 import { Database } from "bun:sqlite";
 import { appendFileSync, cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../../src/base/clock.ts";
 import { OPEN_FILES_MAX } from "../../../src/base/limits.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { Engine } from "../../../src/engine/engine.ts";
-import { inlineMergeExecutor } from "../../../src/storage/compaction/merge-executor.ts";
 import { type FileDisk, systemFileDisk } from "../../../src/storage/file-store/file-disk.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../../src/storage/meta-store/sqlite-meta-store.ts";
-import { inlineFlushExecutor } from "../../../src/storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
 import type { WalSync } from "../../../src/storage/wal/wal.ts";
-import { NO_COMPACTION, NO_LIMITS } from "../../engine/machine.ts";
+import { plainParts } from "../../engine/plain-parts.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
 
 /** Segments so small that each write of a few rows begins one. */
@@ -36,8 +33,8 @@ export interface Home {
 export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk, sync: WalSync = "always"): Promise<Home> {
   const files = localFileStore(join(path, "data"), OPEN_FILES_MAX, fileDisk);
   const disk = new FaultyLogDisk();
-  const flusher = inlineFlushExecutor(files);
-  const merger = inlineMergeExecutor(files);
+  const plain = plainParts(files);
+  const { flusher, merger } = plain;
   let gate: PromiseWithResolvers<void> | undefined;
   const wal = await openLocalWal({
     directory: join(path, "wal"),
@@ -55,14 +52,9 @@ export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk
   const { engine } = await Engine.open({
     wal,
     meta: openSqliteMetaStore(join(path, "meta.db")),
-    files,
+    ...plain,
     flusher: { flush: async (job) => held(await flusher.flush(job)), close: () => flusher.close() },
     merger: { merge: async (job) => held(await merger.merge(job)), close: () => merger.close() },
-    compaction: NO_COMPACTION,
-    clock: systemClock,
-    logger: silentLogger,
-    limits: NO_LIMITS,
-    pageCacheBytes: 1 << 20,
   });
   return {
     path,

@@ -8,19 +8,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../../../bench/macro/random.ts";
-import { systemClock } from "../../../src/base/clock.ts";
 import { DbError } from "../../../src/base/error.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { StatusCode } from "../../../src/base/status-code.ts";
 import { Engine } from "../../../src/engine/engine.ts";
-import { inlineMergeExecutor } from "../../../src/storage/compaction/merge-executor.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { memoryMetaStore } from "../../../src/storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../../../src/storage/meta-store/meta-store.ts";
-import { inlineFlushExecutor } from "../../../src/storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
 import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
-import { NO_COMPACTION, NO_LIMITS } from "../../engine/machine.ts";
+import { plainParts } from "../../engine/plain-parts.ts";
 import { type AttachedDisk, PowerDisk } from "../../support/power-disk.ts";
 
 /** Most files that are open for reading: a machine is thrown away without closing them. */
@@ -106,14 +103,7 @@ export class PowerMachine {
     const { engine } = await Engine.open({
       wal,
       meta: this.metaFor(attached),
-      files,
-      flusher: inlineFlushExecutor(files),
-      merger: inlineMergeExecutor(files),
-      compaction: NO_COMPACTION,
-      clock: systemClock,
-      logger: silentLogger,
-      limits: NO_LIMITS,
-      pageCacheBytes: 1 << 20,
+      ...plainParts(files),
     });
     return engine;
   }
