@@ -77,6 +77,15 @@ export class PageCache {
     this.bytes -= entry.bytes;
   }
 
+  /** Drops what is under the keys `[first, first + count)`: pages that nobody will ask for again. */
+  removeRange(first: number, count: number): void {
+    if (count <= this.entries.size) {
+      for (let key = first; key < first + count; key++) this.remove(key);
+      return;
+    }
+    for (const key of this.entries.keys()) if (key >= first && key < first + count) this.remove(key);
+  }
+
   private add(key: number, entry: Entry): void {
     this.remove(key);
     this.entries.set(key, entry);

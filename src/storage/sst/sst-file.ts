@@ -58,6 +58,8 @@ export class OpenSst {
   readonly byteLength: number;
   /** Where its pages are in the cache. */
   readonly pageKeys: number;
+  /** Pages of all columns. */
+  readonly pageCount: number;
   private readonly reader: FileReader;
   private readonly cache: PageCache;
   private readonly pageGroup: Uint32Array;
@@ -96,11 +98,11 @@ export class OpenSst {
     this.pageStarts = Uint32Array.from(starts);
     this.pageGroup = Uint32Array.from(groups);
     this.groupFirstPage = Uint32Array.from(firstPages);
-    this.pageKeys = pageKeys ?? cache.takeKeys(parquet.columns.length * groups.length);
+    this.pageCount = parquet.columns.length * groups.length;
+    this.pageKeys = pageKeys ?? cache.takeKeys(this.pageCount);
     const tombstoneBytes =
       tombstones === undefined ? 0 : tombstones.count * BYTES_PER_STRETCH + tombstones.series.length * BYTES_PER_DELETED_SERIES;
-    this.byteLength =
-      BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + parquet.columns.length * groups.length * BYTES_PER_PAGE;
+    this.byteLength = BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + this.pageCount * BYTES_PER_PAGE;
   }
 
   /** Position of the column with this id in the file, or -1 when the file is older than the column. */
@@ -216,7 +218,7 @@ export class SstFile {
   private opening: Promise<OpenSst> | undefined;
   private reader: FileReader | undefined;
   /** Where the cache counts it, and where its pages are, since it was first open. */
-  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number } | undefined;
+  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly pageCount: number } | undefined;
   private users = 1;
   private dropped = false;
 
@@ -269,7 +271,10 @@ export class SstFile {
     this.held?.cache.remove(this.held.key);
     this.opening = undefined;
     this.reader?.close();
-    if (this.dropped) await this.store.delete(this.meta.name);
+    if (!this.dropped) return;
+    // Without this, pages of files that were merged push those of the new ones out: of 188 MiB in the cache 100 were of files that are gone.
+    this.held?.cache.removeRange(this.held.pageKeys, this.held.pageCount);
+    await this.store.delete(this.meta.name);
   }
 
   /** Marks the file for deletion and takes away the owner's use. */
@@ -297,7 +302,7 @@ export class SstFile {
         const reader = await this.readerOnce();
         const contents = await readContents(this.meta, reader, registry);
         const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
-        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys };
+        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, pageCount: opened.pageCount };
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
           this.opening = undefined;
