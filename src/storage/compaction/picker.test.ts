@@ -81,6 +81,26 @@ describe("merges in the background", () => {
     expect(ids(pickFiles(files.toReversed(), "second", OPTIONS))).toEqual(want.map((group) => [...group]));
   });
 
+  const HOUR = 3600;
+  /** Files of 64 MiB whose newest rows are of these hours, oldest first; they all begin at the start of the day. */
+  const hours = (...newest: readonly number[]): DataFile[] => newest.map((hour, i) => file(i + 1, 0, hour / 24, 64));
+  const expiring: readonly (readonly [name: string, files: readonly DataFile[], want: readonly (readonly number[])[]])[] = [
+    ["take files that expire soon after one another", hours(1, 2, 2.5, 3), [[1, 2, 3, 4]]],
+    ["leave files that expire long before", hours(1, 9, 9, 10, 11), [[2, 3, 4, 5]]],
+    ["do not go on behind a file that expires long before", hours(1, 2, 3, 3, 20), [[1, 2, 3, 4]]],
+    ["leave files that all expire at other times", hours(1, 4, 7, 10, 13), []],
+    ["take files that came late with those that expire with them", hours(10, 1, 1, 1, 1), [[2, 3, 4, 5]]],
+  ];
+  test.each(expiring)("where rows expire %s", (_, files, want) => {
+    const options = { ...OPTIONS, expiryApartMax: BigInt(2 * HOUR) };
+    expect(ids(pickFiles(files, "second", options))).toEqual(want.map((group) => [...group]));
+  });
+
+  test("come in the end where rows expire, whatever the times are", () => {
+    const apart = Array.from({ length: 40 }, (_, i) => i / 2);
+    expect(pickFiles(hours(...apart), "second", { ...OPTIONS, expiryApartMax: 60n })).toHaveLength(1);
+  });
+
   test("come in the end, whatever the sizes are", () => {
     const falling = Array.from({ length: 40 }, (_, i) => 2 ** ((40 - i) / 4));
     expect(pickFiles(day(0, ...falling), "second", { ...OPTIONS, triggerFiles: 8 })).toHaveLength(1);
