@@ -151,7 +151,8 @@ function isOverwritten(a: DataFile, b: DataFile): boolean {
 
 test("rows keep their order through any history of flushes and merges, and merging ends", () => {
   fc.assert(
-    fc.property(history, fc.constantFrom(2, 3, 4), fc.boolean(), (flushes, triggerFiles, isAll) => {
+    fc.property(history, fc.constantFrom(2, 3, 4), fc.boolean(), fc.constantFrom(undefined, 0n, BigInt(3 * DAY)), (...drawn) => {
+      const [flushes, triggerFiles, isAll, expiryApartMax] = drawn;
       const contents: Contents = new Map();
       let nextId = 1;
       for (const [i, { windows, mib }] of flushes.entries()) {
@@ -163,7 +164,9 @@ test("rows keep their order through any history of flushes and merges, and mergi
         for (let rounds = 0; ; rounds++) {
           expect(rounds).toBeLessThan(200);
           const files = [...contents.values()].map((entry) => entry.file);
-          const [picked] = isAll ? pickAll(files, "second", OPTIONS) : pickFiles(files, "second", { ...OPTIONS, triggerFiles });
+          const [picked] = isAll
+            ? pickAll(files, "second", OPTIONS)
+            : pickFiles(files, "second", { ...OPTIONS, triggerFiles, expiryApartMax });
           if (picked === undefined) break;
           const first = picked.reduce((a, b) => (a.minTime < b.minTime ? a : b));
           const last = picked.reduce((a, b) => (a.maxTime > b.maxTime ? a : b));
