@@ -145,7 +145,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(parts.meta);
     this.pool = new SlabPool(parts.limits.memtableBytes);
-    this.cache = new PageCache(parts.pageCacheBytes);
+    this.cache = new PageCache(parts.pageCacheBytes, () => this.memory.onGarbage());
     this.shared = parts.shared ?? new SharedState(0);
     this.sequences = this.shared.sequences;
     this.streams = new LogStreams(wal, parts.threadLogs ?? []);

@@ -94,6 +94,18 @@ describe("a page cache", () => {
     expect(cache.bytes).toBe(20);
   });
 
+  test("says when scans have made much, whether it is kept or not", () => {
+    let calls = 0;
+    const cache = new PageCache(0, () => calls++);
+    const mebibyte = page(1 << 20);
+    for (let i = 0; i < 63; i++) cache.put(i, mebibyte);
+    expect(calls).toBe(0);
+    cache.passed(1 << 20);
+    expect(calls).toBe(1);
+    for (let i = 0; i < 64; i++) cache.put(i, mebibyte);
+    expect(calls).toBe(2);
+  });
+
   test("gives no key out twice", () => {
     const cache = new PageCache(0);
     expect([cache.takeKeys(10), cache.takeKeys(0), cache.takeKeys(5), cache.takeKeys(1)]).toEqual([0, 10, 10, 15]);
