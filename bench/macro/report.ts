@@ -157,7 +157,8 @@ function memoryText(look: MemoryLook | undefined): string {
   if (look === undefined) return "";
   const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
   const parts = Array.from(look.parts, ([name, bytes]) => `${name} ${mib(bytes)}`);
-  return ` Of ${mib(look.rssBytes)} MiB that were resident at the worst of all seconds: ${parts.join(", ")}, the rest ${mib(uncountedBytes(look))}.`;
+  return ` Of ${mib(look.rssBytes)} MiB that were resident at the worst of all seconds: ${parts.join(", ")}, \
+the rest ${mib(uncountedBytes(look))}.`;
 }
 
 /** The table of a soak: one line a sixth of its time. */
@@ -210,7 +211,8 @@ export function soakText(result: SoakResult): string {
 ${(seconds / 60).toFixed(1)} minutes of ingest, ${thousands(rows)} rows, with a time to live of three minutes and ${deletes} deletes of \
 ${thousands(result.deletedRows)} rows, compaction running. ${windowsCounted} windows of ten seconds were counted while nothing had \
 touched them, and held every acknowledged row; every deleted row was gone. Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB, \
-${(diskBytesWritten / rows).toFixed(1)} B written and ${((result.cpuSeconds / rows) * 1e6).toFixed(2)} µs of processor time a row.${memoryText(result.memoryAtPeak)}
+${(diskBytesWritten / rows).toFixed(1)} B written and ${((result.cpuSeconds / rows) * 1e6).toFixed(2)} µs of processor time \
+a row.${memoryText(result.memoryAtPeak)}
 
 ${table(head, lines)}`;
 }

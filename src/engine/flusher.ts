@@ -44,8 +44,8 @@ export interface FlusherParts {
 }
 
 /**
- * Memory of a flush beside the chunks, for each of their bytes: times and places of rows as 8 and 4 bytes, the columns of a file while it is
- * made. Measured: 115 MiB for 36 MiB of chunks, 2.4M rows of ten small integers.
+ * Memory of a flush beside the chunks, for each of their bytes: times and places of rows as 8 and 4 bytes, the columns of a file while it
+ * is made. Measured: 115 MiB for 36 MiB of chunks, 2.4M rows of ten small integers.
  */
 const WORKER_BYTES_PER_BYTE = 3;
 

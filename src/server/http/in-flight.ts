@@ -175,7 +175,7 @@ export class BodyShare {
     this.body = body;
   }
 
-  /** Frees the body's memory. Call it when nobody reads the body any more: not after an error, which may have come before others are done. */
+  /** Frees the body's memory. Call it when nobody reads it any more: not after an error, which may come before others are done. */
   freeBody(): void {
     if (this.body !== undefined) freeBytes(this.body);
     this.body = undefined;

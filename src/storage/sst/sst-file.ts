@@ -272,7 +272,7 @@ export class SstFile {
     this.opening = undefined;
     this.reader?.close();
     if (!this.dropped) return;
-    // Without this, pages of files that were merged push those of the new ones out: of 188 MiB in the cache 100 were of files that are gone.
+    // Without this, pages of files that were merged push those of the new ones out: 100 of 188 MiB were of files that are gone.
     this.held?.cache.removeRange(this.held.pageKeys, this.held.pageCount);
     await this.store.delete(this.meta.name);
   }
