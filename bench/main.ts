@@ -14,14 +14,14 @@ import { runPush } from "./macro/push-bench.ts";
 import type { PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
-import { headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
+import { compactionText, headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
 import { killAllServers } from "./macro/server-process.ts";
 import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
 import { runTables } from "./macro/tables-bench.ts";
-import { sinkTarget, type Target, varveTarget } from "./macro/target.ts";
+import { sinkTarget, type Target, type VarveChoices, varveTarget } from "./macro/target.ts";
 import { runMicro } from "./micro/run.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
 
@@ -78,7 +78,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (command === "loki" || command === "opentsdb") {
     const protocols: readonly PushProtocol[] = command === "loki" ? ["loki", "loki-json"] : ["opentsdb"];
     const { rowsPerBatch, connections, runs, dataset } = options;
-    const target = varveTarget(options.durabilities[0] ?? "always", options.settings, options.threads[0]);
+    const target = varveTarget(options.durabilities[0] ?? "always", options.settings, { threads: options.threads[0] });
     return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
   }
   if (command === "logs") {
@@ -95,9 +95,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   }
   if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
   const varve = options.durabilities.flatMap((durability) =>
-    options.threads.length === 0
-      ? [varveTarget(durability, options.settings)]
-      : options.threads.map((threads) => varveTarget(durability, options.settings, threads)),
+    choicesOf(options).map((choices) => varveTarget(durability, options.settings, choices)),
   );
   const isVarve = (target: Target): boolean => target === varve[0];
   const withIngest = options.command !== "queries";
@@ -115,13 +113,20 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     keep,
     keepsDirectories: options.keepsWorkDirectory,
   });
-  const pieces = withIngest ? [ingestText(results, varve[0]?.name ?? "Varve"), ...notes] : [];
+  const pieces = withIngest ? [ingestText(results, varve[0]?.name ?? "Varve"), ...compactionText(results), ...notes] : [];
   if (keptDirectory === undefined || varve[0] === undefined) return pieces;
   const kept = await varve[0].start(keptDirectory);
   const queries = queriesFor(options.dataset, options.queriesPerType);
   pieces.push(queriesText(await runQueries(kept, queries, options.repeats, options.withDuckdb, progress)));
   await kept.server.stop();
   return pieces;
+}
+
+/** What of Varve is measured: every number of threads, with and without merges. */
+function choicesOf({ threads, compaction }: Options): readonly VarveChoices[] {
+  const counts = threads.length === 0 ? [undefined] : threads;
+  const merges = compaction.length === 0 ? [undefined] : compaction;
+  return counts.flatMap((count) => merges.map((merge) => ({ threads: count, compaction: merge })));
 }
 
 function soak(options: Options, input: Generated, shape: Shape, workDirectory: string, progress: Progress): Promise<SoakResult> {

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Dataset, FULL, SMOKE } from "./macro/dataset.ts";
 import { PEERS, type PeerName } from "./macro/peers.ts";
-import { DURABILITIES, type Durability } from "./macro/target.ts";
+import { type Compaction, COMPACTIONS, DURABILITIES, type Durability } from "./macro/target.ts";
 
 /** What `--help` prints. */
 export const HELP = `Measures Varve: ingest, queries, starts, and the loops inside.
@@ -13,6 +13,8 @@ Examples:
   bun bench ingest --peers none --runs 5       ingest alone, five times
   bun bench ingest --batch 1000 --connections 16 --durability always,never
   bun bench ingest --peers none --threads 1,2  one ingest thread beside two
+  bun bench ingest --peers none --rows 20000000 --compaction on,off
+                                               what merging files costs writers
   bun bench queries --rows 2000000             queries on a smaller store
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
@@ -39,6 +41,7 @@ Options:
   --minutes N        length of the soak (60); may be a fraction
   --durability LIST  wal.sync of Varve: always, interval, never (always)
   --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
+  --compaction LIST  on, off, or both, and then the ratio: whether Varve merges files meanwhile (on)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
@@ -104,6 +107,8 @@ export interface Options {
   readonly durabilities: readonly Durability[];
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
+  /** Whether files merge while rows come in; empty: as the server chooses. */
+  readonly compaction: readonly Compaction[];
   readonly peers: readonly PeerName[];
   readonly questdbJar: string;
   readonly runs: number;
@@ -153,6 +158,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     minutes: positive("minutes", values.minutes, isSmoke ? 0.2 : 60),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
+    compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
     peers: peersOf(values.peers ?? (isSmoke ? "none" : "all")),
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
@@ -184,6 +190,7 @@ function parse(args: readonly string[]) {
         minutes: VALUE,
         durability: VALUE,
         threads: VALUE,
+        compaction: VALUE,
         peers: VALUE,
         "questdb-jar": VALUE,
         runs: VALUE,

@@ -7,6 +7,7 @@
  */
 import { hostname } from "node:os";
 import { systemClock } from "./base/clock.ts";
+import { HeapWatch } from "./base/heap-watch.ts";
 import type { RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
@@ -90,7 +91,9 @@ export async function startStandalone(
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);
-  registerMemoryMetrics(metrics, memory);
+  const heap = new HeapWatch(memory, systemClock);
+  heap.start();
+  registerMemoryMetrics(metrics, memory, heap);
   registerHealthMetrics(metrics, engine);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
@@ -117,6 +120,7 @@ export async function startStandalone(
     url: http.url,
     async stop() {
       limits.close();
+      heap.close();
       await Promise.all([http.stop(STOP_GRACE_MILLIS), telnet?.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
       await engine.close();
       threads.end();

@@ -1,12 +1,16 @@
 /** The result tables, as Markdown: what a person reads on the terminal and what is kept in `bench/results/`. */
 import type { IngestResult } from "./ingest-bench.ts";
 import type { Machine } from "./machine.ts";
+import { type MemoryLook, uncountedBytes } from "./memory-parts.ts";
 import type { QueryResult } from "./query-bench.ts";
 import type { StartResult } from "./start-bench.ts";
 import type { SoakResult } from "./soak-bench.ts";
 import { median, percentile, spread } from "./statistics.ts";
 
 const MIB = 2 ** 20;
+/** How names of targets end that merge files, or do not. */
+const MERGING = ", compaction on";
+const RESTING = ", compaction off";
 
 /** The head of a result file: when, what, and on which machine. */
 export function headText(machine: Machine, what: string): string {
@@ -88,6 +92,21 @@ machine. "At rest": flushed and merged. Every server was asked for its number of
 ${table(head, lines)}`;
 }
 
+/** Rates with merges as parts of those without, of each run that measured both; none where none did. */
+export function compactionText(results: readonly IngestResult[]): readonly string[] {
+  const ratios = new Map<string, number[]>();
+  for (const result of results) {
+    if (!result.name.endsWith(MERGING)) continue;
+    const name = result.name.slice(0, -MERGING.length);
+    const shape = shapeText(result);
+    const other = results.find((one) => one.name === name + RESTING && one.run === result.run && shapeText(one) === shape);
+    if (other === undefined) continue;
+    const key = `${name}, ${shape}`;
+    ratios.set(key, [...(ratios.get(key) ?? []), rowsPerSecond(result) / rowsPerSecond(other)]);
+  }
+  return Array.from(ratios, ([key, values]) => `${key}: with compaction ${median(values).toFixed(2)} of the rate without.\n`);
+}
+
 /** The query table. */
 export function queriesText(results: readonly QueryResult[]): string {
   const lines = results.map((result) => [
@@ -132,6 +151,15 @@ export function startText(result: StartResult): string {
 
 /** Parts into which a soak is cut, to see what grows. */
 const SOAK_PARTS = 6;
+
+/** What each part held when the most was resident. */
+function memoryText(look: MemoryLook | undefined): string {
+  if (look === undefined) return "";
+  const mib = (bytes: number): string => (bytes / MIB).toFixed(0);
+  const parts = Array.from(look.parts, ([name, bytes]) => `${name} ${mib(bytes)}`);
+  return ` Of ${mib(look.rssBytes)} MiB that were resident at the worst of all seconds: ${parts.join(", ")}, \
+the rest ${mib(uncountedBytes(look))}.`;
+}
 
 /** The table of a soak: one line a sixth of its time. */
 export function soakText(result: SoakResult): string {
@@ -183,7 +211,8 @@ export function soakText(result: SoakResult): string {
 ${(seconds / 60).toFixed(1)} minutes of ingest, ${thousands(rows)} rows, with a time to live of three minutes and ${deletes} deletes of \
 ${thousands(result.deletedRows)} rows, compaction running. ${windowsCounted} windows of ten seconds were counted while nothing had \
 touched them, and held every acknowledged row; every deleted row was gone. Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB, \
-${(diskBytesWritten / rows).toFixed(1)} B written a row.
+${(diskBytesWritten / rows).toFixed(1)} B written and ${((result.cpuSeconds / rows) * 1e6).toFixed(2)} µs of processor time \
+a row.${memoryText(result.memoryAtPeak)}
 
 ${table(head, lines)}`;
 }

@@ -4,13 +4,15 @@
  *   load ─► windows of ten seconds ─► each is counted by SQL while nothing has touched it: it must hold every acknowledged row
  *   every 20 s a DELETE of one host's rows older than a minute, which must then be gone
  *   every 10 s a sample: resident memory, files, bytes, the time of a small query
+ *   every second a line of resident memory and of what each part holds, to memory.csv, which --keep keeps
  */
-import { readdir } from "node:fs/promises";
+import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { diskUsage } from "./disk-usage.ts";
 import type { Dataset } from "./dataset.ts";
 import type { Generated } from "./generator.ts";
 import type { Shape } from "./ingest-bench.ts";
+import { lookAtMemory, type MemoryLook, uncountedBytes } from "./memory-parts.ts";
 import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { type SoakWindow, WINDOW_SECONDS } from "./soak-loader.ts";
@@ -23,6 +25,7 @@ const DELETE_SECONDS = 20;
 /** Deletes take rows older than this; windows are counted when they are younger. */
 const DELETE_AGE_SECONDS = 60;
 const SAMPLE_SECONDS = 10;
+const MEMORY_SECONDS = 1;
 const TIME_COLUMN = "greptime_timestamp";
 
 /** One look at the server. */
@@ -46,6 +49,10 @@ export interface SoakResult {
   readonly deletedRows: number;
   readonly windowsCounted: number;
   readonly rssBytesPeak: number;
+  /** The look, of one a second, that found the most resident memory. */
+  readonly memoryAtPeak: MemoryLook | undefined;
+  /** Processor time of the server. */
+  readonly cpuSeconds: number;
   readonly diskBytesWritten: number;
 }
 
@@ -81,6 +88,7 @@ class Soak {
   private deletes = 0;
   private deletedRows = 0;
   private windowsCounted = 0;
+  private memoryAtPeak: MemoryLook | undefined;
 
   constructor(plan: SoakPlan, running: RunningTarget) {
     this.plan = plan;
@@ -92,11 +100,17 @@ class Soak {
     const load = this.load().finally(() => {
       this.isLoading = false;
     });
-    await Promise.all([load, this.every(SAMPLE_SECONDS, () => this.sample()), this.every(DELETE_SECONDS, () => this.deleteSome())]);
-    const { rssBytesPeak, diskBytesWritten } = readProcess(pid);
-    const { windows, samples, deletes, deletedRows, windowsCounted } = this;
+    await Promise.all([
+      load,
+      this.every(SAMPLE_SECONDS, () => this.sample()),
+      this.every(MEMORY_SECONDS, () => this.lookAtMemory()),
+      this.every(DELETE_SECONDS, () => this.deleteSome()),
+    ]);
+    const { rssBytesPeak, diskBytesWritten, cpuSeconds } = readProcess(pid);
+    const { windows, samples, deletes, deletedRows, windowsCounted, memoryAtPeak } = this;
     const seconds = this.elapsed();
-    return { seconds, windows, samples, deletes, deletedRows, windowsCounted, rssBytesPeak, diskBytesWritten };
+    const counts = { deletes, deletedRows, windowsCounted };
+    return { seconds, windows, samples, ...counts, rssBytesPeak, memoryAtPeak, cpuSeconds, diskBytesWritten };
   }
 
   private elapsed(): number {
@@ -152,6 +166,15 @@ class Soak {
     this.plan.progress(`${second} s: ${Math.round(rows / WINDOW_SECONDS)} rows/s, ${Math.round(rssBytes / 2 ** 20)} MiB, ${files} files`);
   }
 
+  private async lookAtMemory(): Promise<void> {
+    const look = await lookAtMemory(this.running.server.pid, this.running.baseUrl);
+    const isFirst = this.memoryAtPeak === undefined;
+    if (look.rssBytes > (this.memoryAtPeak?.rssBytes ?? 0)) this.memoryAtPeak = look;
+    const names = isFirst ? `second,resident,${[...look.parts.keys()].join(",")},rest\n` : "";
+    const figures = [this.elapsed().toFixed(1), look.rssBytes, ...look.parts.values(), uncountedBytes(look)];
+    await appendFile(join(this.plan.directory, "memory.csv"), `${names}${figures.join(",")}\n`);
+  }
+
   private async deleteSome(): Promise<void> {
     if (this.elapsed() < DELETE_AGE_SECONDS) return;
     const before = Math.floor(Date.now() / 1000) - DELETE_AGE_SECONDS;
@@ -175,7 +198,7 @@ class Soak {
   }
 
   private async every(seconds: number, work: () => Promise<void>): Promise<void> {
-    for (let due = Date.now() + seconds * 1000; this.isLoading; due += seconds * 1000) {
+    for (let due = Date.now() + seconds * 1000; this.isLoading; due = Math.max(due, Date.now() - seconds * 1000) + seconds * 1000) {
       while (this.isLoading && Date.now() < due) await Bun.sleep(Math.min(500, Math.max(1, due - Date.now())));
       if (this.isLoading) await work();
     }

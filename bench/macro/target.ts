@@ -40,11 +40,28 @@ const DURABILITY_TEXT: Readonly<Record<Durability, string>> = {
   never: "page cache",
 };
 
-/** Varve with a durability mode, further settings (`section.key` to TOML text) and, if not as many as it chooses, ingest threads. */
-export function varveTarget(durability: Durability, extra: ReadonlyMap<string, string> = new Map(), threads?: number): Target {
+/** Whether Varve merges files while rows come in. */
+export const COMPACTIONS = ["on", "off"] as const;
+
+/** One of them. */
+export type Compaction = (typeof COMPACTIONS)[number];
+
+/** How Varve is started, where it does not choose itself. */
+export interface VarveChoices {
+  readonly threads?: number | undefined;
+  readonly compaction?: Compaction | undefined;
+}
+
+/** Varve with a durability mode, further settings (`section.key` to TOML text), and what is chosen for it. */
+export function varveTarget(
+  durability: Durability,
+  extra: ReadonlyMap<string, string> = new Map(),
+  { threads, compaction }: VarveChoices = {},
+): Target {
   const settings: Record<string, Record<string, string>> = { logging: { level: '"warn"' } };
   const own: [string, string][] = [["wal.sync", `"${durability}"`]];
   if (threads !== undefined) own.push(["ingest.threads", String(threads)]);
+  if (compaction !== undefined) own.push(["storage.compaction", String(compaction === "on")]);
   for (const [path, value] of [...own, ...extra]) {
     const dot = path.lastIndexOf(".");
     const section = path.slice(0, dot);
@@ -55,6 +72,7 @@ export function varveTarget(durability: Durability, extra: ReadonlyMap<string, s
       "Varve",
       ...(durability === "always" ? [] : [`wal.sync=${durability}`]),
       ...(threads === undefined ? [] : [threadsText(threads)]),
+      ...(compaction === undefined ? [] : [`compaction ${compaction}`]),
     ].join(", "),
     durability: DURABILITY_TEXT[durability],
     start: async (directory) => {

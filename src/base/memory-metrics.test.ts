@@ -8,10 +8,11 @@ test("each part is shown with what it holds when it is asked for, and the limit"
   const workers = new MemoryCounter();
   memory.register("workers", workers);
   const metrics = new MetricRegistry();
-  registerMemoryMetrics(metrics, memory);
+  registerMemoryMetrics(metrics, memory, { uncountedBytes: -7 });
   workers.take(70);
   const text = await metrics.registry.metrics();
   expect(text).toContain('varve_memory_bytes{part="workers"} 70');
   expect(text).toContain('varve_memory_bytes{part="memtables"} 0');
+  expect(text).toContain("varve_memory_uncounted_bytes -7");
   expect(text).toContain("varve_memory_limit_bytes 1000");
 });

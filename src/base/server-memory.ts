@@ -35,6 +35,8 @@ const ROOM_RATIO = 0.9;
 /** See the file header. */
 export class ServerMemory {
   readonly bytesMax: number;
+  /** Called when there may be much garbage: `HeapWatch` looks then. */
+  onGarbage: () => void = () => undefined;
   private readonly holders: Map<MemoryPart, MemoryHolder[]> = new Map();
 
   /** @param bytesMax Infinity: no limit */

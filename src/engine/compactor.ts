@@ -80,6 +80,12 @@ const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
 const LOOK_MILLIS = 600_000;
 
+/**
+ * Files merge while their newest rows expire within this part of the ttl: what has expired takes an eighth of the room of what lives at
+ * most, and about eight merged files live beside those that wait for their first merge.
+ */
+const EXPIRY_PARTS = 8n;
+
 /** Files are written anew when more than this share of their rows are of dropped logical tables: they take twice their room at most. */
 const DROPPED_SHARE = 0.5;
 /** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
@@ -328,13 +334,16 @@ export class Compactor {
     this.parts.logger.debug(detail, "compacted");
   }
 
-  private optionsOf({ options }: TableSchema): PickOptions {
-    const { limits } = this.parts;
+  private optionsOf(schema: TableSchema): PickOptions {
+    const { limits, expiry } = this.parts;
+    const { options } = schema;
+    const lifetime = expiry.lifetimeOf(schema);
     const trigger = Number(options["compaction.twcs.trigger_file_num"] ?? Number.NaN);
     const size = parseHumanSize(options["compaction.twcs.max_output_file_size"] ?? "");
     return {
       triggerFiles: Number.isSafeInteger(trigger) && trigger >= 2 ? trigger : limits.triggerFiles,
       outputBytesMax: size.ok && size.value > 0 ? size.value : limits.outputBytesMax,
+      expiryApartMax: lifetime === undefined ? undefined : lifetime / EXPIRY_PARTS,
     };
   }
 }

@@ -5,19 +5,32 @@ import { MovingClock } from "../../test/support/moving-clock.ts";
 import { columnId } from "../base/units.ts";
 import type { TimeUnit } from "../column/data-type.ts";
 import { ALL_TIME } from "../table/scan.ts";
-import type { ColumnSchema } from "../table/schema.ts";
+import type { ColumnSchema, TableSchema } from "../table/schema.ts";
 import { Expiry } from "./expiry.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
 const NOW = 1_700_000_000n * SECOND;
 
+/** A table with this ttl. */
+function tableOf(ttl: string | undefined, unit: TimeUnit): Pick<TableSchema, "name" | "database" | "columns" | "options"> {
+  const time: ColumnSchema = { id: columnId(1), name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
+  return { name: "t", database: "public", columns: [time], options: ttl === undefined ? {} : { ttl } };
+}
+
 /** The first living time of a table with this ttl. */
 function before(ttl: string | undefined, unit: TimeUnit = "nanosecond", nowNanos: bigint = NOW, database?: string): bigint | undefined {
-  const time: ColumnSchema = { id: columnId(1), name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
   const expiry = new Expiry(new MovingClock(nowNanos), () => (database === undefined ? {} : { ttl: database }));
-  return expiry.before({ name: "t", database: "public", columns: [time], options: ttl === undefined ? {} : { ttl } });
+  return expiry.before(tableOf(ttl, unit));
 }
+
+test("rows live as long as the ttl says, in the table's unit, and without an end where it names none", () => {
+  const expiry = new Expiry(new MovingClock(NOW), () => ({ ttl: "1h" }));
+  expect(expiry.lifetimeOf(tableOf("3m", "nanosecond"))).toBe(180n * SECOND);
+  expect(expiry.lifetimeOf(tableOf("1500ms", "second"))).toBe(2n);
+  expect(expiry.lifetimeOf(tableOf(undefined, "second"))).toBe(3600n);
+  for (const ttl of ["forever", "instant", "0s"]) expect(expiry.lifetimeOf(tableOf(ttl, "second"))).toBeUndefined();
+});
 
 describe("rows have expired", () => {
   test("before now less the ttl, in the table's unit, rounded up", () => {

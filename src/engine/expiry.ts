@@ -39,29 +39,42 @@ export class Expiry {
    * when all have.
    */
   before(schema: Pick<TableSchema, "database" | "options" | "columns" | "name">): bigint | undefined {
-    const ttl = this.meaningOf(schema.options["ttl"] ?? this.databaseOptions(schema.database)["ttl"] ?? "");
+    const ttl = this.ttlOf(schema);
     if (ttl === "forever") return undefined;
     if (ttl === "instant") return ALL_TIME.end;
-    const unitNanos = BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[timeUnitOf(schema)]);
-    const time = ceilDivide(this.clock.nowNanos() - ttl, unitNanos);
+    const time = ceilDivide(this.clock.nowNanos() - ttl, unitNanosOf(schema));
     return time <= ALL_TIME.start ? undefined : time;
+  }
+
+  /** How long rows of a table live, in the unit of its time index; undefined when that is for ever, or not at all. */
+  lifetimeOf(schema: Pick<TableSchema, "database" | "options" | "columns" | "name">): bigint | undefined {
+    const ttl = this.ttlOf(schema);
+    return typeof ttl === "bigint" ? ceilDivide(ttl, unitNanosOf(schema)) : undefined;
+  }
+
+  private ttlOf({ options, database }: Pick<TableSchema, "database" | "options">): Ttl {
+    return this.meaningOf(options["ttl"] ?? this.databaseOptions(database)["ttl"] ?? "");
   }
 
   private meaningOf(text: string): Ttl {
     const known = this.meanings.get(text);
     if (known !== undefined) return known;
     if (this.meanings.size >= REMEMBERED_MAX) this.meanings.clear();
-    const meaning = ttlOf(text);
+    const meaning = meaningOf(text);
     this.meanings.set(text, meaning);
     return meaning;
   }
 }
 
 /** Texts were checked when the option was set; one that is no duration keeps rows. */
-function ttlOf(text: string): Ttl {
+function meaningOf(text: string): Ttl {
   if (text.trim().toLowerCase() === "instant") return "instant";
   const duration = parseHumanDuration(text);
   return duration.ok && duration.value > 0n ? duration.value : "forever";
+}
+
+function unitNanosOf(schema: Pick<TableSchema, "columns" | "name">): bigint {
+  return BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[timeUnitOf(schema)]);
 }
 
 /** The unit of a table's time index. */

@@ -43,8 +43,11 @@ export interface FlusherParts {
   onFlushed(region: Region): void;
 }
 
-/** Memory of a flush beside the chunks, for each of their bytes: the columns of a file while it is made. */
-const WORKER_BYTES_PER_BYTE = 1;
+/**
+ * Memory of a flush beside the chunks, for each of their bytes: times and places of rows as 8 and 4 bytes, the columns of a file while it
+ * is made. Measured: 115 MiB for 36 MiB of chunks, 2.4M rows of ten small integers.
+ */
+const WORKER_BYTES_PER_BYTE = 3;
 
 /** See the file header. One flush runs at a time, of one table or of some small ones. */
 export class Flusher {

@@ -93,7 +93,7 @@ export class Wiring {
     this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
     this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(meta);
-    this.cache = new PageCache(parts.pageCacheBytes);
+    this.cache = new PageCache(parts.pageCacheBytes, () => this.memory.onGarbage());
     this.shared = parts.shared ?? new SharedState(0);
     this.sequences = this.shared.sequences;
     this.streams = new LogStreams(wal, parts.threadLogs ?? []);

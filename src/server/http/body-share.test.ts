@@ -3,7 +3,11 @@ import { afterAll, expect, test } from "bun:test";
 import net from "node:net";
 import zlib from "node:zlib";
 import { type HttpFixture, startFixture } from "../../../test/support/http-fixture.ts";
+import { DbError } from "../../base/error.ts";
 import { ServerMemory } from "../../base/server-memory.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { DecodeResult } from "../../ingest/influx/types.ts";
+import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { decompress, expectedBytes } from "./decompress.ts";
 import type { HttpServerOptions } from "./options.ts";
 
@@ -125,4 +129,31 @@ test("the limit, what is in use and what was refused are shown", async () => {
   expect(text).toContain("greptime_servers_request_memory_limit_bytes 100000");
   expect(text).toContain("greptime_servers_request_memory_in_use_bytes 0");
   expect(text).toContain('greptime_servers_request_memory_rejected_total{reason="too_large"} 1');
+});
+
+test.each(["identity", "gzip"])("the memory of a large %s body is freed with its answer, unless that is an error", async (coding) => {
+  const bodies: Uint8Array[] = [];
+  const made: DecodeResult = {
+    batch: { dictionary: new SeriesDictionary(), tables: [] },
+    rowCount: 1,
+    lineCount: 1,
+    errorCount: 0,
+    errors: [],
+  };
+  const decode = (bytes: Uint8Array): DecodeResult => {
+    bodies.push(bytes);
+    return made;
+  };
+  const influx = {
+    enabled: true,
+    defaultMergeMode: "last_non_null",
+    timeColumn: "t",
+    createDecoder: () => ({ memoryBytes: 0, decode }),
+  } as const;
+  const { fixture } = await start({ influx, inFlightBytesMax: 0 });
+  const sent = coding === "gzip" ? zlib.gzipSync(lines(200_000)) : lines(200_000);
+  expect(await post(fixture, sent, { "content-encoding": coding })).toEqual([204, ""]);
+  fixture.db.onWrite = () => Promise.reject(new DbError(StatusCode.StorageUnavailable, "cannot write the log: the disk is gone"));
+  expect((await post(fixture, sent, { "content-encoding": coding }))[0]).toBe(503);
+  expect(bodies.map(({ length }) => length)).toEqual([0, 200_000]);
 });

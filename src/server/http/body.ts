@@ -3,6 +3,7 @@
  * counted while it comes in. What a body takes, and unfolds to, is part of the memory for bodies (in-flight.ts) before it is there.
  * Nothing is decoded to text here.
  */
+import { freeBytes } from "../../base/free-bytes.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
@@ -61,6 +62,7 @@ async function unfold(exchange: BodyExchange, bytes: Uint8Array, coding: Coding,
     if (!(await share.resize(bytes.length + expected, signal))) return signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT;
     const decoded = await decompress(bytes, coding, expected);
     if (decoded instanceof Uint8Array) {
+      if (decoded !== bytes) freeBytes(bytes);
       await share.resize(Math.min(share.bytes, decoded.length)); // Less: there is nothing to wait for.
       return decoded;
     }

@@ -108,3 +108,17 @@ test("without a limit nothing waits, and bytes are still counted", async () => {
   share.release();
   expect(bytes.bytes).toBe(0);
 });
+
+test("a body's memory is freed when its reader says so, and is left alone otherwise", async () => {
+  const { bytes } = make(100);
+  const [done, failed] = [await taken(bytes, 50), await taken(bytes, 50)];
+  const [read, perhapsRead] = [new Uint8Array(1 << 20), new Uint8Array(1 << 20)];
+  done.hold(read);
+  done.freeBody();
+  done.freeBody();
+  done.release();
+  failed.hold(perhapsRead);
+  failed.release();
+  failed.freeBody();
+  expect([read.length, perhapsRead.length, bytes.bytes]).toEqual([0, 1 << 20, 0]);
+});

@@ -8,6 +8,7 @@
  * that grows goes before those that wait to begin, and may take the total to twice the limit: otherwise requests that all grow would wait
  * for each other.
  */
+import { freeBytes } from "../../base/free-bytes.ts";
 import { type Reply, textReply } from "./reply.ts";
 
 /** The answer to a request that found no room. */
@@ -148,6 +149,7 @@ export class BodyShare {
   /** Bytes held now. */
   bytes: number;
   private readonly owner: InFlightBytes;
+  private body: Uint8Array | undefined;
 
   constructor(owner: InFlightBytes, bytes: number) {
     this.owner = owner;
@@ -168,9 +170,21 @@ export class BodyShare {
     return true;
   }
 
+  /** Says which bytes are counted, so that `freeBody` can give them back. */
+  hold(body: Uint8Array): void {
+    this.body = body;
+  }
+
+  /** Frees the body's memory. Call it when nobody reads it any more: not after an error, which may come before others are done. */
+  freeBody(): void {
+    if (this.body !== undefined) freeBytes(this.body);
+    this.body = undefined;
+  }
+
   /** Gives everything back. */
   release(): void {
     const { bytes } = this;
+    this.body = undefined;
     this.bytes = 0;
     if (bytes > 0) this.owner.release(bytes);
   }

@@ -153,7 +153,9 @@ export class HttpService {
 
   private async answer(exchange: Exchange, route: Route, handler: Route["methods"]["GET"] & {}, listener: Listener): Promise<Reply> {
     try {
-      return await handler(exchange);
+      const reply = await handler(exchange);
+      exchange.share.freeBody();
+      return reply;
     } catch (error) {
       return this.failed(error, route.errors, exchange.request, exchange.path, exchange.startedMs, listener);
     }

@@ -50,9 +50,11 @@ function checkDatabase(database: string, db: IngestDb): void {
   if (!databaseExists(database, db)) throw new DbError(StatusCode.DatabaseNotFound, `database not found: ${database}`);
 }
 
-/** The body under the server's limit, or the answer that refuses it. */
-export function doorBody(exchange: Exchange, options: IngestServerOptions, decode: boolean): Promise<Uint8Array | Reply> {
-  return readBody(exchange, { bytesMax: options.bodyBytesMax, decode });
+/** The body under the server's limit, or the answer that refuses it. It lasts until the handler has answered. */
+export async function doorBody(exchange: Exchange, options: IngestServerOptions, decode: boolean): Promise<Uint8Array | Reply> {
+  const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode });
+  if (body instanceof Uint8Array) exchange.share.hold(body);
+  return body;
 }
 
 /**

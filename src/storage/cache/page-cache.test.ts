@@ -85,6 +85,27 @@ describe("a page cache", () => {
     }
   });
 
+  test.each([2, 1_000_000])("forgets the pages of a range of keys, %d of them, and what lies in it counts no more", (count) => {
+    const cache = new PageCache(100);
+    for (const key of [1, 2, 3, 1_000_002]) cache.put(key, page(10));
+    cache.removeRange(2, count);
+    expect([keysOf(cache, [1, 2, 3, 1_000_002]), cache.bytes]).toEqual([[1, 1_000_002], 20]);
+    cache.removeRange(0, 0);
+    expect(cache.bytes).toBe(20);
+  });
+
+  test("says when scans have made much, whether it is kept or not", () => {
+    let calls = 0;
+    const cache = new PageCache(0, () => calls++);
+    const mebibyte = page(1 << 20);
+    for (let i = 0; i < 63; i++) cache.put(i, mebibyte);
+    expect(calls).toBe(0);
+    cache.passed(1 << 20);
+    expect(calls).toBe(1);
+    for (let i = 0; i < 64; i++) cache.put(i, mebibyte);
+    expect(calls).toBe(2);
+  });
+
   test("gives no key out twice", () => {
     const cache = new PageCache(0);
     expect([cache.takeKeys(10), cache.takeKeys(0), cache.takeKeys(5), cache.takeKeys(1)]).toEqual([0, 10, 10, 15]);

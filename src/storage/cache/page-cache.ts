@@ -6,6 +6,8 @@
  */
 import type { Vector } from "../../column/vector.ts";
 
+/** Bytes of pages and batches after which their garbage is looked at. */
+const PASSED_BYTES = 64 * 1024 * 1024;
 /** Part of the full limit by which a lowered one rises at a time. */
 const GROW_RATIO = 1 / 16;
 
@@ -23,11 +25,15 @@ export class PageCache {
   /** The limit now. */
   private bytesLimit: number;
   private nextKey = 0;
+  private readonly onPassed: () => void;
+  private passedBytes = 0;
   /** Bytes held now. */
   bytes = 0;
 
-  constructor(bytesMax: number) {
+  /** @param onPassed called when scans have made very much that may be garbage now: they leave the event loop no time to look itself */
+  constructor(bytesMax: number, onPassed: () => void = () => undefined) {
     this.bytesMax = bytesMax;
+    this.onPassed = onPassed;
     this.bytesLimit = bytesMax;
   }
 
@@ -61,7 +67,16 @@ export class PageCache {
   /** Keeps a page and drops the oldest ones beyond the limit. */
   put(key: number, vector: Vector): void {
     const bytes = vectorBytes(vector);
+    this.passed(bytes);
     if (bytes <= this.bytesLimit) this.add(key, { bytes, vector, evict: undefined });
+  }
+
+  /** Says that this much was made for a scan, and soon is of no use to anybody. */
+  passed(bytes: number): void {
+    this.passedBytes += bytes;
+    if (this.passedBytes < PASSED_BYTES) return;
+    this.passedBytes = 0;
+    this.onPassed();
   }
 
   /** Counts `bytes` that the caller holds; `evict` is called once, when they should go, which may be before this returns. */
@@ -75,6 +90,15 @@ export class PageCache {
     if (entry === undefined) return;
     this.entries.delete(key);
     this.bytes -= entry.bytes;
+  }
+
+  /** Drops what is under the keys `[first, first + count)`: pages that nobody will ask for again. */
+  removeRange(first: number, count: number): void {
+    if (count <= this.entries.size) {
+      for (let key = first; key < first + count; key++) this.remove(key);
+      return;
+    }
+    for (const key of this.entries.keys()) if (key >= first && key < first + count) this.remove(key);
   }
 
   private add(key: number, entry: Entry): void {

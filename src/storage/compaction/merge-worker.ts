@@ -3,8 +3,4 @@ import { serveJobs } from "../worker/serve-jobs.ts";
 import type { MergeAnswer } from "./merge-executor.ts";
 import { type MergeJob, mergeFiles } from "./merge.ts";
 
-serveJobs(async (job: MergeJob, store): Promise<MergeAnswer> => {
-  const file = await mergeFiles(job, store);
-  Bun.gc(true); // Merges are rare and large: give their memory back before the next.
-  return { file };
-});
+serveJobs(async (job: MergeJob, store): Promise<MergeAnswer> => ({ file: await mergeFiles(job, store) }));

@@ -4,7 +4,7 @@
  *
  *   inputs ─► scanRows (merge mode, current schema) ─► batches ─► row group (1M rows or 64 MiB) ─► DataFileWriter
  *
- * Memory: decoded pages of the inputs (`PAGE_CACHE_BYTES`), one row group as columns and once more while it is joined, and the series.
+ * Memory: decoded pages of the inputs (`PAGE_CACHE_BYTES_MAX`), one row group as columns and once more while it is joined, and the series.
  */
 import { assert } from "../../base/assert.ts";
 import { failPoint } from "../../base/fail-point.ts";
@@ -45,8 +45,14 @@ export interface MergeJob {
   readonly fileId: number;
 }
 
-/** Bytes of decoded pages of the inputs that are kept: each is read once, in order, so a page a column and file is enough. */
-const PAGE_CACHE_BYTES = 64 * 1024 * 1024;
+/**
+ * Bytes of decoded pages of the inputs that are kept: each is read once, in order, so a page a column and file, and the one after it, are
+ * enough. The least is for pages of long texts, the most for very many columns. Six files of 11 columns: 64 MiB of pages before, 17 now.
+ */
+const PAGE_CACHE_BYTES_MIN = 16 * 1024 * 1024;
+const PAGE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** Two pages of 16,384 values of 8 bytes. */
+const PAGE_CACHE_BYTES_PER_COLUMN = 256 * 1024;
 
 /**
  * Rows after which memory is collected. Reason: pages and batches leave arrays that the collector sees too late. Merging 6.4M rows of 16
@@ -79,7 +85,7 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
   const registry = new SeriesRegistry(schema.name);
   const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
   registry.setColumns(tags);
-  const cache = new PageCache(PAGE_CACHE_BYTES);
+  const cache = new PageCache(pageCacheBytes(job));
   const bareSeconds = await bareSecondsOf(job, files, registry, cache);
   const base = groupStartOf(job.inputs[0]?.minTime ?? 0n, time.type.unit);
   const index = new SeriesIndexBuilder(registry, base);
@@ -128,6 +134,11 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
     await writer.abort();
     throw error;
   }
+}
+
+function pageCacheBytes({ schema, inputs }: MergeJob): number {
+  const bytes = schema.columns.length * inputs.length * PAGE_CACHE_BYTES_PER_COLUMN;
+  return Math.min(PAGE_CACHE_BYTES_MAX, Math.max(PAGE_CACHE_BYTES_MIN, bytes));
 }
 
 /** What the inputs delete of older files that stay. */

@@ -81,6 +81,26 @@ describe("merges in the background", () => {
     expect(ids(pickFiles(files.toReversed(), "second", OPTIONS))).toEqual(want.map((group) => [...group]));
   });
 
+  const HOUR = 3600;
+  /** Files of 64 MiB whose newest rows are of these hours, oldest first; they all begin at the start of the day. */
+  const hours = (...newest: readonly number[]): DataFile[] => newest.map((hour, i) => file(i + 1, 0, hour / 24, 64));
+  const expiring: readonly (readonly [name: string, files: readonly DataFile[], want: readonly (readonly number[])[]])[] = [
+    ["take files that expire soon after one another", hours(1, 2, 2.5, 3), [[1, 2, 3, 4]]],
+    ["leave files that expire long before", hours(1, 9, 9, 10, 11), [[2, 3, 4, 5]]],
+    ["do not go on behind a file that expires long before", hours(1, 2, 3, 3, 20), [[1, 2, 3, 4]]],
+    ["leave files that all expire at other times", hours(1, 4, 7, 10, 13), []],
+    ["take files that came late with those that expire with them", hours(10, 1, 1, 1, 1), [[2, 3, 4, 5]]],
+  ];
+  test.each(expiring)("where rows expire %s", (_, files, want) => {
+    const options = { ...OPTIONS, expiryApartMax: BigInt(2 * HOUR) };
+    expect(ids(pickFiles(files, "second", options))).toEqual(want.map((group) => [...group]));
+  });
+
+  test("come in the end where rows expire, whatever the times are", () => {
+    const apart = Array.from({ length: 40 }, (_, i) => i / 2);
+    expect(pickFiles(hours(...apart), "second", { ...OPTIONS, expiryApartMax: 60n })).toHaveLength(1);
+  });
+
   test("come in the end, whatever the sizes are", () => {
     const falling = Array.from({ length: 40 }, (_, i) => 2 ** ((40 - i) / 4));
     expect(pickFiles(day(0, ...falling), "second", { ...OPTIONS, triggerFiles: 8 })).toHaveLength(1);
@@ -131,7 +151,8 @@ function isOverwritten(a: DataFile, b: DataFile): boolean {
 
 test("rows keep their order through any history of flushes and merges, and merging ends", () => {
   fc.assert(
-    fc.property(history, fc.constantFrom(2, 3, 4), fc.boolean(), (flushes, triggerFiles, isAll) => {
+    fc.property(history, fc.constantFrom(2, 3, 4), fc.boolean(), fc.constantFrom(undefined, 0n, BigInt(3 * DAY)), (...drawn) => {
+      const [flushes, triggerFiles, isAll, expiryApartMax] = drawn;
       const contents: Contents = new Map();
       let nextId = 1;
       for (const [i, { windows, mib }] of flushes.entries()) {
@@ -143,7 +164,9 @@ test("rows keep their order through any history of flushes and merges, and mergi
         for (let rounds = 0; ; rounds++) {
           expect(rounds).toBeLessThan(200);
           const files = [...contents.values()].map((entry) => entry.file);
-          const [picked] = isAll ? pickAll(files, "second", OPTIONS) : pickFiles(files, "second", { ...OPTIONS, triggerFiles });
+          const [picked] = isAll
+            ? pickAll(files, "second", OPTIONS)
+            : pickFiles(files, "second", { ...OPTIONS, triggerFiles, expiryApartMax });
           if (picked === undefined) break;
           const first = picked.reduce((a, b) => (a.minTime < b.minTime ? a : b));
           const last = picked.reduce((a, b) => (a.maxTime > b.maxTime ? a : b));

@@ -9,6 +9,9 @@
  * So a row is rewritten about log(n) times, and a window keeps a few files of each size. A day's files merge as soon as there are
  * enough of them; windows of 8 and 64 days merge when no more rows are expected and they are small, so that a table of years has few files.
  *
+ * Where rows expire, files whose newest rows expire at different times stay apart: a file leaves unread once its newest row has expired. A
+ * short ttl would otherwise see every row merged again and again with newer ones, and kept until those have expired too.
+ *
  * A window of which much is deleted is merged whole, so that tombstones and what they hide leave the disk.
  *
  * The result takes the largest sequence of its inputs. It may therefore replace only files that are neighbours in sequence among those that
@@ -26,6 +29,8 @@ export interface PickOptions {
   readonly triggerFiles: number;
   /** Most bytes that a merge reads, so about the size of the largest file it makes. */
   readonly outputBytesMax: number;
+  /** How long after one another the newest rows of files may expire that are merged, in units of the time index. Absent: none expire. */
+  readonly expiryApartMax?: bigint | undefined;
 }
 
 /** Files to merge to one, oldest first; at least two, all within one 64-day window. */
@@ -153,9 +158,12 @@ function pickLayers(layers: readonly (readonly DataFile[])[], options: PickOptio
   for (let end = layers.length; end > 0; ) {
     let sum = bytesOf(layers[end - 1] ?? []);
     let start = end - 1;
+    const newest = new NewestRows(layers[end - 1] ?? []);
     for (; start > 0; start--) {
-      const bytes = bytesOf(layers[start - 1] ?? []);
+      const layer = layers[start - 1] ?? [];
+      const bytes = bytesOf(layer);
       if (bytes > sum * SLACK || sum + bytes > options.outputBytesMax) break;
+      if (!newest.takes(layer, options.expiryApartMax)) break;
       sum += bytes;
     }
     const range = layers.slice(start, end).flat();
@@ -167,6 +175,30 @@ function pickLayers(layers: readonly (readonly DataFile[])[], options: PickOptio
     if (smallest !== undefined) ranges.push(smallest);
   }
   return ranges;
+}
+
+/** The newest rows of files: from which to which time they are. */
+class NewestRows {
+  private first: bigint;
+  private last: bigint;
+
+  constructor(files: readonly DataFile[]) {
+    this.first = this.last = files[0]?.maxTime ?? 0n;
+    this.takes(files, undefined);
+  }
+
+  /** Adds files, unless those of all then lie farther apart than `apartMax`. */
+  takes(files: readonly DataFile[], apartMax: bigint | undefined): boolean {
+    let { first, last } = this;
+    for (const { maxTime } of files) {
+      if (maxTime < first) first = maxTime;
+      if (maxTime > last) last = maxTime;
+    }
+    if (apartMax !== undefined && last - first > apartMax) return false;
+    this.first = first;
+    this.last = last;
+    return true;
+  }
 }
 
 function smallestRange(layers: readonly (readonly DataFile[])[], { triggerFiles, outputBytesMax }: PickOptions): DataFile[] | undefined {

@@ -13,7 +13,7 @@ import { throwIfCancelled } from "../../base/cancel.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
-import type { PageCache } from "../cache/page-cache.ts";
+import { type PageCache, vectorBytes } from "../cache/page-cache.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
@@ -85,11 +85,19 @@ export async function* scanRows(scan: ResolvedScan, sliceSeries: number = SLICE_
   for await (const batch of isOrdered ? orderedBatches(plan) : plainBatches(plan)) {
     if (batch.rowCount === 0) continue;
     returned += batch.rowCount;
+    scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
     yield batch;
     if (request.limit !== undefined && returned >= request.limit) return;
     throwIfCancelled(request.signal);
   }
+}
+
+/** Bytes of a batch's arrays; pages that pass through as they are count again. */
+function bytesOf({ vectors }: ScanBatch): number {
+  let bytes = 0;
+  for (const vector of vectors) bytes += vectorBytes(vector);
+  return bytes;
 }
 
 /** What the parts of a scan share. */

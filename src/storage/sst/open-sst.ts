@@ -41,6 +41,8 @@ export class OpenSst {
   readonly byteLength: number;
   /** Where its pages are in the cache. */
   readonly pageKeys: number;
+  /** Pages of all columns. */
+  readonly pageCount: number;
   private readonly reader: FileReader;
   private readonly cache: PageCache;
   private readonly pageGroup: Uint32Array;
@@ -79,11 +81,11 @@ export class OpenSst {
     this.pageStarts = Uint32Array.from(starts);
     this.pageGroup = Uint32Array.from(groups);
     this.groupFirstPage = Uint32Array.from(firstPages);
-    this.pageKeys = pageKeys ?? cache.takeKeys(parquet.columns.length * groups.length);
+    this.pageCount = parquet.columns.length * groups.length;
+    this.pageKeys = pageKeys ?? cache.takeKeys(this.pageCount);
     const tombstoneBytes =
       tombstones === undefined ? 0 : tombstones.count * BYTES_PER_STRETCH + tombstones.series.length * BYTES_PER_DELETED_SERIES;
-    this.byteLength =
-      BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + parquet.columns.length * groups.length * BYTES_PER_PAGE;
+    this.byteLength = BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + this.pageCount * BYTES_PER_PAGE;
   }
 
   /** Position of the column with this id in the file, or -1 when the file is older than the column. */

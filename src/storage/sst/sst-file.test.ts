@@ -191,6 +191,20 @@ describe("a data file", () => {
     expect([await store.list("tables"), store.closes]).toEqual([[], 1]);
   });
 
+  test("that was dropped leaves nothing in the cache once nobody reads it", async () => {
+    const cache = new PageCache(1 << 24);
+    const [stays, goes] = [new SstFile({ ...meta, id: meta.id + 1 }, storeOf()), new SstFile(meta, storeOf())];
+    await (await stays.open(registryOf(), cache)).page(2, 0, undefined);
+    const { bytes } = cache;
+    const open = await goes.open(registryOf(), cache);
+    for (const column of [2, 3]) await open.page(column, 1, undefined);
+    goes.retain();
+    await goes.drop();
+    expect(cache.bytes).toBeGreaterThan(bytes);
+    await goes.release();
+    expect(cache.bytes).toBe(bytes);
+  });
+
   test("that is closed while it is being opened is closed once it is", async () => {
     const store = storeOf();
     const file = new SstFile(meta, store);

@@ -31,7 +31,7 @@ export class SstFile {
   private opening: Promise<OpenSst> | undefined;
   private reader: FileReader | undefined;
   /** Where the cache counts it, and where its pages are, since it was first open. */
-  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number } | undefined;
+  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly pageCount: number } | undefined;
   private users = 1;
   private dropped = false;
 
@@ -84,7 +84,10 @@ export class SstFile {
     this.held?.cache.remove(this.held.key);
     this.opening = undefined;
     this.reader?.close();
-    if (this.dropped) await this.store.delete(this.meta.name);
+    if (!this.dropped) return;
+    // Without this, pages of files that were merged push those of the new ones out.
+    this.held?.cache.removeRange(this.held.pageKeys, this.held.pageCount);
+    await this.store.delete(this.meta.name);
   }
 
   /** Marks the file for deletion and takes away the owner's use. */
@@ -112,7 +115,7 @@ export class SstFile {
         const reader = await this.readerOnce();
         const contents = await readContents(this.meta, reader, registry);
         const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
-        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys };
+        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, pageCount: opened.pageCount };
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
           this.opening = undefined;

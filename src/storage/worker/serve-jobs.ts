@@ -8,6 +8,12 @@ import type { JobReply, JobRequest } from "./job-worker.ts";
 declare const self: Worker;
 
 /**
+ * Heap of a resting worker above which it is collected: a worker keeps nothing between jobs, but the collector would let the garbage of
+ * one job lie until the next has doubled it. Flushes of 2.4M rows left 72 to 255 MiB, and 1 to 5 MiB when collected, in about 4 ms.
+ */
+const RESTING_HEAP_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
  * Answers every job that comes with what `run` makes of it, or with its error. Call once, at the top of a worker's program.
  *
  * @param runningMax jobs that run beside each other; others wait in the order in which they came
@@ -32,6 +38,7 @@ export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Prom
     }
     running--;
     self.postMessage(reply);
+    if (running === 0 && process.memoryUsage().heapUsed > RESTING_HEAP_BYTES_MAX) Bun.gc(true); // Nobody waits for it: the answer is out.
     startNext();
   };
   const startNext = (): void => {
