@@ -15,6 +15,11 @@ export type KeyPattern = readonly Uint8Array[];
 
 const encoder = new TextEncoder();
 
+/** 1 for bytes that do not stand in a plain value: `,` ends it, the others make the key one that must be looked at more closely. */
+const ENDS_VALUE: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === 0x2c || byte === 0x3d || byte === 0x5c || byte >= 0x7f ? 1 : 0,
+);
+
 /** The pattern of a shape with tags; names and measurement hold no delimiter and no backslash. */
 export function keyPattern(measurement: string, names: readonly string[]): KeyPattern {
   return names.map((name, i) => encoder.encode(i === 0 ? `${measurement},${name}=` : `,${name}=`));
@@ -30,12 +35,8 @@ export function fitsPattern(bytes: Uint8Array, start: number, end: number, patte
     if (valueStart >= end) return false;
     for (let i = 0; i < piece.length; i++) if (bytes[at + i] !== piece[i]) return false;
     at = valueStart;
-    for (; at < end; at++) {
-      const byte = bytes[at]!;
-      if (byte === 0x2c) break;
-      if (byte === 0x3d || byte === 0x5c || byte >= 0x7f) return false;
-    }
-    if (at === valueStart) return false;
+    while (at < end && ENDS_VALUE[bytes[at]!] === 0) at++;
+    if (at === valueStart || (at < end && bytes[at] !== 0x2c)) return false;
   }
   return at === end;
 }

@@ -8,7 +8,7 @@ import { assert } from "../../base/assert.ts";
 import type { ByteReader } from "../../base/byte-reader.ts";
 import type { ByteWriter } from "../../base/byte-writer.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
-import { utf8Text } from "../../column/text-table.ts";
+import { type TextTable, utf8Text } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 
 /** Tag values of one table that log segments have defined: the last segment that did, by tag position and code. */
@@ -39,33 +39,50 @@ export function writeDefinitions(
   segment: number,
   out: ByteWriter,
 ): void {
-  out.varint(series.length);
-  if (series.length === 0) return;
+  const count = series.length;
+  out.varint(count);
+  if (count === 0) return;
   const { columnCount } = registry;
+  if (scratch.length < count) scratch = new Uint32Array(count * 2);
   for (let c = 0; c < columnCount; c++) {
-    const { size, bytes, starts } = registry.textsAt(c);
-    const codes = registry.codesAt(c);
-    const marked = marks.reserve(c, size);
-    const fresh: number[] = [];
-    for (const number of series) {
-      const code = codes[number] as number;
-      if (code === 0 || marked[code] === segment) continue;
-      marked[code] = segment;
-      fresh.push(code);
-    }
-    out.varint(fresh.length);
-    for (const code of fresh) {
-      const start = starts[code] as number;
-      const end = starts[code + 1] as number;
-      out.varint(code);
-      out.varint(end - start);
-      out.raw(bytes.subarray(start, end));
-    }
+    const texts = registry.textsAt(c);
+    const marked = marks.reserve(c, texts.size);
+    writeTexts(texts, markFresh(series, registry.codesAt(c), marked, segment, scratch), out);
   }
-  for (const number of series) out.varint(number);
+  for (let i = 0; i < count; i++) scratch[i] = series[i] as number;
+  out.varints(scratch, count);
   for (let c = 0; c < columnCount; c++) {
     const codes = registry.codesAt(c);
-    for (const number of series) out.varint(codes[number] as number);
+    for (let i = 0; i < count; i++) scratch[i] = codes[series[i] as number] as number;
+    out.varints(scratch, count);
+  }
+}
+
+/** One number a series that is being written. */
+let scratch = new Uint32Array(1024);
+
+/** Writes the codes that `segment` does not know to `fresh`, each once, marks them, and returns how many there are. */
+function markFresh(series: readonly number[], codes: Uint32Array, marked: Uint32Array, segment: number, fresh: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < series.length; i++) {
+    const code = codes[series[i] as number] as number;
+    if (code === 0 || marked[code] === segment) continue;
+    marked[code] = segment;
+    fresh[count++] = code;
+  }
+  return count;
+}
+
+/** Writes the texts of the first `count` codes of `scratch`. */
+function writeTexts({ bytes, starts }: TextTable, count: number, out: ByteWriter): void {
+  out.varint(count);
+  for (let i = 0; i < count; i++) {
+    const code = scratch[i] as number;
+    const start = starts[code] as number;
+    const end = starts[code + 1] as number;
+    out.varint(code);
+    out.varint(end - start);
+    out.piece(bytes, start, end);
   }
 }
 
