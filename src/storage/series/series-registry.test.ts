@@ -154,8 +154,9 @@ describe("a series registry", () => {
     registry.close();
     expect([registry.register(["x"]), registry.isFull]).toEqual([0, true]);
     expect(() => registry.register(["y"])).toThrow("cannot add a series to table t: it has 1 already, which is the limit");
-    const known = (text: string): number => registry.registerKnownCodes(Uint32Array.of(registry.encode(0, text)));
-    expect([known("y"), known("x"), registry.count]).toEqual([1, 0, 2]);
+    const known = new Uint32Array(2);
+    registry.registerKnownBlock([Uint32Array.of(registry.encode(0, "y"), registry.encode(0, "x"))], 2, known);
+    expect([...known, registry.count]).toEqual([1, 0, 2]);
     expect(() => registry.register(["z"])).toThrow("it has 2 already");
   });
 

@@ -254,12 +254,12 @@ export class SeriesRegistry implements SeriesView {
     return this.seriesOf(hashOf(codes, this.columns.length), codes);
   }
 
-  /** As `registerCodes`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
-  registerKnownCodes(codes: Uint32Array): number {
+  /** As `registerBlock`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
+  registerKnownBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
     const { seriesMax } = this;
     this.seriesMax = Number.POSITIVE_INFINITY;
     try {
-      return this.registerCodes(codes);
+      this.registerBlock(codes, count, into);
     } finally {
       this.seriesMax = seriesMax;
     }

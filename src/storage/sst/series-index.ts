@@ -117,7 +117,7 @@ function writeTexts({ size, bytes, starts }: TextTable, out: ByteWriter): void {
     const start = starts[code]!;
     const end = starts[code + 1]!;
     out.varint(end - start);
-    out.raw(bytes.subarray(start, end));
+    out.piece(bytes, start, end);
   }
 }
 

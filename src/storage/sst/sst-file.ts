@@ -21,10 +21,11 @@ import { COLUMN_INDEX_BLOB } from "../index/directory-codec.ts";
 import { FileIndexes } from "../index/file-indexes.ts";
 import type { LeafCondition } from "../index/index-lookup.ts";
 import { columnsById } from "./columns-by-id.ts";
+import { registerSeries } from "./file-series.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
 import { pageFigures, type WantedFigures } from "./page-figures.ts";
 import { type RunLookup, runLookupOf } from "./run-lookup.ts";
-import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB } from "./series-index.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
 /** What an open file holds, about: footer and column names; index, series and lookup of a run; statistics of a page of one column. */
@@ -377,33 +378,4 @@ async function readContents(meta: DataFile, reader: FileReader, registry: Series
   });
   // A file without rows has none to tell its base from (`series-index.ts`).
   return { parquet, index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
-}
-
-/** Finds or makes the number of each run's series. */
-function registerSeries(
-  index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
-  runCount: number,
-  registry: SeriesRegistry,
-): Uint32Array {
-  const positions = index.columnIds.map((id) => registry.positionOf(id));
-  const mapped = index.dictionaries.map(({ size, bytes, starts }, c) => {
-    const codes = new Uint32Array(size);
-    const position = positions[c] as number;
-    registry.reserveTexts(position, size, bytes.length);
-    for (let code = 1; code < size; code++) {
-      codes[code] = registry.encodeBytes(position, bytes, starts[code] as number, starts[code + 1] as number);
-    }
-    return codes;
-  });
-  registry.reserve(runCount); // Each run is of another series.
-  const tuple = registry.initialCodes();
-  const series = new Uint32Array(runCount);
-  for (let run = 0; run < series.length; run++) {
-    for (let c = 0; c < mapped.length; c++) {
-      const code = index.codes[c]?.[run] as number;
-      tuple[positions[c] as number] = mapped[c]?.[code] as number;
-    }
-    series[run] = registry.registerCodes(tuple);
-  }
-  return series;
 }
