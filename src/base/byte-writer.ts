@@ -71,6 +71,28 @@ export class ByteWriter {
     this.u8(rest);
   }
 
+  /** `varint` of the first `count` of `values`: room is made once. */
+  varints(values: Uint32Array, count: number): void {
+    this.reserve(count * 5);
+    const { buffer } = this;
+    let at = this.length;
+    for (let i = 0; i < count; i++) {
+      let rest = values[i] as number;
+      for (; rest >= 0x80; rest >>>= 7) buffer[at++] = rest | 0x80;
+      buffer[at++] = rest;
+    }
+    this.length = at;
+  }
+
+  /** `bytes[start, end)`, byte by byte: for short pieces, of which `raw` would want a view each. */
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    const { buffer } = this;
+    let at = this.length;
+    for (let i = start; i < end; i++) buffer[at++] = bytes[i] as number;
+    this.length = at;
+  }
+
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.buffer.set(bytes, this.length);

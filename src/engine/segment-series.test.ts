@@ -14,12 +14,14 @@ function definitionsOf(
   return {
     series: Uint32Array.from(series, ([number]) => number ?? 0),
     codes: texts.map((_, c) => Uint32Array.from(series, (row) => row[c + 1] ?? 0)),
-    texts: texts.map((column) =>
-      column.map(([code]) => {
-        at++;
-        return { code, start: table.starts[at]!, end: table.starts[at + 1]! };
-      }),
-    ),
+    texts: texts.map((column) => {
+      const from = at + 1;
+      at += column.length;
+      return {
+        codes: Uint32Array.from(column, ([code]) => code),
+        spans: Uint32Array.from({ length: 2 * column.length }, (_, i) => table.starts[from + ((i + 1) >> 1)]!),
+      };
+    }),
     bytes: table.bytes,
   };
 }
@@ -34,6 +36,20 @@ function registryOf(...ids: readonly number[]): SeriesRegistry {
 function tagsOf(registry: SeriesRegistry, series: number): (string | undefined)[] {
   return Array.from({ length: registry.columnCount }, (_, c) => registry.textAt(c, registry.codesAt(c)[series]!));
 }
+
+test("many series of one record, some of whose values nobody has defined, keep apart", () => {
+  const registry = registryOf(1, 2);
+  const known = new SegmentSeries();
+  const rows = Array.from({ length: 1000 }, (_, i) => [i + 5, i + 1, i % 7 === 0 ? 99 : 1 + (i % 3)]);
+  const hosts = Array.from({ length: 1000 }, (_, i) => [i + 1, `host_${i}`] as const);
+  const racks = [1, 2, 3].map((code) => [code, `rack_${code}`] as const);
+  known.define(definitionsOf(rows, [hosts, racks]), [1, 2], registry, false);
+  for (let i = 0; i < 1000; i++) {
+    const series = known.series[i + 5] ?? UNDEFINED;
+    if (i % 7 === 0) expect(series).toBe(UNDEFINED);
+    else expect(tagsOf(registry, series)).toEqual([`host_${i}`, `rack_${1 + (i % 3)}`]);
+  }
+});
 
 test("numbers and codes of the log become those of this process, values once defined by later records too", () => {
   const registry = registryOf(1, 2);

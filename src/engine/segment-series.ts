@@ -8,6 +8,9 @@ import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 /** Stands for a logged number or code that nothing has defined. */
 export const UNDEFINED = 0xffff_ffff;
 
+/** Series or texts that are looked up together. */
+const BLOCK = 256;
+
 /** See the file header. */
 export class SegmentSeries {
   /** Series of this process by logged number. */
@@ -26,18 +29,24 @@ export class SegmentSeries {
     const positions = columnIds.map((id) => registry.positionOf(id));
     const known = columnIds.map((id, c) => this.codesOf(id, c, positions[c] as number, definitions, registry, isolated));
     const initial = registry.initialCodes(); // Tags that the record does not list are younger than it.
-    const tuple = new Uint32Array(initial.length);
-    for (let i = 0; i < series.length; i++) {
-      tuple.set(initial);
-      let isKnown = true;
-      for (let c = 0; c < columnIds.length; c++) {
-        const position = positions[c] as number;
-        if (position < 0) continue; // The table no longer has the column.
-        const code = known[c]?.[codes[c]?.[i] as number] ?? UNDEFINED;
-        if (code === UNDEFINED) isKnown = false;
-        else tuple[position] = code;
+    const block = Array.from(initial, (code) => new Uint32Array(BLOCK).fill(code));
+    const own = new Uint32Array(BLOCK);
+    const logged = new Uint32Array(BLOCK);
+    for (let next = 0; next < series.length; ) {
+      let count = 0;
+      for (; count < BLOCK && next < series.length; next++) {
+        let isKnown = true;
+        for (let c = 0; c < columnIds.length; c++) {
+          const position = positions[c] as number;
+          if (position < 0) continue; // The table no longer has the column.
+          const code = known[c]?.[codes[c]?.[next] as number] ?? UNDEFINED;
+          if (code === UNDEFINED) isKnown = false;
+          else (block[position] as Uint32Array)[count] = code;
+        }
+        if (isKnown) logged[count++] = series[next] as number;
       }
-      if (isKnown) this.set(series[i] as number, registry.registerKnownCodes(tuple));
+      registry.registerKnownBlock(block, count, own);
+      for (let i = 0; i < count; i++) this.set(logged[i] as number, own[i] as number);
     }
   }
 
@@ -53,9 +62,17 @@ export class SegmentSeries {
     let codes = isolated ? undefined : this.codes.get(columnId);
     codes ??= new Uint32Array(16).fill(UNDEFINED);
     codes[0] = 0; // NULL.
-    for (const { code, start, end } of texts[c] ?? []) {
-      if (code >= codes.length) codes = grown(codes, code);
-      codes[code] = registry.encodeBytes(position, bytes, start, end);
+    const defined = texts[c];
+    const count = defined?.codes.length ?? 0;
+    const own = new Uint32Array(Math.min(BLOCK, count));
+    for (let from = 0; defined !== undefined && from < count; from += BLOCK) {
+      const many = Math.min(BLOCK, count - from);
+      registry.encodeSpans(position, bytes, defined.spans, 2 * from, 2, many, own);
+      for (let i = 0; i < many; i++) {
+        const code = defined.codes[from + i] as number;
+        if (code >= codes.length) codes = grown(codes, code);
+        codes[code] = own[i] as number;
+      }
     }
     if (!isolated) this.codes.set(columnId, codes);
     return codes;

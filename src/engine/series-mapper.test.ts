@@ -100,6 +100,28 @@ test("plain keys get the series that keys with values get", () => {
   ]);
 });
 
+test("keys of several shapes, plain ones in blocks and others between them, get the series that each gets alone", () => {
+  const decoder = new InfluxDecoder();
+  const line = (i: number): string => {
+    if (i % 97 === 0) return `t,rack=r\\,${i % 3},host=h${i}`;
+    return i % 389 < 3 ? `t,host=h${i % 50}` : `t,rack=r${i % 7},host=h${i % 900}`;
+  };
+  const lines = Array.from({ length: 3000 }, (_, i) => `${line(i)} v=1 1`);
+  const options = { database: "public", schemas: { columnOf: () => undefined }, precision: "ns", defaultTimeNanos: 0n } as const;
+  const { batch } = decoder.decode(new TextEncoder().encode(lines.join("\n")), { ...options, timeColumn: "ts" });
+  const { dictionary } = batch;
+  const keys = Array.from({ length: dictionary.size }, (_, key) => key);
+  const map = new Uint32Array(keys.length);
+  const registry = registryOf("zone", "host", "rack");
+  resolveKeys(keys, dictionary, registry, map);
+  const want = keys.map((key) =>
+    Object.fromEntries(dictionary.tagsOf(key).names.map((name, i) => [name, dictionary.tagsOf(key).values[i]])),
+  );
+  const got = keys.map((key) => ({ host: registry.tagOf("host", map[key] ?? 0), rack: registry.tagOf("rack", map[key] ?? 0) }));
+  expect(got).toEqual(want.map(({ host, rack }) => ({ host, rack })));
+  expect(registry.count).toBe(new Set(want.map((tags) => `${tags["host"]} ${tags["rack"]}`)).size);
+});
+
 test("a value of a typed tag is one series, however it was written", () => {
   const registry = new SeriesRegistry("t");
   registry.setColumns([

@@ -9,6 +9,7 @@ import { TagMarks } from "../storage/memtable/series-definitions.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { SeriesDictionary, TagSet } from "../table/series-dictionary.ts";
 import { tagSyntax, tagText, tagValue } from "../table/tag-value.ts";
+import { type PlainShape, resolvePlainKeys } from "./plain-keys.ts";
 
 const UNKNOWN = 0xffff_ffff;
 
@@ -64,24 +65,15 @@ export function unresolvedKeys(keys: Uint32Array, count: number, seriesOfKey: Ui
 }
 
 /** What the keys of one tag shape have in common. */
-interface ShapePlan {
-  readonly names: readonly string[];
-  /** Of each name in the registry. */
-  readonly positions: readonly number[];
-  /** By position, code of what leaving a tag out means. */
-  readonly leftOut: Uint32Array;
+interface ShapePlan extends PlainShape {
   /** Whether all of the tags are text, so that their bytes are their values. */
   readonly isText: boolean;
 }
 
-/** Start and end of each tag value of a key. */
-let spans = new Uint32Array(64);
-
 /**
  * Gives keys their series. All tag names are columns of the registry.
  *
- * Where a key's values lie in it as plain text, they go from its bytes to codes without a string: 0.45 µs a new series of ten tags,
- * before 3.1.
+ * Where a key's values lie in it as plain text, they go from its bytes to codes without a string (`plain-keys.ts`).
  *
  * @throws DbError RateLimited at the series limit, InvalidArguments for a text that is no value of its tag's type
  */
@@ -91,29 +83,23 @@ export function resolveKeys(
   registry: SeriesRegistry,
   seriesOfKey: Uint32Array,
 ): void {
-  const codes = new Uint32Array(registry.columnCount);
   let plan: ShapePlan | undefined;
-  for (const key of keys) {
+  for (let at = 0; at < keys.length; ) {
+    const key = keys[at] as number;
     const { names } = dictionary.shapeOf(key);
     if (plan?.names !== names) plan = planOf(names, registry);
-    if (spans.length < names.length * 2) spans = new Uint32Array(names.length * 2);
-    if (!plan.isText || !dictionary.locateValues(key, spans)) {
-      seriesOfKey[key] = registry.register(valuesOf(dictionary.tagsOf(key), registry));
-      continue;
-    }
-    codes.set(plan.leftOut);
-    for (let t = 0; t < names.length; t++) {
-      const position = plan.positions[t] as number;
-      codes[position] = registry.encodeBytes(position, dictionary.arena, spans[2 * t] as number, spans[2 * t + 1] as number);
-    }
-    seriesOfKey[key] = registry.registerCodes(codes);
+    const next = plan.isText ? resolvePlainKeys(keys, at, plan, dictionary, registry, seriesOfKey) : at;
+    if (next === at) seriesOfKey[key] = registry.register(valuesOf(dictionary.tagsOf(key), registry));
+    at = Math.max(next, at + 1);
   }
 }
 
 function planOf(names: readonly string[], registry: SeriesRegistry): ShapePlan {
   const positions = names.map((name) => registry.positionOfName(name));
-  const leftOut = new Uint32Array(registry.columnCount);
-  for (let c = 0; c < leftOut.length; c++) if (!positions.includes(c)) leftOut[c] = registry.encode(c, registry.defaultAt(c));
+  const absent = Array.from({ length: registry.columnCount }, (_, position) => position).filter(
+    (position) => !positions.includes(position),
+  );
+  const leftOut = absent.map((position) => ({ position, code: registry.encode(position, registry.defaultAt(position)) }));
   return { names, positions, leftOut, isText: positions.every((position) => registry.typeAt(position).kind === "string") };
 }
 

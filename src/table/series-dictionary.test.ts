@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { fnv1a } from "../base/hash.ts";
-import { SeriesDictionary, type TagSet } from "./series-dictionary.ts";
+import { SeriesDictionary, type TagSet, type ValueLocator } from "./series-dictionary.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
 const tagsFor = (text: string): TagSet => ({ table: text, names: [], values: [] });
 
 function addKey(dictionary: SeriesDictionary, text: string): number {
@@ -57,9 +58,9 @@ test("asking for the tags of an unknown key is a bug", () => {
 
 describe("plain keys", () => {
   /** Values are what stands before each comma. */
-  const locate = (bytes: Uint8Array, start: number, end: number, spans: Uint32Array): void => {
+  const locate: ValueLocator = (bytes, start, end, _, spans, into) => {
     let from = start;
-    for (let at = start, i = 0; at < end; at++) {
+    for (let at = start, i = into; at < end; at++) {
       if (bytes[at] !== 0x2c) continue;
       spans[i++] = from;
       spans[i++] = at;
@@ -71,19 +72,21 @@ describe("plain keys", () => {
     const dictionary = new SeriesDictionary(1 << 20, locate);
     const shape = { table: "t", names: ["a", "b"] };
     const bytes = encode("x,\u00e4,");
-    const plain = dictionary.addPlain(bytes, 0, bytes.length, 1, shape);
+    const plain = dictionary.addPlain(viewOf(bytes), 0, bytes.length, 1, shape);
     const other = dictionary.add(bytes, 0, bytes.length, 2, { ...shape, values: ["1", "2"] });
     expect([dictionary.shapeOf(plain), dictionary.shapeOf(other).names]).toEqual([shape, shape.names]);
     expect([dictionary.tagsOf(plain).values, dictionary.tagsOf(other).values]).toEqual([
       ["x", "\u00e4"],
       ["1", "2"],
     ]);
-    const spans = new Uint32Array(4);
-    expect([dictionary.locateValues(plain, spans), [...spans], dictionary.locateValues(other, spans)]).toEqual([true, [0, 1, 2, 4], false]);
+    const spans = new Uint32Array(5);
+    const { names } = shape;
+    expect([dictionary.locateValues(plain, names, spans, 1), [...spans]]).toEqual([true, [0, 0, 1, 2, 4]]);
+    expect([dictionary.locateValues(other, names, spans, 1), dictionary.locateValues(plain, ["a", "b"], spans, 1)]).toEqual([false, false]);
   });
 
   test("need somebody who finds their values", () => {
-    expect(() => new SeriesDictionary().addPlain(encode("x"), 0, 1, 1, { table: "t", names: [] })).toThrow(
+    expect(() => new SeriesDictionary().addPlain(viewOf(encode("x")), 0, 1, 1, { table: "t", names: [] })).toThrow(
       "plain keys come with a locator",
     );
   });

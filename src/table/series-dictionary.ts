@@ -6,17 +6,20 @@
  * `generation`.
  *
  *   arena   | raw key 0 | pad | raw key 1 | pad | ...        4-byte aligned, so that keys compare word by word
- *   slots   open addressing, linear probing: key + 1, 0 = free
+ *   slots   by hash of the raw key: key
  *
  * Bounded: `full` turns true at the byte limit; the owner then calls `clear`, which starts a new generation.
  */
 import { assert } from "../base/assert.ts";
+import { HashSlots, slotOf } from "../base/hash-slots.ts";
 import { utf8Text } from "../column/text-table.ts";
 
 /** Table and tag names of keys; those of one kind share the object. Names are distinct. */
 export interface TagShape {
   readonly table: string;
   readonly names: readonly string[];
+  /** Bytes of a plain key before each value, from the end of the value before it: for the locator. */
+  readonly gaps?: readonly number[];
 }
 
 /** The tags of one key, and the table of its rows. `names[i]` has `values[i]`. A tag without a value is left out. */
@@ -27,10 +30,10 @@ export interface TagSet extends TagShape {
 }
 
 /**
- * Finds the tag values of a key that was added by `addPlain`: value i of its shape is `bytes[spans[2 i], spans[2 i + 1])`, UTF-8 as it is.
- * `bytes[start, end)` is the key.
+ * Finds the tag values of a key that was added by `addPlain`: value i of its shape is
+ * `bytes[spans[at + 2 i], spans[at + 2 i + 1])`, UTF-8 as it is. `bytes[start, end)` is the key.
  */
-export type ValueLocator = (bytes: Uint8Array, start: number, end: number, spans: Uint32Array) => void;
+export type ValueLocator = (bytes: Uint8Array, start: number, end: number, shape: TagShape, spans: Uint32Array, at: number) => void;
 
 /**
  * Bytes of raw keys after which a dictionary is full. 256 MiB hold about 1.3 million keys of 200 B. Reason: a table of a million series
@@ -39,23 +42,33 @@ export type ValueLocator = (bytes: Uint8Array, start: number, end: number, spans
  */
 export const SERIES_DICTIONARY_BYTES_MAX: number = 256 * 1024 * 1024;
 
+const ARENA_BYTES_MIN = 64 * 1024;
+
+/**
+ * Large, since memory that nobody has touched costs nothing, while what is outgrown is copied and then waits for the collector: 64 KiB, 512 KiB,
+ * 4, 32, 256 MiB.
+ */
+const ARENA_GROWTH = 8;
+
+const SLOTS_MIN = 2048;
+
 export class SeriesDictionary {
   /** Raw keys, each starting at a multiple of 4. Grows by replacement: read the field again after `add`. */
-  arena: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
+  arena: Uint8Array<ArrayBuffer> = new Uint8Array(ARENA_BYTES_MIN);
   /** The same memory as `arena`, as 32-bit words. */
   words: Uint32Array<ArrayBuffer> = new Uint32Array(this.arena.buffer);
   /** Start of each key in `arena`. */
   starts: Uint32Array<ArrayBuffer> = new Uint32Array(1024);
   /** Length in bytes of each key. */
   lengths: Uint32Array<ArrayBuffer> = new Uint32Array(1024);
-  /** Hash of each key, as given to `add`. */
-  hashes: Uint32Array<ArrayBuffer> = new Uint32Array(1024);
   /** Number of keys. */
   size = 0;
   /** Counts `clear`s. Whoever keeps an array by key must drop it when this changes. */
   generation = 0;
   private used = 0;
-  private slots: Uint32Array<ArrayBuffer> = new Uint32Array(4096);
+  /** Nearly: of the objects that `add` was given. */
+  private tagSetBytes = 0;
+  private slots: HashSlots = new HashSlots(SLOTS_MIN);
   /** What `add` was given, or the shape alone for plain keys. */
   private shapes: (TagSet | TagShape)[] = [];
   private readonly bytesMax: number;
@@ -72,22 +85,21 @@ export class SeriesDictionary {
     return this.used >= this.bytesMax;
   }
 
-  /** Bytes held, nearly: the strings of tags are taken to be as long as the raw keys, and 100 B of objects a key. */
+  /** Bytes held, nearly: those of the arena that were ever touched, and for keys with tags of their own as much again and 100 B. */
   get memoryBytes(): number {
-    const { arena, slots, starts, used, size } = this;
-    return arena.byteLength + slots.byteLength + 3 * starts.byteLength + used + 100 * size;
+    return this.used + this.slots.byteLength + 2 * this.starts.byteLength + 8 * this.size + this.tagSetBytes;
   }
 
   /** The key of `bytes[start, end)` or -1. */
   find(bytes: Uint8Array, start: number, end: number, hash: number): number {
-    const { slots, hashes, lengths, starts, arena } = this;
-    const mask = slots.length - 1;
+    const { lengths, starts, arena, slots } = this;
+    const { pairs, mask } = slots;
     const length = end - start;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot] as number;
-      if (entry === 0) return -1;
-      const key = entry - 1;
-      if (hashes[key] !== hash || lengths[key] !== length) continue;
+    const wanted = hash | 0;
+    for (let slot = slotOf(wanted, mask); ; slot = (slot + 2) & mask) {
+      const key = (pairs[slot + 1] as number) - 1;
+      if (key < 0) return -1;
+      if (pairs[slot] !== wanted || lengths[key] !== length) continue;
       const at = starts[key] as number;
       let i = 0;
       while (i < length && arena[at + i] === bytes[start + i]) i++;
@@ -97,14 +109,14 @@ export class SeriesDictionary {
 
   /** As `find`, for bytes that a view shows: it compares words, four bytes at a time. */
   findIn(view: DataView, start: number, end: number, hash: number): number {
-    const { slots, hashes, lengths } = this;
-    const mask = slots.length - 1;
+    const { lengths, slots } = this;
+    const { pairs, mask } = slots;
     const length = end - start;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot] as number;
-      if (entry === 0) return -1;
-      const key = entry - 1;
-      if (hashes[key] === hash && lengths[key] === length && this.isAt(key, view, start)) return key;
+    const wanted = hash | 0;
+    for (let slot = slotOf(wanted, mask); ; slot = (slot + 2) & mask) {
+      const key = (pairs[slot + 1] as number) - 1;
+      if (key < 0) return -1;
+      if (pairs[slot] === wanted && lengths[key] === length && this.isAt(key, view, start)) return key;
     }
   }
 
@@ -124,13 +136,24 @@ export class SeriesDictionary {
 
   /** Adds a key that `find` did not find and returns its number. */
   add(bytes: Uint8Array, start: number, end: number, hash: number, tags: TagSet): number {
-    return this.append(bytes, start, end, hash, tags);
+    const length = end - start;
+    const at = this.reserve(length);
+    this.arena.set(bytes.subarray(start, end), at);
+    this.tagSetBytes += length + 100;
+    return this.append(at, length, hash, tags);
   }
 
-  /** As `add`, of a key whose values the locator finds in it: nothing but its bytes is kept. */
-  addPlain(bytes: Uint8Array, start: number, end: number, hash: number, shape: TagShape): number {
-    assert(this.locate !== undefined && !isTagSet(shape), "plain keys come with a locator, and without values");
-    return this.append(bytes, start, end, hash, shape);
+  /** As `add`, of a key that a view shows and whose values the locator finds in it: nothing but its bytes is kept. */
+  addPlain(view: DataView, start: number, end: number, hash: number, shape: TagShape): number {
+    if (this.locate === undefined || isTagSet(shape)) assert(false, "plain keys come with a locator, and without values");
+    const length = end - start;
+    const at = this.reserve(length);
+    const { words, arena } = this;
+    let from = start;
+    let word = at >>> 2; // Word by word: `set` of a piece takes twice as long for 200 B, and makes an object.
+    for (const last = word + (length >>> 2); word < last; word++, from += 4) words[word] = view.getUint32(from, true);
+    for (let to = word << 2; from < end; ) arena[to++] = view.getUint8(from++);
+    return this.append(at, length, hash, shape);
   }
 
   /** Table and tag names of a key. */
@@ -140,27 +163,22 @@ export class SeriesDictionary {
     return shape as TagShape;
   }
 
-  /** Writes where the values of a plain key lie in `arena` to `spans`; false for other keys. */
-  locateValues(key: number, spans: Uint32Array): boolean {
-    if (this.locate === undefined || isTagSet(this.shapeOf(key))) return false;
+  /** Writes where the values of a plain key with these tag names lie in `arena` to `spans` from `at` on; false for other keys. */
+  locateValues(key: number, names: readonly string[], spans: Uint32Array, at: number): boolean {
+    const shape = this.shapes[key] as TagShape;
+    if (this.locate === undefined || shape.names !== names || isTagSet(shape)) return false;
     const start = this.starts[key] as number;
-    this.locate(this.arena, start, start + (this.lengths[key] as number), spans);
+    this.locate(this.arena, start, start + (this.lengths[key] as number), shape, spans, at);
     return true;
   }
 
-  private append(bytes: Uint8Array, start: number, end: number, hash: number, shape: TagSet | TagShape): number {
-    const length = end - start;
-    const at = this.used;
-    this.reserve(length);
-    this.arena.set(bytes.subarray(start, end), at);
+  private append(at: number, length: number, hash: number, shape: TagSet | TagShape): number {
     this.used = (at + length + 3) & ~3;
     const key = this.size++;
     this.starts[key] = at;
     this.lengths[key] = length;
-    this.hashes[key] = hash;
     this.shapes.push(shape);
-    if (this.size * 2 > this.slots.length) this.rehash();
-    else this.place(key, hash);
+    this.slots.add(hash | 0, key);
     return key;
   }
 
@@ -170,7 +188,7 @@ export class SeriesDictionary {
     if (isTagSet(shape)) return shape;
     const { table, names } = shape;
     const spans = new Uint32Array(names.length * 2);
-    this.locateValues(key, spans);
+    this.locateValues(key, names, spans, 0);
     return { table, names, values: names.map((_, i) => utf8Text(this.arena, spans[2 * i] as number, spans[2 * i + 1] as number)) };
   }
 
@@ -179,31 +197,20 @@ export class SeriesDictionary {
     this.used = 0;
     this.size = 0;
     this.generation++;
-    this.slots = new Uint32Array(4096);
+    this.tagSetBytes = 0;
+    this.slots = new HashSlots(SLOTS_MIN);
     this.starts = new Uint32Array(1024);
     this.lengths = new Uint32Array(1024);
-    this.hashes = new Uint32Array(1024);
     this.shapes = [];
-    this.arena = new Uint8Array(1 << 16);
+    this.arena = new Uint8Array(ARENA_BYTES_MIN);
     this.words = new Uint32Array(this.arena.buffer);
   }
 
-  private place(key: number, hash: number): void {
-    const mask = this.slots.length - 1;
-    let slot = hash & mask;
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.slots[slot] = key + 1;
-  }
-
-  private rehash(): void {
-    this.slots = new Uint32Array(this.slots.length * 2);
-    for (let key = 0; key < this.size; key++) this.place(key, this.hashes[key] as number);
-  }
-
-  private reserve(length: number): void {
+  /** Makes room for a key and returns its place in the arena. */
+  private reserve(length: number): number {
     const need = this.used + length + 8;
     if (need > this.arena.length) {
-      const grown = new Uint8Array((Math.max(need, this.arena.length * 2) + 3) & ~3);
+      const grown = new Uint8Array((Math.max(need, this.arena.length * ARENA_GROWTH) + 3) & ~3);
       grown.set(this.arena.subarray(0, this.used));
       this.arena = grown;
       this.words = new Uint32Array(grown.buffer);
@@ -211,8 +218,8 @@ export class SeriesDictionary {
     if (this.size === this.starts.length) {
       this.starts = doubled(this.starts);
       this.lengths = doubled(this.lengths);
-      this.hashes = doubled(this.hashes);
     }
+    return this.used;
   }
 }
 

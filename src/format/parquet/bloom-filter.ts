@@ -9,6 +9,7 @@
  *
  * Source: Apache Parquet, BloomFilter.md.
  */
+import type { TextTable } from "../../column/text-table.ts";
 import { corruption } from "./corruption.ts";
 import { BLOOM_BYTES_MAX } from "./limits.ts";
 import { ThriftReader, ThriftWriter } from "./thrift-compact.ts";
@@ -22,15 +23,55 @@ const BITS_A_VALUE = 10.5;
 
 /** The filter of `count` values, header included. `value` may be asked for an index once and only borrows its answer. */
 export function bloomFilterOf(count: number, value: (index: number) => Uint8Array): Uint8Array<ArrayBuffer> {
+  const words = newBlocks(count);
+  for (let i = 0; i < count; i++) addHash(words, Bun.hash.xxHash64(value(i)));
+  return withHeader(words);
+}
+
+/**
+ * As `bloomFilterOf`, of all texts but NULL. They are hashed in a piece of memory of their length, since a view a text is garbage of 100 B
+ * and more: with a million of them it was most of what a flush took.
+ */
+export function bloomFilterOfTexts({ size, bytes, starts }: TextTable): Uint8Array<ArrayBuffer> {
+  const words = newBlocks(size - 1);
+  const pieces: (Uint8Array | undefined)[] = [];
+  for (let code = 1; code < size; code++) {
+    const start = starts[code]!;
+    const length = starts[code + 1]! - start;
+    if (length > PIECE_BYTES_MAX) {
+      addHash(words, Bun.hash.xxHash64(bytes.subarray(start, start + length)));
+      continue;
+    }
+    while (pieces.length <= length) pieces.push(undefined);
+    const piece = pieces[length] ?? new Uint8Array(length);
+    pieces[length] = piece;
+    for (let i = 0; i < length; i++) piece[i] = bytes[start + i]!;
+    addHash(words, Bun.hash.xxHash64(piece));
+  }
+  return withHeader(words);
+}
+
+/** Texts up to this long are copied to be hashed. */
+const PIECE_BYTES_MAX = 256;
+
+function newBlocks(count: number): Uint32Array<ArrayBuffer> {
   const wanted = Math.ceil((count * BITS_A_VALUE) / 8 / BLOCK_BYTES);
   const blockCount = Math.max(1, Math.min(BLOOM_BYTES_MAX / BLOCK_BYTES, 2 ** Math.ceil(Math.log2(Math.max(1, wanted)))));
-  const words = new Uint32Array(blockCount * 8);
-  for (let i = 0; i < count; i++) {
-    const hash = Bun.hash.xxHash64(value(i));
-    const block = blockOf(hash, blockCount);
-    const low = Number(hash & 0xffff_ffffn);
-    for (let j = 0; j < 8; j++) words[block * 8 + j] = words[block * 8 + j]! | bitOf(low, j);
-  }
+  return new Uint32Array(blockCount * 8);
+}
+
+/** A hash, and its lower and upper half: taken from memory, since arithmetic would make four more bigints. */
+const hashed = new BigUint64Array(1);
+const halves = new Uint32Array(hashed.buffer);
+
+function addHash(words: Uint32Array, hash: bigint): void {
+  hashed[0] = hash;
+  const low = halves[0]!;
+  const block = Math.floor((halves[1]! * (words.length / 8)) / 0x1_0000_0000);
+  for (let j = 0; j < 8; j++) words[block * 8 + j] = words[block * 8 + j]! | bitOf(low, j);
+}
+
+function withHeader(words: Uint32Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const writer = new ThriftWriter();
   writer.open();
   writer.i32(1, words.byteLength);
@@ -105,10 +146,6 @@ export function bloomMayContain(filter: Uint8Array, value: Uint8Array): boolean 
   const hash = bloomHash(value);
   const at = bloomBlockAt(bloomBlocks(filter), hash);
   return bloomBlockHolds(filter.subarray(at, at + BLOCK_BYTES), hash);
-}
-
-function blockOf(hash: bigint, blockCount: number): number {
-  return Number(((hash >> 32n) * BigInt(blockCount)) >> 32n);
 }
 
 function bitOf(low: number, word: number): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fitsPattern, keyPattern, locateValues } from "./key-pattern.ts";
+import { fitsPattern, keyGaps, keyPattern, locateValues } from "./key-pattern.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(`  ${text} `);
 const pattern = keyPattern("cpu=1", ["host", "région"]);
@@ -9,11 +9,11 @@ function fits(key: string): boolean {
   return fitsPattern(bytes, 2, bytes.length - 1, pattern);
 }
 
-function valuesOf(key: string, count: number): string[] {
+function valuesOf(key: string, table: string, ...names: readonly string[]): string[] {
   const bytes = encode(key);
-  const spans = new Uint32Array(count * 2);
-  locateValues(bytes, 2, bytes.length - 1, spans);
-  return Array.from({ length: count }, (_, i) => new TextDecoder().decode(bytes.subarray(spans[2 * i], spans[2 * i + 1])));
+  const spans = new Uint32Array(names.length * 2 + 1);
+  locateValues(bytes, 2, bytes.length - 1, { table, names, gaps: keyGaps(table, names) }, spans, 1);
+  return names.map((_, i) => new TextDecoder().decode(bytes.subarray(spans[2 * i + 1], spans[2 * i + 2])));
 }
 
 describe("a key pattern", () => {
@@ -43,6 +43,10 @@ describe("a key pattern", () => {
 });
 
 test("values of a key are found", () => {
-  expect(valuesOf("cpu=1,host=a,région=bé", 2)).toEqual(["a", "bé"]);
-  expect(valuesOf("cpu", 0)).toEqual([]);
+  expect(valuesOf("cpu=1,host=a,région=bé", "cpu=1", "host", "région")).toEqual(["a", "bé"]);
+  expect(valuesOf("cpu", "cpu")).toEqual([]);
+});
+
+test("values of a shape that does not say what stands before them are a bug", () => {
+  expect(() => locateValues(encode("cpu,a=b"), 2, 9, { table: "cpu", names: ["a"] }, new Uint32Array(2), 0)).toThrow("of cpu says what");
 });

@@ -12,7 +12,7 @@
  */
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { type Failure, Reason } from "./failure.ts";
-import { fitsPattern, type KeyPattern, keyPattern } from "./key-pattern.ts";
+import { fitsPattern, type KeyPattern, keyGaps, keyPattern } from "./key-pattern.ts";
 import { splitKey } from "./series-key.ts";
 import type { TableBuilder, TagShape } from "./table-builder.ts";
 
@@ -84,7 +84,7 @@ export class SeriesIndex {
     if (keyEnd < 0) return -1;
     let key = dictionary.find(bytes, start, keyEnd, this.hash);
     if (key < 0) {
-      key = this.add(bytes, start, keyEnd, failure);
+      key = this.add(bytes, view, start, keyEnd, failure);
       if (key < 0) return -1;
     }
     this.followers[previous] = key;
@@ -132,12 +132,12 @@ export class SeriesIndex {
     return lineEnd ? failure.at(Reason.NoFields, start, stop) : failure.at(Reason.Control, stop, stop + 1);
   }
 
-  private add(bytes: Uint8Array, start: number, end: number, failure: Failure): number {
+  private add(bytes: Uint8Array, view: DataView, start: number, end: number, failure: Failure): number {
     const { dictionary } = this;
     const guess = dictionary.size === 0 ? -1 : this.shapeOf[dictionary.size - 1]!;
     const pattern = this.patterns[guess];
     if (pattern !== undefined && fitsPattern(bytes, start, end, pattern)) {
-      return this.append(dictionary.addPlain(bytes, start, end, this.hash, this.shapes[guess]!.tags), guess);
+      return this.append(dictionary.addPlain(view, start, end, this.hash, this.shapes[guess]!.tags), guess);
     }
     const parts = splitKey(bytes, start, end, failure);
     if (parts === undefined) return -1;
@@ -150,7 +150,7 @@ export class SeriesIndex {
       return this.append(dictionary.add(bytes, start, end, this.hash, { ...tags, values }), number);
     }
     if (names.length > 0) this.patterns[number] ??= keyPattern(measurement, names);
-    return this.append(dictionary.addPlain(bytes, start, end, this.hash, tags), number);
+    return this.append(dictionary.addPlain(view, start, end, this.hash, tags), number);
   }
 
   /** Keeps up with a key that was added. */
@@ -176,7 +176,7 @@ export class SeriesIndex {
     const known = shapes.get(joined);
     if (known !== undefined) return known;
     const number = this.shapes.length;
-    this.shapes.push({ table, names, tags: { table: table.table, names }, epoch: 0 });
+    this.shapes.push({ table, names, tags: { table: table.table, names, gaps: keyGaps(table.table, names) }, epoch: 0 });
     shapes.set(joined, number);
     return number;
   }

@@ -35,7 +35,9 @@ function entryOf(tableId: number, own: SeriesRegistry, newSeries: readonly numbe
 /** Series and values of a record's definitions, which are all of its segment. */
 function definedBy({ definitions }: DecodedEntry): { readonly series: number; readonly values: readonly (string | undefined)[] }[] {
   const { series, codes, texts, bytes: record } = definitions;
-  const maps = texts.map((column) => new Map(column.map(({ code, start, end }) => [code, utf8Text(record, start, end)])));
+  const maps = texts.map((column) => {
+    return new Map([...column.codes].map((code, i) => [code, utf8Text(record, column.spans[2 * i]!, column.spans[2 * i + 1]!)]));
+  });
   return Array.from(series, (number, i) => ({ series: number, values: codes.map((column, c) => maps[c]?.get(column[i] ?? 0)) }));
 }
 
@@ -81,7 +83,7 @@ describe("a write record", () => {
     const marks = new TagMarks();
     const texts = (newSeries: readonly number[], segment: number): number[] => {
       const entry = { ...entryOf(7, registry, newSeries, chunkFor(1), marks), segment };
-      return decodeWriteRecord(5, bytesOf([entry]))[0]!.definitions.texts.map((column) => column.length);
+      return decodeWriteRecord(5, bytesOf([entry]))[0]!.definitions.texts.map((column) => column.codes.length);
     };
     expect(texts([0, 1, 2], 4)).toEqual([2, 1]);
     expect(texts([0, 3, 4], 4)).toEqual([0, 1]);

@@ -84,6 +84,45 @@ describe("a series registry", () => {
     expect(registry.registerCodes(Uint32Array.of(0, 0))).toBe(1);
   });
 
+  test("registers blocks as it registers one after another, those that come twice in a block too", () => {
+    const code = fc.integer({ min: 0, max: 6 });
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.tuple(code, code), { maxLength: 40 }), { maxLength: 8 }), (blocks) => {
+        const [one, many] = [registryOf("a", "b"), registryOf("a", "b")];
+        for (const block of blocks) {
+          const into = new Uint32Array(block.length);
+          many.registerBlock([Uint32Array.from(block, ([a]) => a), Uint32Array.from(block, ([, b]) => b)], block.length, into);
+          expect([...into]).toEqual(block.map((codes) => one.registerCodes(Uint32Array.from(codes))));
+        }
+        expect(many.count).toBe(one.count);
+        for (let c = 0; c < 2; c++) {
+          expect([...many.codesAt(c).subarray(0, many.count)]).toEqual([...one.codesAt(c).subarray(0, one.count)]);
+        }
+      }),
+      { seed: 12, numRuns: 60 },
+    );
+  });
+
+  test("refuses the rest of a block at the limit, and finds what it took before", () => {
+    const registry = new SeriesRegistry("t", 2);
+    registry.setColumns([{ id: 1, name: "a" }]);
+    const codes = Uint32Array.of(1, 1, 2, 3);
+    expect(() => registry.registerBlock([codes], 4, new Uint32Array(4))).toThrow("cannot add a series to table t: it has 2 already");
+    const into = new Uint32Array(3);
+    registry.registerBlock([codes], 3, into);
+    expect([...into]).toEqual([0, 0, 1]);
+  });
+
+  test("encodes spans of bytes as it encodes each", () => {
+    const [one, many] = [registryOf("a", "b"), registryOf("a", "b")];
+    const bytes = new TextEncoder().encode("abcabä");
+    const spans = Uint32Array.of(9, 0, 1, 9, 0, 3, 9, 3, 4, 9, 2, 2, 9, 4, 7);
+    const codes = new Uint32Array(5);
+    many.encodeSpans(1, bytes, spans, 1, 3, 5, codes);
+    expect([...codes]).toEqual([0, 1, 2, 3, 4].map((i) => one.encodeBytes(1, bytes, spans[3 * i + 1]!, spans[3 * i + 2]!)));
+    expect(many.dictionaryOf("b")).toEqual([undefined, "a", "abc", "", "bä"]);
+  });
+
   test("takes strings that only lone surrogates tell apart as one, as files and the log do", () => {
     const registry = registryOf("a");
     expect(registry.register(["x\ud800"])).toBe(registry.register(["x\udfff"]));
@@ -115,8 +154,9 @@ describe("a series registry", () => {
     registry.close();
     expect([registry.register(["x"]), registry.isFull]).toEqual([0, true]);
     expect(() => registry.register(["y"])).toThrow("cannot add a series to table t: it has 1 already, which is the limit");
-    const known = (text: string): number => registry.registerKnownCodes(Uint32Array.of(registry.encode(0, text)));
-    expect([known("y"), known("x"), registry.count]).toEqual([1, 0, 2]);
+    const known = new Uint32Array(2);
+    registry.registerKnownBlock([Uint32Array.of(registry.encode(0, "y"), registry.encode(0, "x"))], 2, known);
+    expect([...known, registry.count]).toEqual([1, 0, 2]);
     expect(() => registry.register(["z"])).toThrow("it has 2 already");
   });
 

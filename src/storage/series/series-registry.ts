@@ -3,13 +3,14 @@
  *
  *   dictionary[c]   texts of tag column c by code; code 0 is NULL
  *   codes[c][s]     code of series s in tag column c
- *   slots           open addressing over the tuple's codes: series + 1, 0 = free
+ *   slots           by hash of the tuple's codes: series
  *
- * 4 B a tag and 8 to 16 B of slots a series, and each distinct text once (`tag-dictionary.ts`): 65 B and the text for a series with ten
+ * 4 B a tag and 11 to 21 B of slots a series, and each distinct text once (`tag-dictionary.ts`): 75 B and the text for a series with ten
  * tags of which one is its own. Only grows; bounded by SERIES_PER_TABLE_MAX. What workers need lies on shared memory, once it is large.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
+import { HashSlots, slotOf } from "../../base/hash-slots.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
@@ -58,10 +59,12 @@ export class SeriesRegistry implements SeriesView {
   private readonly columns: TagColumn[] = [];
   private readonly byId: Map<number, number> = new Map();
   private readonly byName: Map<string, number> = new Map();
-  private slots: Uint32Array<ArrayBuffer> = new Uint32Array(16);
+  private readonly slots: HashSlots = new HashSlots(8);
   private capacity = 8;
   private size = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  /** Of the series that are being registered. */
+  private hashes: Int32Array<ArrayBuffer> = new Int32Array(0);
   private ordered: Uint32Array | undefined;
   private orderedColumns = 0;
   private readonly table: string;
@@ -104,7 +107,7 @@ export class SeriesRegistry implements SeriesView {
     column.initialCode = column.dictionary.encode(text);
     if (column.initialCode === 0) return;
     column.codes.fill(column.initialCode, 0, this.size);
-    this.rehash(this.slots.length); // No two series become one: they differ in an older column.
+    this.rehash(); // No two series become one: they differ in an older column.
   }
 
   /** Position of a tag column by its id, or -1. */
@@ -217,6 +220,19 @@ export class SeriesRegistry implements SeriesView {
     return this.columnAt(position).dictionary.encodeBytes(bytes, start, end);
   }
 
+  /** As `TagDictionary.encodeSpans`, of the tag column at `position`. */
+  encodeSpans(
+    position: number,
+    source: Uint8Array,
+    spans: Uint32Array,
+    from: number,
+    step: number,
+    count: number,
+    codes: Uint32Array,
+  ): void {
+    this.columnAt(position).dictionary.encodeSpans(source, spans, from, step, count, codes);
+  }
+
   /**
    * The number of the series with these values, one a tag column by position, added if new.
    *
@@ -235,20 +251,15 @@ export class SeriesRegistry implements SeriesView {
       if (code < 0) return -1;
       codes[c] = code;
     }
-    const mask = this.slots.length - 1;
-    for (let slot = hashOf(codes, this.columns.length) & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.slots[slot] as number;
-      if (entry === 0) return -1;
-      if (this.equals(entry - 1, codes)) return entry - 1;
-    }
+    return this.seriesOf(hashOf(codes, this.columns.length), codes);
   }
 
-  /** As `registerCodes`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
-  registerKnownCodes(codes: Uint32Array): number {
+  /** As `registerBlock`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
+  registerKnownBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
     const { seriesMax } = this;
     this.seriesMax = Number.POSITIVE_INFINITY;
     try {
-      return this.registerCodes(codes);
+      this.registerBlock(codes, count, into);
     } finally {
       this.seriesMax = seriesMax;
     }
@@ -257,7 +268,7 @@ export class SeriesRegistry implements SeriesView {
   /** Makes room for `count` series: growing step by step copies and hashes all of them again. */
   reserve(count: number): void {
     if (count > this.capacity) this.grow(powerOfTwoFrom(count));
-    if (count * 2 > this.slots.length) this.rehash(powerOfTwoFrom(count * 2));
+    this.slots.reserve(count);
   }
 
   /** As `reserve`, of the values of the tag column at `position`: `size` of them, NULL among them, of `textBytes` together. */
@@ -277,12 +288,34 @@ export class SeriesRegistry implements SeriesView {
 
   /** As `register`, from codes by position. `codes` is borrowed. */
   registerCodes(codes: Uint32Array): number {
-    const { slots, columns } = this;
-    const mask = slots.length - 1;
-    for (let slot = hashOf(codes, columns.length) & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot] as number;
-      if (entry === 0) return this.add(codes, slot);
-      if (this.equals(entry - 1, codes)) return entry - 1;
+    const hash = hashOf(codes, this.columns.length);
+    const known = this.seriesOf(hash, codes);
+    return known >= 0 ? known : this.add(codes, hash);
+  }
+
+  /**
+   * As `registerCodes`, of `count` series: `codes[c][i]` is the code of series i in the tag column at position c. Numbers go to `into`,
+   * which must not be used when it throws.
+   */
+  registerBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
+    if (this.hashes.length < count) this.hashes = new Int32Array(count);
+    const { hashes, scratch } = this;
+    hashes.fill(HASH_START, 0, count);
+    for (let c = 0; c < codes.length; c++) hashColumn(hashes, codes[c] as Uint32Array, c, count);
+    this.slots.fetch(hashes, count);
+    for (let i = 0; i < count; i++) {
+      for (let c = 0; c < codes.length; c++) scratch[c] = (codes[c] as Uint32Array)[i] as number;
+      const hash = hashes[i] as number;
+      const known = this.seriesOf(hash, scratch);
+      into[i] = known >= 0 ? known : this.add(scratch, hash);
+    }
+  }
+
+  private seriesOf(hash: number, codes: Uint32Array): number {
+    const { pairs, mask } = this.slots;
+    for (let at = slotOf(hash, mask); ; at = (at + 2) & mask) {
+      const series = (pairs[at + 1] as number) - 1;
+      if (series < 0 || (pairs[at] === hash && this.equals(series, codes))) return series;
     }
   }
 
@@ -302,7 +335,7 @@ export class SeriesRegistry implements SeriesView {
     return true;
   }
 
-  private add(codes: Uint32Array, slot: number): number {
+  private add(codes: Uint32Array, hash: number): number {
     if (this.size >= this.seriesMax) {
       throw new DbError(
         StatusCode.RateLimited,
@@ -312,8 +345,7 @@ export class SeriesRegistry implements SeriesView {
     const series = this.size++;
     if (series === this.capacity) this.grow(this.capacity * 2);
     for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
-    if (this.size * 2 > this.slots.length) this.rehash(this.slots.length * 2);
-    else this.slots[slot] = series + 1;
+    this.slots.add(hash, series);
     return series;
   }
 
@@ -322,22 +354,19 @@ export class SeriesRegistry implements SeriesView {
     for (const column of this.columns) column.codes = grownWords(column.codes, this.capacity);
   }
 
-  private rehash(slotCount: number): void {
-    this.slots = new Uint32Array(slotCount);
-    const mask = this.slots.length - 1;
+  private rehash(): void {
+    this.slots.reset(this.slots.pairs.length / 2);
     const codes = new Uint32Array(this.columns.length);
     for (let series = 0; series < this.size; series++) {
       for (let c = 0; c < codes.length; c++) codes[c] = (this.columns[c] as TagColumn).codes[series] as number;
-      let slot = hashOf(codes, codes.length) & mask;
-      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.slots[slot] = series + 1;
+      this.slots.add(hashOf(codes, codes.length), series);
     }
   }
 
   private columnAt(position: number): TagColumn {
     const column = this.columns[position];
-    assert(column !== undefined, `a tag column of ${this.columns.length}; got position ${position}`);
-    return column;
+    if (column === undefined) assert(false, `a tag column of ${this.columns.length}; got position ${position}`);
+    return column as TagColumn;
   }
 }
 
@@ -348,13 +377,21 @@ function textOf(value: ColumnDefault | undefined, type: DataType): string | unde
   return text === "" ? undefined : text;
 }
 
+const HASH_START: number = 0x9e3779b9 | 0;
+
 function hashOf(codes: Uint32Array, count: number): number {
-  let hash = 0x9e3779b9;
-  for (let i = 0; i < count; i++) {
-    const code = codes[i] as number;
-    if (code === 0) continue; // A NULL does not count, so that a tag column added later without a default leaves the hashes as they are.
-    hash = Math.imul(hash ^ code ^ Math.imul(i + 1, 0x85ebca6b), 0xc2b2ae35);
-    hash ^= hash >>> 15;
-  }
-  return hash >>> 0;
+  let hash = HASH_START;
+  for (let c = 0; c < count; c++) hash = mixed(hash, codes[c] as number, c);
+  return hash;
+}
+
+/** Takes the codes of a column into the hashes of `count` series. */
+function hashColumn(hashes: Int32Array, codes: Uint32Array, position: number, count: number): void {
+  for (let i = 0; i < count; i++) hashes[i] = mixed(hashes[i] as number, codes[i] as number, position);
+}
+
+function mixed(hash: number, code: number, position: number): number {
+  if (code === 0) return hash; // A NULL does not count, so that a tag column added later without a default leaves the hashes as they are.
+  const more = Math.imul(hash ^ code ^ Math.imul(position + 1, 0x85ebca6b), 0xc2b2ae35);
+  return more ^ (more >>> 15);
 }

@@ -1,23 +1,29 @@
 /**
  * The values of one tag column: dense codes for distinct texts, held as UTF-8.
  *
- *   bytes    | text 1 | text 2 | …          starts   where each begins          slots   open addressing over the texts: code, 0 = free
+ *   bytes    | text 1 | text 2 | …          starts   where each begins          slots   by hash of the text: code - 1
  *
- * Beside its text a value costs 4 B of `starts` and 8 to 16 B of `slots`: a million distinct values of 11 B are 24 MiB, where strings in a
+ * Beside its text a value costs 4 B of `starts` and 11 to 21 B of `slots`: a million distinct values of 11 B are 31 MiB, where strings in a
  * Map and an array took 130 MiB. Strings are made when somebody asks for one, and kept.
  *
  * Bytes come from decoders, the log and files without becoming strings; a hash seeded for each process keeps crafted values from meeting in
  * one slot.
  */
 import { assert } from "../../base/assert.ts";
+import { HashSlots, slotOf } from "../../base/hash-slots.ts";
 import { type TextTable, utf8Text } from "../../column/text-table.ts";
 import { grownBytes, grownWords, newBytes, newWords, powerOfTwoFrom } from "./shared-array.ts";
 
-const SEED: number = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+const [SEED = 0, FACTOR_BITS = 0] = crypto.getRandomValues(new Uint32Array(2));
+/** Odd, so that it loses nothing, and large; secret, so that nobody knows which texts it brings together. */
+const FACTOR: number = (FACTOR_BITS | 0x4000_0001) >>> 0;
 const encoder = new TextEncoder();
 
 /** Bytes of the text being encoded. */
 let scratch = new Uint8Array(256);
+
+/** Hashes of the texts being encoded. */
+let hashes = new Int32Array(256);
 
 /** Texts of at most 4 GiB all together: codes and positions are 32 bits. */
 const TEXT_BYTES_MAX = 2 ** 32 - 1;
@@ -27,7 +33,7 @@ export class TagDictionary implements TextTable {
   size = 1;
   bytes: Uint8Array<ArrayBufferLike> = newBytes(32);
   starts: Uint32Array<ArrayBufferLike> = newWords(8);
-  private slots: Uint32Array = new Uint32Array(8);
+  private readonly slots: HashSlots = new HashSlots(8);
   /** Strings made so far, by code. */
   private readonly strings: (string | undefined)[] = [undefined];
   /** All codes below it have their string. */
@@ -37,28 +43,34 @@ export class TagDictionary implements TextTable {
   reserve(size: number, textBytes: number): void {
     if (textBytes > this.bytes.length) this.bytes = grownBytes(this.bytes, textBytes);
     if (size + 1 > this.starts.length) this.starts = grownWords(this.starts, powerOfTwoFrom(size + 1));
-    if (size * 2 > this.slots.length) this.rehash(powerOfTwoFrom(size * 2));
+    this.slots.reserve(size);
   }
 
   /** The code of `source[start, end)`, which is UTF-8; added if new. */
   encodeBytes(source: Uint8Array, start: number, end: number): number {
-    const mask = this.slots.length - 1;
-    let slot = hashBytes(source, start, end) & mask;
-    for (; ; slot = (slot + 1) & mask) {
-      const code = this.slots[slot] as number;
-      if (code === 0) return this.add(source, start, end, slot);
-      if (this.equals(code, source, start, end)) return code;
+    const hash = hashBytes(source, start, end);
+    const code = this.codeOf(hash, source, start, end);
+    return code > 0 ? code : this.add(source, start, end, hash);
+  }
+
+  /** `encodeBytes` of `source[spans[from + i * step], spans[from + i * step + 1])` for each i below `count`, into `codes`. */
+  encodeSpans(source: Uint8Array, spans: Uint32Array, from: number, step: number, count: number, codes: Uint32Array): void {
+    if (hashes.length < count) hashes = new Int32Array(count);
+    for (let i = 0, at = from; i < count; i++, at += step) hashes[i] = hashBytes(source, spans[at] as number, spans[at + 1] as number);
+    this.slots.fetch(hashes, count);
+    for (let i = 0, at = from; i < count; i++, at += step) {
+      const hash = hashes[i] as number;
+      const start = spans[at] as number;
+      const end = spans[at + 1] as number;
+      const code = this.codeOf(hash, source, start, end);
+      codes[i] = code > 0 ? code : this.add(source, start, end, hash);
     }
   }
 
   /** The code of `source[start, end)`, or -1. */
   findBytes(source: Uint8Array, start: number, end: number): number {
-    const mask = this.slots.length - 1;
-    for (let slot = hashBytes(source, start, end) & mask; ; slot = (slot + 1) & mask) {
-      const code = this.slots[slot] as number;
-      if (code === 0) return -1;
-      if (this.equals(code, source, start, end)) return code;
-    }
+    const code = this.codeOf(hashBytes(source, start, end), source, start, end);
+    return code > 0 ? code : -1;
   }
 
   /** The code of a text, added if new; 0 for NULL. Lone surrogates become U+FFFD. */
@@ -98,6 +110,15 @@ export class TagDictionary implements TextTable {
     return this.bytes.byteLength + this.starts.byteLength + this.slots.byteLength;
   }
 
+  /** 0 when the text has no code. */
+  private codeOf(hash: number, source: Uint8Array, start: number, end: number): number {
+    const { pairs, mask } = this.slots;
+    for (let at = slotOf(hash, mask); ; at = (at + 2) & mask) {
+      const code = pairs[at + 1] as number;
+      if (code === 0 || (pairs[at] === hash && this.equals(code, source, start, end))) return code;
+    }
+  }
+
   private equals(code: number, source: Uint8Array, start: number, end: number): boolean {
     const { bytes, starts } = this;
     let at = starts[code] as number;
@@ -106,31 +127,19 @@ export class TagDictionary implements TextTable {
     return true;
   }
 
-  private add(source: Uint8Array, start: number, end: number, slot: number): number {
+  private add(source: Uint8Array, start: number, end: number, hash: number): number {
     const code = this.size;
     const at = this.starts[code] as number;
     const to = at + end - start;
-    assert(to <= TEXT_BYTES_MAX, `texts of a tag column within ${TEXT_BYTES_MAX} bytes; got ${to}`);
+    if (to > TEXT_BYTES_MAX) assert(false, `texts of a tag column within ${TEXT_BYTES_MAX} bytes; got ${to}`);
     if (to > this.bytes.length) this.bytes = grownBytes(this.bytes, Math.max(to, this.bytes.length * 2));
     if (code + 2 > this.starts.length) this.starts = grownWords(this.starts, this.starts.length * 2);
     const { bytes } = this;
     for (let i = start, into = at; i < end; i++) bytes[into++] = source[i] as number;
     this.starts[code + 1] = to;
     this.size++;
-    if (this.size * 2 > this.slots.length) this.rehash(this.slots.length * 2);
-    else this.slots[slot] = code;
+    this.slots.add(hash, code - 1);
     return code;
-  }
-
-  private rehash(slotCount: number): void {
-    const slots = new Uint32Array(slotCount);
-    const mask = slots.length - 1;
-    for (let code = 1; code < this.size; code++) {
-      let slot = hashBytes(this.bytes, this.starts[code] as number, this.starts[code + 1] as number) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = code;
-    }
-    this.slots = slots;
   }
 }
 
@@ -146,9 +155,17 @@ function toScratch(text: string): number {
   return length;
 }
 
+/**
+ * A polynomial over pairs of bytes: half the multiplications of one over bytes, and a difference of 16 bits is never undone by the next
+ * pair unless one knows the factor, as one of 32 bits could be.
+ */
 function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = SEED ^ (end - start);
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  let i = start;
+  for (const pairsEnd = end - 1; i < pairsEnd; i += 2) {
+    hash = Math.imul(hash ^ (bytes[i] as number) ^ ((bytes[i + 1] as number) << 8), FACTOR);
+  }
+  if (i < end) hash = Math.imul(hash ^ (bytes[i] as number), FACTOR);
   hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-  return (hash ^ (hash >>> 13)) >>> 0;
+  return hash ^ (hash >>> 13);
 }

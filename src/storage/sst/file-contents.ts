@@ -5,7 +5,8 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
 import { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
-import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { registerSeries } from "./file-series.ts";
+import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB } from "./series-index.ts";
 
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
@@ -56,33 +57,4 @@ export async function readContents(meta: DataFile, reader: FileReader, registry:
   });
   // A file without rows has none to tell its base from (`series-index.ts`).
   return { parquet, index: meta.rowCount === 0 ? { ...index, timeBase: tombstones.base } : index, series, tombstones };
-}
-
-/** Finds or makes the number of each run's series. */
-function registerSeries(
-  index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
-  runCount: number,
-  registry: SeriesRegistry,
-): Uint32Array {
-  const positions = index.columnIds.map((id) => registry.positionOf(id));
-  const mapped = index.dictionaries.map(({ size, bytes, starts }, c) => {
-    const codes = new Uint32Array(size);
-    const position = positions[c] as number;
-    registry.reserveTexts(position, size, bytes.length);
-    for (let code = 1; code < size; code++) {
-      codes[code] = registry.encodeBytes(position, bytes, starts[code] as number, starts[code + 1] as number);
-    }
-    return codes;
-  });
-  registry.reserve(runCount); // Each run is of another series.
-  const tuple = registry.initialCodes();
-  const series = new Uint32Array(runCount);
-  for (let run = 0; run < series.length; run++) {
-    for (let c = 0; c < mapped.length; c++) {
-      const code = index.codes[c]?.[run] as number;
-      tuple[positions[c] as number] = mapped[c]?.[code] as number;
-    }
-    series[run] = registry.registerCodes(tuple);
-  }
-  return series;
 }

@@ -5,9 +5,9 @@
  */
 import { assert } from "../../../base/assert.ts";
 import { pickTexts, type TextTable } from "../../../column/text-table.ts";
-import { bloomFilterOf } from "../bloom-filter.ts";
+import { bloomFilterOfTexts } from "../bloom-filter.ts";
 import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
-import { encodePlainBytes } from "../encodings/byte-arrays.ts";
+import { encodePlainTexts } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, HybridEncoder } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
 import { PageBuffer } from "../page-buffer.ts";
@@ -25,7 +25,7 @@ export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number,
   const codes = collectCodes(input, firstRun, rowEnd);
   const values = pickTexts(input.texts, codes);
   const plain = new PageBuffer();
-  for (let index = 0; index < codes.length; index++) encodePlainBytes(plain, valueAt(values, index));
+  encodePlainTexts(plain, values);
   chunk.dictionaryPage(plain.written(), codes.length);
   const total = new TagBounds(values);
   let run = firstRun;
@@ -37,7 +37,7 @@ export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number,
     from = end;
   }
   for (const code of codes) indexOfCode[code] = 0;
-  const bloom = chunk.column.bloom === true ? bloomFilterOf(codes.length, (i) => valueAt(values, i)) : undefined;
+  const bloom = chunk.column.bloom === true ? bloomFilterOfTexts(values) : undefined;
   return chunk.finish({ ...total.stored(), exact: total.exact }, bloom);
 }
 

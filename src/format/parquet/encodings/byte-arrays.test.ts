@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { textTableOf } from "../../../column/text-table.ts";
 import { PageBuffer } from "../page-buffer.ts";
-import { decodeDeltaLengths, decodePlainBytes, encodeDeltaLengths, encodePlainBytes } from "./byte-arrays.ts";
+import { decodeDeltaLengths, decodePlainBytes, encodeDeltaLengths, encodePlainBytes, encodePlainTexts } from "./byte-arrays.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { joinDoubles, joinFloats, splitDoubles, splitFloats } from "./byte-stream-split.ts";
 
@@ -38,6 +39,13 @@ describe("PLAIN byte arrays", () => {
     const { offsets, bytes } = decodePlainBytes(cursorOf(out.written()), 3);
     expect([...offsets]).toEqual([0, 3, 3, 8]);
     expect(new TextDecoder().decode(bytes)).toBe("onethree");
+  });
+  test("of a table are those of its texts", () => {
+    const [one, many] = [new PageBuffer(4), new PageBuffer(4)];
+    const texts = ["one", "", "drei ä", "x".repeat(1000)];
+    for (const text of texts) encodePlainBytes(one, encoder.encode(text));
+    encodePlainTexts(many, textTableOf([undefined, ...texts]));
+    expect([...many.written()]).toEqual([...one.written()]);
   });
   test("refuses more values than bytes", () =>
     expect(() => decodePlainBytes(cursorOf(new Uint8Array(7)), 2)).toThrow("2 values in 7 bytes"));

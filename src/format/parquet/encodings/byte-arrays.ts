@@ -6,6 +6,7 @@
  *
  * Source: Apache Parquet, Encodings.md.
  */
+import type { TextTable } from "../../../column/text-table.ts";
 import type { PageBuffer } from "../page-buffer.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 import { type DeltaWidths, encodeDelta32 } from "./delta-binary-packed.ts";
@@ -69,6 +70,20 @@ export function decodeDeltaLengths(cursor: ByteCursor, count: number, offsets: U
 export function encodePlainBytes(out: PageBuffer, value: Uint8Array): void {
   out.u32(value.length);
   out.raw(value);
+}
+
+/** Appends all texts but NULL as values of a PLAIN page: no view a text, and room is made once. */
+export function encodePlainTexts(out: PageBuffer, { size, bytes, starts }: TextTable): void {
+  out.reserve((size - 1) * 4 + starts[size]!);
+  for (let code = 1; code < size; code++) {
+    const start = starts[code]!;
+    const end = starts[code + 1]!;
+    out.u32(end - start);
+    const { bytes: target } = out;
+    let at = out.length;
+    for (let i = start; i < end; i++) target[at++] = bytes[i]!;
+    out.length = at;
+  }
 }
 
 /** Reads `count` values of a PLAIN page into positions and bytes of their own. */
