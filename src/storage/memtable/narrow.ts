@@ -113,7 +113,7 @@ export function stepClassOf(max: number): ElementClass {
   return max <= 0xffff_ffff ? ElementClass.u32 : ElementClass.f64;
 }
 
-/** Copies rows `[0, count)`, converting to the target's class; values fit it. One native call, for the reason that `copyTimeSteps` gives. */
+/** Copies rows `[0, count)`, converting to the target's class; values fit it. A native call, for the reason at `copyTimeSteps`. */
 export function copyNumbers(source: NumberArray, count: number, target: NumberArray): void {
   target.set(source.length === count ? source : source.subarray(0, count));
 }
