@@ -96,7 +96,6 @@ function joinKeys(
   const timeOffsets = new Float64Array(rowCount);
   let at = 0;
   for (const chunk of chunks) {
-    // Arrays of several classes meet here: native calls bring them to one before a loop reads them (`narrow.ts` has the figures).
     series.set(chunk.series, at);
     timeOffsets.set(chunk.times, at);
     scaleTimes(timeOffsets, at, at + chunk.rowCount, Number(chunk.timeBase - base), chunk.timeScale);

@@ -76,8 +76,8 @@ let scratch = new Float64Array(4096);
 /**
  * Writes `(offsets[i] - min) / scale` to `target`, exactly.
  *
- * The loop writes doubles, and one native call makes them the target's: a loop that meets targets of several classes costs 36 to 110 ns a
- * row (2,000 rows, 4 classes), this one 2, whatever the target is.
+ * The loop writes doubles, and one native call makes them the target's, 1 to 2 ns a row. A loop that stores doubles to integer arrays of
+ * two classes or more costs 45 to 120 ns a row (Bun 1.4.5; integers 3, one class 1): the compiled code gives up at each store.
  */
 export function copyTimeSteps(offsets: Float64Array, count: number, shape: TimeShape, target: NumberArray): void {
   const steps = scratchFor(count);
