@@ -52,6 +52,19 @@ test.each([
   TEST_MS_MAX,
 );
 
+test.each([
+  [["--version", "2"], "8,000 samples of 4,000 series"],
+  [["--minutes", "0.5", "--hosts", "2", "--fast"], "B a sample"],
+])(
+  "measures remote write %p, and finds every sample again",
+  async (args, figure) => {
+    const { status, output, errors } = await bench("remote-write", "--smoke", ...args);
+    expect(status, errors).toBe(0);
+    expect(output).toContain(figure);
+  },
+  TEST_MS_MAX,
+);
+
 test("explains itself, and refuses what it does not know", async () => {
   const help = await bench("--help");
   expect(help.status).toBe(0);

@@ -14,6 +14,8 @@ import { runPush } from "./macro/push-bench.ts";
 import type { PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
+import { runRemoteWrite } from "./macro/remote-write-bench.ts";
+import { runRemoteHours } from "./macro/remote-write-hours.ts";
 import { compactionText, headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
@@ -81,6 +83,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     const target = varveTarget(options.durabilities[0] ?? "always", options.settings, { threads: options.threads[0] });
     return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
   }
+  if (command === "remote-write") return await measureRemoteWrite(options, workDirectory, progress);
   if (command === "logs") {
     const lines = Math.min(options.dataset.rows, LOG_LINES_MAX);
     const { connections, rowsPerBatch: linesPerBody } = options;
@@ -94,9 +97,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     return [startText(await runStarts(input, shape, options.durabilities[0] ?? "always", workDirectory, progress))];
   }
   if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
-  const varve = options.durabilities.flatMap((durability) =>
-    choicesOf(options).map((choices) => varveTarget(durability, options.settings, choices)),
-  );
+  const varve = varveTargets(options);
   const isVarve = (target: Target): boolean => target === varve[0];
   const withIngest = options.command !== "queries";
   const { cases, notes } = withIngest
@@ -127,6 +128,31 @@ function choicesOf({ threads, compaction }: Options): readonly VarveChoices[] {
   const counts = threads.length === 0 ? [undefined] : threads;
   const merges = compaction.length === 0 ? [undefined] : compaction;
   return counts.flatMap((count) => merges.map((merge) => ({ threads: count, compaction: merge })));
+}
+
+/** Varve with every mode of durability, number of threads and compaction asked for. */
+function varveTargets(options: Options): readonly Target[] {
+  return options.durabilities.flatMap((durability) =>
+    choicesOf(options).map((choices) => varveTarget(durability, options.settings, choices)),
+  );
+}
+
+async function measureRemoteWrite(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
+  const { dataset, version, connections, intervalSeconds, runs, peerRuns, minutes, isFast } = options;
+  const { hosts, seed, rows } = dataset;
+  const scrape = { hosts, seed, intervalSeconds };
+  const common = { version, connections, samplesPerRequest: options.rowsPerBatch, workDirectory, progress };
+  const keepsDirectories = options.keepsWorkDirectory;
+  const varve = varveTargets(options);
+  const [target] = varve;
+  if (options.isTimed && target !== undefined) {
+    return [await runRemoteHours({ ...common, target, scrape, minutes, isFast, keepsDirectories })];
+  }
+  const names = options.peers.filter((name) => name === "victoria");
+  const startMs = dataset.startSeconds * 1000;
+  const [victoria] = findPeers(names, "", dataset.startSeconds, 0).found;
+  const plan = { ...common, scrape: { ...scrape, startMs }, samples: rows, varve, victoria, runs, peerRuns, keepsDirectories };
+  return [await runRemoteWrite(plan)];
 }
 
 function soak(options: Options, input: Generated, shape: Shape, workDirectory: string, progress: Progress): Promise<SoakResult> {

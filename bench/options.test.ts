@@ -56,6 +56,13 @@ describe("accepts", () => {
     expect(sizeOf("series", "--smoke", "--rows", "100", "--hosts", "50")).toEqual([100, 50]);
   });
 
+  test("the shape of remote write, which is another", () => {
+    const options = parseOptions(["remote-write", "--minutes", "2", "--fast", "--version", "2"], {});
+    expect([options?.rowsPerBatch, options?.connections, options?.version]).toEqual([2000, 8, 2]);
+    expect([options?.isTimed, options?.isFast, options?.intervalSeconds]).toEqual([true, true, 15]);
+    expect(parseOptions(["remote-write"], {})?.isTimed).toBe(false);
+  });
+
   test("words after micro", () => {
     expect(parseOptions(["micro", "wal"], {})?.filters).toEqual(["wal"]);
   });
@@ -76,6 +83,7 @@ describe("refuses", () => {
 
   test("numbers that are none, and settings without a key", () => {
     refuses(["--rows", "many"], /--rows many: want a whole number/);
+    refuses(["--version", "3"], /want 1 or 2/);
     refuses(["--rows", "0"], /at least 1/);
     refuses(["--set", "wal=1"], /want section.key=value/);
   });

@@ -19,6 +19,8 @@ Examples:
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
+  bun bench remote-write --threads 1,2         Prometheus remote write beside VictoriaMetrics, 2,000 samples a request
+  bun bench remote-write --minutes 60          100,000 series for an hour, a sample each every 15 s: memory, bytes a sample
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
   bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, starts
@@ -26,7 +28,8 @@ Examples:
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | logs | micro] [options]
+  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb |
+             remote-write | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -34,11 +37,15 @@ Options:
                      series: --rows is 3000000 and --hosts, the series, 1000000
                      tables: --hosts is the number of tables, 10000
                      columns: --hosts is the number of columns, 1000; --rows of it 20000
+                     remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
   --seed N           seed of the data and the queries (4242)
-  --batch N          rows a request (10000)
-  --connections N    connections of the load generator (4)
+  --batch N          rows a request (10000; remote-write: 2000)
+  --connections N    connections of the load generator (4; remote-write: 8)
   --no-small         leave out the second shape, 1,000 rows x 16 connections
-  --minutes N        length of the soak (60); may be a fraction
+  --minutes N        length of the soak (60); may be a fraction. remote-write: scrapes in real time instead of a fixed number
+  --version 1|2      version of remote write (1)
+  --interval N       remote-write: seconds between two samples of a series (15)
+  --fast             remote-write --minutes: times run ahead, requests as fast as they are taken
   --durability LIST  wal.sync of Varve: always, interval, never (always)
   --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --compaction LIST  on, off, or both, and then the ratio: whether Varve merges files meanwhile (on)
@@ -70,6 +77,7 @@ export const COMMANDS = [
   "columns",
   "loki",
   "opentsdb",
+  "remote-write",
   "logs",
   "micro",
 ] as const;
@@ -84,6 +92,7 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
   columns: { rows: 20_000, hosts: 1000 },
+  "remote-write": { rows: 10_000_000, hosts: 100 },
 };
 
 /** The same with `--smoke`. */
@@ -91,6 +100,7 @@ const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
   series: { rows: 6000, hosts: 2000 },
   tables: { hosts: 100 },
   columns: { rows: 200, hosts: 100 },
+  "remote-write": { rows: 8000, hosts: 4 },
 };
 
 /** The parsed command line. */
@@ -104,6 +114,11 @@ export interface Options {
   readonly withSmallBatches: boolean;
   /** Length of the soak. */
   readonly minutes: number;
+  /** Remote write: whether `minutes` was given, the version, seconds between samples, and whether times run ahead. */
+  readonly isTimed: boolean;
+  readonly version: 1 | 2;
+  readonly intervalSeconds: number;
+  readonly isFast: boolean;
   readonly durabilities: readonly Durability[];
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
@@ -152,10 +167,14 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
       hosts: whole("hosts", values.hosts, base.hosts),
       seed: whole("seed", values.seed, base.seed),
     },
-    rowsPerBatch: whole("batch", values.batch, 10_000),
-    connections: whole("connections", values.connections, 4),
+    rowsPerBatch: whole("batch", values.batch, command === "remote-write" ? 2000 : 10_000),
+    connections: whole("connections", values.connections, command === "remote-write" ? 8 : 4),
     withSmallBatches: !values["no-small"],
     minutes: positive("minutes", values.minutes, isSmoke ? 0.2 : 60),
+    isTimed: values.minutes !== undefined,
+    version: versionOf(values.version ?? "1"),
+    intervalSeconds: whole("interval", values.interval, 15),
+    isFast: values.fast,
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
@@ -188,6 +207,9 @@ function parse(args: readonly string[]) {
         connections: VALUE,
         "no-small": SWITCH,
         minutes: VALUE,
+        version: VALUE,
+        interval: VALUE,
+        fast: SWITCH,
         durability: VALUE,
         threads: VALUE,
         compaction: VALUE,
@@ -217,6 +239,11 @@ function whole(name: string, text: string | undefined, fallback: number): number
   const value = Number(text.replaceAll("_", ""));
   if (!Number.isSafeInteger(value) || value < 1) throw new UsageError(`--${name} ${text}: want a whole number of at least 1`);
   return value;
+}
+
+function versionOf(text: string): 1 | 2 {
+  if (text !== "1" && text !== "2") throw new UsageError(`--version ${text}: want 1 or 2`);
+  return text === "1" ? 1 : 2;
 }
 
 function positive(name: string, text: string | undefined, fallback: number): number {

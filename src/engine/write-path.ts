@@ -20,6 +20,7 @@ import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
 import type { Expiry } from "./expiry.ts";
 import { livingRows } from "./living-rows.ts";
+import { LabelPlans } from "./metric/label-plans.ts";
 import { LabelResolver } from "./metric/label-resolver.ts";
 import { metricSteps } from "./metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
@@ -72,6 +73,7 @@ export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
   private readonly metrics: MetricWrites;
+  private readonly labelPlans: LabelPlans = new LabelPlans();
   private scratch: Uint32Array = new Uint32Array(16_384);
 
   constructor(parts: WritePathParts) {
@@ -164,7 +166,7 @@ export class WritePath {
     const { tables } = this.parts;
     for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
       const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
-      const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary) };
+      const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary), plans: this.labelPlans };
       const { writes, pending, steps } = this.planned(given, batch, round > 0);
       if (steps.length > 0 && this.commit(steps) === "refreshed") continue;
       this.resolve(pending, batch);
@@ -190,7 +192,7 @@ export class WritePath {
       const plain = metrics.length === 0 ? pending : pending.filter((each) => !isMetric(each));
       const steps = [
         ...this.schemaSteps(database, plain, dictionary, options),
-        ...metricSteps(database, metrics, dictionary, options, this.parts.tables),
+        ...metricSteps(database, this.unplanned(metrics, batch), dictionary, options, this.parts.tables),
       ];
       return { writes, pending, steps };
     } catch (error) {
@@ -199,13 +201,26 @@ export class WritePath {
     }
   }
 
+  /** The writes with those of their keys whose tables and labels may not be there yet. */
+  private unplanned(pending: readonly PendingWrite[], { database, dictionary, plans }: RoutedBatch): readonly PendingWrite[] {
+    const { tables } = this.parts;
+    return pending.map(({ write, keys }) => {
+      const registry = tables.find(database, write.table)?.registry;
+      const isPlanned = (key: number): boolean => {
+        const shape = dictionary.sharedShapeOf(key);
+        return shape !== undefined && plans.find(shape, registry, tables.dropEpoch) !== undefined;
+      };
+      return { write, keys: keys.filter((key) => !isPlanned(key)) };
+    });
+  }
+
   private resolve(pending: readonly PendingWrite[], { database, dictionary, seriesOfKey }: RoutedBatch): void {
     for (const { write, keys } of pending) {
       if (keys.length === 0) continue;
       const target = this.targetOf(database, write);
       if (write.tablesOfKeys === true) {
-        const labels = new LabelResolver(database, target, this.parts.tables);
-        for (const key of keys) seriesOfKey[key] = labels.seriesOf(dictionary.tagsOf(key));
+        const labels = new LabelResolver(database, target, this.parts.tables, this.labelPlans);
+        for (const key of keys) seriesOfKey[key] = labels.seriesOf(key, dictionary);
       } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
     }
   }

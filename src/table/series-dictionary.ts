@@ -27,6 +27,8 @@ export interface TagSet extends TagShape {
   readonly values: readonly string[];
   /** Tags that are NULL, said to be so; those in neither list take their default. Absent: none is. */
   readonly nulls?: readonly string[];
+  /** The shape, where many tag sets share it as one object. */
+  readonly shape?: TagShape;
 }
 
 /**
@@ -161,6 +163,15 @@ export class SeriesDictionary {
     const shape = this.shapes[key];
     if (shape === undefined) assert(false, `a key below ${this.size}; got ${key}`);
     return shape as TagShape;
+  }
+
+  /**
+   * The shape of a key as the one object that all keys of its kind share, so that what is found out about it need not be found out again;
+   * undefined for a key of its own kind.
+   */
+  sharedShapeOf(key: number): TagShape | undefined {
+    const shape = this.shapeOf(key);
+    return isTagSet(shape) ? shape.shape : shape;
   }
 
   /** Writes where the values of a plain key with these tag names lie in `arena` to `spans` from `at` on; false for other keys. */

@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { METRIC_ENGINE, PHYSICAL_TABLE_OPTION } from "../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TableSchema } from "../../table/schema.ts";
-import type { SeriesDictionary } from "../../table/series-dictionary.ts";
+import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema-evolution.ts";
 import type { SchemaStep } from "../schema-store.ts";
@@ -79,8 +79,14 @@ function collectNeeds(
   schemas: SchemaSource,
   needed: Map<string, Needs>,
 ): void {
+  const seen = new Set<TagShape>();
   for (const key of keys) {
-    const { table, names } = dictionary.tagsOf(key);
+    const shared = dictionary.sharedShapeOf(key);
+    if (shared !== undefined) {
+      if (seen.has(shared)) continue;
+      seen.add(shared);
+    }
+    const { table, names } = shared ?? dictionary.shapeOf(key);
     let needs = needed.get(table);
     if (needs === undefined) {
       const schema = schemas.schema(database, table);

@@ -13,13 +13,14 @@ import { StatusCode } from "../../base/status-code.ts";
 import { FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { physicalWriteRefusal } from "../../table/metric.ts";
-import type { SeriesDictionary } from "../../table/series-dictionary.ts";
+import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { unresolvedKeys } from "../series-mapper.ts";
 import { takeWriteRows } from "../time-conversion.ts";
 import { columnSources } from "../write-rows.ts";
 import type { LogicalTarget, WriteTables } from "../write-target.ts";
 import { joinWrites } from "./join-writes.ts";
+import type { LabelPlans } from "./label-plans.ts";
 
 /** A batch being routed. */
 export interface RoutedBatch {
@@ -29,6 +30,8 @@ export interface RoutedBatch {
   readonly seriesOfKey: Uint32Array;
   /** Keys of metrics whose table is not on the physical table that their write names, with that table; kept as long as the keys are. */
   readonly strays: Map<number, string>;
+  /** Shapes of which a series is known: their tables exist, and where. */
+  readonly plans: LabelPlans;
 }
 
 /** See the file header. */
@@ -106,13 +109,19 @@ export class MetricWrites {
   /** Takes rows of metrics out whose table exists elsewhere: on another physical table, or as an ordinary table. */
   private withoutStrays(write: TableWrite, batch: RoutedBatch, claims: Map<string, string>): readonly TableWrite[] {
     const { database, dictionary, seriesOfKey, strays } = batch;
+    const registry = this.tables.find(database, write.table)?.registry;
+    const settled = new Set<TagShape>();
     for (const key of unresolvedKeys(write.keys, write.rowCount, seriesOfKey)) {
-      const { table } = dictionary.tagsOf(key);
+      const shared = dictionary.sharedShapeOf(key);
+      if (shared !== undefined && (settled.has(shared) || batch.plans.find(shared, registry, this.tables.dropEpoch) !== undefined))
+        continue;
+      const { table } = shared ?? dictionary.shapeOf(key);
       const logical = this.tables.logical(database, table);
       const isOrdinary = logical === undefined && this.tables.find(database, table) !== undefined;
       if (!isOrdinary && logical === undefined && !claims.has(table)) claims.set(table, write.table);
       const carrier = logical?.physical.schema.name ?? claims.get(table);
       if (isOrdinary || carrier !== write.table) strays.set(key, table);
+      else if (shared !== undefined) settled.add(shared);
     }
     if (strays.size === 0) return [write];
     const rowsOf = new Map<string | undefined, number[]>();

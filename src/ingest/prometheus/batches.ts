@@ -49,7 +49,7 @@ function ordinaryWrites(rows: SampleRows | TakenRows, dictionary: SeriesDictiona
     { name: options.timeColumn, type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp", nullable: false },
     { name: options.valueColumn, type: FLOAT64, semantic: "field", nullable: true },
   ];
-  return grouped(rows, (key) => dictionary.tagsOf(key).table).map(([table, part]) => ({ ...tableWrite(table, part, options), shape }));
+  return grouped(rows, (key) => dictionary.shapeOf(key).table).map(([table, part]) => ({ ...tableWrite(table, part, options), shape }));
 }
 
 function partedRows(
@@ -59,7 +59,7 @@ function partedRows(
 ): (readonly [Readonly<Record<string, string>>, TakenRows])[] {
   const said = new Map<string, Readonly<Record<string, string>>>([["", NONE]]);
   const parts = grouped(rows, (key) => {
-    const options = declared.get(dictionary.tagsOf(key).table);
+    const options = declared.get(dictionary.shapeOf(key).table);
     if (options === undefined) return "";
     const text = JSON.stringify(options);
     said.set(text, options);

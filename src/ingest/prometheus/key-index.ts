@@ -2,7 +2,7 @@
  * Finds the number of a byte string that was probably seen before: first the one that followed the previous one last time, compared word
  * by word; then by a hash over words. A body of remote write names its series in nearly the same order again and again.
  */
-import { SeriesDictionary, type TagSet } from "../../table/series-dictionary.ts";
+import { SeriesDictionary, type TagSet, type TagShape, type ValueLocator } from "../../table/series-dictionary.ts";
 
 /** See the file header. The dictionary's keys are the numbers. */
 export class KeyIndex {
@@ -11,8 +11,9 @@ export class KeyIndex {
   private previous = 0;
   private hash = 0;
 
-  constructor(bytesMax?: number) {
-    this.dictionary = new SeriesDictionary(bytesMax);
+  /** @param locate finds the values of keys that come by `addPlain` */
+  constructor(bytesMax?: number, locate?: ValueLocator) {
+    this.dictionary = new SeriesDictionary(bytesMax, locate);
   }
 
   get memoryBytes(): number {
@@ -50,7 +51,15 @@ export class KeyIndex {
 
   /** Gives the bytes that `find` did not find last a number. */
   add(bytes: Uint8Array, start: number, end: number, tags: TagSet): number {
-    const key = this.dictionary.add(bytes, start, end, this.hash, tags);
+    return this.followed(this.dictionary.add(bytes, start, end, this.hash, tags));
+  }
+
+  /** As `add`, of a key whose values lie in it. */
+  addPlain(view: DataView, start: number, end: number, shape: TagShape): number {
+    return this.followed(this.dictionary.addPlain(view, start, end, this.hash, shape));
+  }
+
+  private followed(key: number): number {
     if (key >= this.followers.length) {
       const grown = new Uint32Array(this.followers.length * 2);
       grown.set(this.followers);

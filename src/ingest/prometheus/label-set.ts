@@ -5,8 +5,10 @@ import type { TagSet } from "../../table/series-dictionary.ts";
 import { invalid, undecodable } from "./failure.ts";
 import type { RemoteWriteOptions } from "./types.ts";
 
-const METRIC = "__name__";
-const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+/** Name of the label that holds the metric. */
+export const METRIC = "__name__";
+/** What names of labels look like. */
+export const LABEL_NAME: RegExp = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 /** A series, and the place that its labels name. */
 export interface LabelledSeries {
@@ -46,7 +48,8 @@ export function labelledSeries(names: readonly string[], values: readonly string
   return { tags: { table: metric, ...tags }, database, physicalTable };
 }
 
-function isPlace(name: string): boolean {
+/** Whether a label says where the series goes, and is no tag. */
+export function isPlace(name: string): boolean {
   switch (name) {
     case "__schema__":
     case "__database__":

@@ -11,6 +11,12 @@ export const SAMPLES_KEPT_MAX: number = 256 * 1024;
 /** Most databases and physical tables that the labels of one decoder's series may name. Reason: each is a dictionary and a write. */
 export const TARGETS_MAX = 64;
 
+/**
+ * Most paths of label names that a decoder remembers; a path takes 400 bytes. Reason: fleets have some hundreds, and whoever sends other
+ * names with every series must not fill the memory. Series beyond it are read label by label, as if they were unusual.
+ */
+export const LABEL_NODES_MAX = 16_384;
+
 /** Samples for which there is room at first. */
 export const SAMPLES_AT_FIRST = 2048;
 

@@ -66,7 +66,7 @@ export class Symbols {
 
   /** The text of a lasting number. */
   textOf(number: number): string {
-    return this.index.dictionary.tagsOf(number).table;
+    return this.index.dictionary.shapeOf(number).table;
   }
 
   /** The text of a symbol that is not remembered. @throws DbError InvalidArguments for one that is not there or is no UTF-8 */

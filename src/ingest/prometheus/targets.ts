@@ -58,13 +58,18 @@ export class Targets {
     return this.targetOf[key] === 0 ? key : (this.keyOf.get(key) as number);
   }
 
-  /** Takes a key that is new, with the bytes that are its name. @throws DbError InvalidArguments when there are too many places */
-  add(key: number, { tags, database, physicalTable }: LabelledSeries): void {
+  /** Takes a key that is new and names no place. */
+  reserve(key: number): void {
     if (key >= this.targetOf.length) {
       const grown = new Uint8Array(Math.max(key + 1, this.targetOf.length * 2));
       grown.set(this.targetOf);
       this.targetOf = grown;
     }
+  }
+
+  /** Takes a key that is new. @throws DbError InvalidArguments when there are too many places */
+  add(key: number, { tags, database, physicalTable }: LabelledSeries): void {
+    this.reserve(key);
     if (database === undefined && physicalTable === undefined) return;
     const index = this.indexOf(database, physicalTable ?? this.main.physicalTable);
     if (index === 0) return;

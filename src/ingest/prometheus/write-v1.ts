@@ -15,6 +15,7 @@ import { batchesOf } from "./batches.ts";
 import { decoding, invalid } from "./failure.ts";
 import { KeyIndex } from "./key-index.ts";
 import { labelledSeries, TextReader } from "./label-set.ts";
+import { locateLabels, PlainLabels } from "./plain-labels.ts";
 import { Met, readSamples } from "./sample-reader.ts";
 import { Targets } from "./targets.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
@@ -31,20 +32,22 @@ export class RemoteWriteV1Decoder {
   private readonly options: RemoteWriteOptions;
   private readonly reader: ProtoReader = new ProtoReader();
   private readonly index: KeyIndex;
+  private readonly plain: PlainLabels;
   private readonly targets: Targets;
   private readonly texts: TextReader;
 
   /** @param dictionaryBytesMax bytes of labels after which the decoder forgets all series between two requests */
   constructor(options: RemoteWriteOptions, dictionaryBytesMax?: number) {
     this.options = options;
-    this.index = new KeyIndex(dictionaryBytesMax);
+    this.index = new KeyIndex(dictionaryBytesMax, locateLabels);
+    this.plain = new PlainLabels(options);
     this.targets = new Targets(this.index.dictionary, options.physicalTable);
     this.texts = new TextReader(options);
   }
 
   /** Bytes that are kept for the next request, nearly. */
   get memoryBytes(): number {
-    return this.index.memoryBytes + this.targets.memoryBytes;
+    return this.index.memoryBytes + this.plain.memoryBytes + this.targets.memoryBytes;
   }
 
   /** Decodes a message, which is not kept. @throws DbError InvalidArguments */
@@ -52,6 +55,7 @@ export class RemoteWriteV1Decoder {
     for (const { rows } of this.targets.list) rows.reset();
     if (this.targets.isFull) {
       this.index.clear();
+      this.plain.clear();
       this.targets.clear();
     }
     decoding(() => this.request(bytes));
@@ -142,7 +146,17 @@ export class RemoteWriteV1Decoder {
     if (met === Met.histogram) throw histogramRefused();
   }
 
+  /** Takes the series whose labels' bytes `find` did not find last. */
   private add(bytes: Uint8Array, start: number, end: number): number {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const shape = this.plain.shapeOf(bytes, view, start, end);
+    if (shape === undefined) return this.addUnusual(bytes, start, end);
+    const key = this.index.addPlain(view, start, end, shape);
+    this.targets.reserve(key);
+    return key;
+  }
+
+  private addUnusual(bytes: Uint8Array, start: number, end: number): number {
     const names: string[] = [];
     const values: string[] = [];
     const labels = new ProtoReader();

@@ -7,10 +7,12 @@
  * made, so it is kept until a write of it succeeded (`settle`). Exemplars are passed over (contract ingest.md 2.4).
  */
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";
 import { combined, declaredOptions } from "./declared-metadata.ts";
 import { decoding, invalid } from "./failure.ts";
 import { KeyIndex } from "./key-index.ts";
+import { type LabelNode, LabelShapes } from "./label-shapes.ts";
 import { labelledSeries, TextReader } from "./label-set.ts";
 import { Met, readSamples } from "./sample-reader.ts";
 import { Symbols } from "./symbols.ts";
@@ -32,6 +34,7 @@ export class RemoteWriteV2Decoder {
   private readonly reader: ProtoReader = new ProtoReader();
   private readonly symbols: Symbols;
   private readonly index: KeyIndex;
+  private readonly shapes: LabelShapes;
   private readonly targets: Targets;
   private readonly declared: Map<string, Readonly<Record<string, string>>> = new Map();
   /** Numbers of the texts of the series being read. */
@@ -39,18 +42,20 @@ export class RemoteWriteV2Decoder {
   private refBytes: Uint8Array<ArrayBuffer> = new Uint8Array(this.refs.buffer);
   private refView: DataView<ArrayBuffer> = new DataView(this.refs.buffer);
   private refCount = 0;
+  private readonly textOf = (number: number): string => this.symbols.textOf(number);
 
   /** @param dictionaryBytesMax bytes of series after which the decoder forgets all of them between two requests */
   constructor(options: RemoteWriteOptions, dictionaryBytesMax?: number) {
     this.options = options;
     this.symbols = new Symbols(new TextReader(options));
     this.index = new KeyIndex(dictionaryBytesMax);
+    this.shapes = new LabelShapes(options);
     this.targets = new Targets(this.index.dictionary, options.physicalTable);
   }
 
   /** Bytes that are kept for the next request, nearly. */
   get memoryBytes(): number {
-    return this.index.memoryBytes + this.targets.memoryBytes + this.symbols.memoryBytes;
+    return this.index.memoryBytes + this.shapes.memoryBytes + this.targets.memoryBytes + this.symbols.memoryBytes;
   }
 
   /** Decodes a message, which is not kept. @throws DbError InvalidArguments */
@@ -60,6 +65,7 @@ export class RemoteWriteV2Decoder {
       this.index.clear();
       this.targets.clear();
       this.symbols.clear();
+      this.shapes.clear();
       this.declared.clear();
     }
     decoding(() => this.request(bytes));
@@ -194,6 +200,13 @@ export class RemoteWriteV2Decoder {
   private add(from: number, end: number): number {
     const { refs, refCount, symbols } = this;
     if (refCount % 2 !== 0) throw invalid(`the labels of a series are pairs; got ${refCount} references`);
+    const usual = this.usualTags();
+    if (usual !== undefined) {
+      this.declare(usual.table, from, end);
+      const key = this.index.add(this.refBytes, 0, 4 * refCount, usual);
+      this.targets.reserve(key);
+      return key;
+    }
     const names: string[] = [];
     const values: string[] = [];
     for (let i = 0; i < refCount; i += 2) {
@@ -205,6 +218,24 @@ export class RemoteWriteV2Decoder {
     const key = this.index.add(this.refBytes, 0, 4 * refCount, series.tags);
     this.targets.add(key, series);
     return key;
+  }
+
+  /** The tags of `refs`, under a shape that others share; undefined for labels that are not usual. */
+  private usualTags(): TagSet | undefined {
+    const { refs, refCount, symbols, shapes } = this;
+    const values: string[] = [];
+    let node: LabelNode | undefined = shapes.root;
+    let metric = -1;
+    for (let i = 0; i < refCount; i += 2) {
+      const name = refs[i] as number;
+      node = node.children.get(name) ?? shapes.step(node, name, symbols.textOf(name));
+      const text = symbols.textOf(refs[i + 1] as number);
+      if (node === undefined || !node.isUsual || text === "") return undefined;
+      if (node.isMetric) metric = refs[i + 1] as number;
+      else values.push(text);
+    }
+    const shape = metric < 0 ? undefined : shapes.shapeAt(node, metric, this.textOf);
+    return shape === undefined ? undefined : { ...shape, values, shape };
   }
 
   /** Keeps what the fields in `[from, end)` say of a metric. */

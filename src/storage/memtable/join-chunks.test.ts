@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
-import { chunkOf, type Request } from "../../../test/support/storage/rows.ts";
+import { chunkOf, type FieldColumn, type Request } from "../../../test/support/storage/rows.ts";
+import { FLOAT64 } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import { type Chunk, chunkMaxTime } from "./chunk.ts";
@@ -83,6 +84,17 @@ describe("joined chunks", () => {
     expect(joinable(sized(9, 1, 1, 1, 1, 1, 1, 1))).toBe(0);
     expect(joinable(sized(1, 1, 1, 1, 1, 1, 1, 9))).toBe(8);
     expect(joinable(sized(...new Array<number>(8).fill(5000)))).toBe(0);
+  });
+
+  test("are not made where rows take far more than their chunk's objects", () => {
+    const samples = (count: number): Chunk[] => {
+      const rows = Array.from({ length: count }, (_, i) => ({ series: i, time: BigInt(i), values: [i / 3] }));
+      const double: FieldColumn = { id: 10, type: FLOAT64 };
+      return Array.from({ length: 8 }, (_, i) => chunkOf(i, { rows, columnIds: [10] }, [double], arena));
+    };
+    expect(joinable(samples(2000))).toBe(0);
+    expect(joinable(samples(1000))).toBe(8);
+    expect(joinable(sized(...new Array<number>(8).fill(2000)))).toBe(8);
   });
 });
 

@@ -17,6 +17,12 @@ export const COLUMN_OBJECT_BYTES = 220;
 const JOINED = 8;
 /** Rows from which a chunk is left as it is. */
 const ROWS_LARGE = 4096;
+/**
+ * So is one of this many rows that take twenty times its objects: 2,000 samples of remote write. Joining those was a third of the time
+ * that writing them took, 0.06 CPU s a million.
+ */
+const ROWS_LEAN = 1024;
+const LEAN_RATIO = 20;
 
 /**
  * How many of the last chunks should become one; 0: none. Each row is copied four times at most before its chunk is large. A chunk that
@@ -24,18 +30,23 @@ const ROWS_LARGE = 4096;
  */
 export function joinable(chunks: readonly Chunk[]): number {
   const last = chunks.at(-1);
-  if (last === undefined || chunks.length < JOINED || last.rowCount >= ROWS_LARGE) return 0;
-  const level = levelOf(last.rowCount);
+  if (last === undefined || chunks.length < JOINED) return 0;
+  const level = levelOf(last);
+  if (level === LEVEL_LARGE) return 0;
   for (let i = 1; i <= JOINED; i++) {
-    const { rowCount, deletes } = chunks[chunks.length - i] as Chunk;
-    if (deletes === true || levelOf(rowCount) > level) return 0;
+    const chunk = chunks[chunks.length - i] as Chunk;
+    if (chunk.deletes === true || levelOf(chunk) > level) return 0;
   }
   return JOINED;
 }
 
-/** 0 below 8 rows, 1 below 64, 2 below 512, 3 below 4096, 4 beyond. */
-function levelOf(rowCount: number): number {
-  if (rowCount >= ROWS_LARGE) return 4;
+const LEVEL_LARGE = 4;
+
+/** 0 below 8 rows, 1 below 64, 2 below 512, 3 below 4096, 4 for chunks that are left as they are. */
+function levelOf({ rowCount, columns, payload }: Chunk): number {
+  if (rowCount >= ROWS_LARGE) return LEVEL_LARGE;
+  const objectBytes = CHUNK_OBJECT_BYTES + columns.length * COLUMN_OBJECT_BYTES;
+  if (rowCount >= ROWS_LEAN && payload.length >= objectBytes * LEAN_RATIO) return LEVEL_LARGE;
   return rowCount < 64 ? (rowCount < 8 ? 0 : 1) : rowCount < 512 ? 2 : 3;
 }
 
@@ -83,18 +94,24 @@ function joinKeys(
 ): { readonly series: Uint32Array; readonly seriesMax: number; readonly timeOffsets: Float64Array } {
   const series = new Uint32Array(rowCount);
   const timeOffsets = new Float64Array(rowCount);
-  let seriesMax = 0;
   let at = 0;
   for (const chunk of chunks) {
-    const offset = Number(chunk.timeBase - base);
-    for (let i = 0; i < chunk.rowCount; i++, at++) {
-      const number = chunk.series[i]!;
-      series[at] = number;
-      if (number > seriesMax) seriesMax = number;
-      timeOffsets[at] = offset + chunk.times[i]! * chunk.timeScale;
-    }
+    series.set(chunk.series, at);
+    timeOffsets.set(chunk.times, at);
+    scaleTimes(timeOffsets, at, at + chunk.rowCount, Number(chunk.timeBase - base), chunk.timeScale);
+    at += chunk.rowCount;
   }
-  return { series, seriesMax, timeOffsets };
+  return { series, seriesMax: largest(series), timeOffsets };
+}
+
+function scaleTimes(offsets: Float64Array, from: number, to: number, shift: number, scale: number): void {
+  for (let i = from; i < to; i++) offsets[i] = shift + offsets[i]! * scale;
+}
+
+function largest(numbers: Uint32Array): number {
+  let max = 0;
+  for (let i = 0; i < numbers.length; i++) if (numbers[i]! > max) max = numbers[i]!;
+  return max;
 }
 
 /** One column of one chunk. */
