@@ -24,6 +24,7 @@ import { failure } from "./failure.ts";
 import { HINT_FIELDS } from "./hints.ts";
 import { jsonText } from "./json-text.ts";
 import { jsonb } from "./jsonb.ts";
+import type { ScannedTable } from "./json-columns.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
 import { FOUND_COLUMNS_MAX } from "./limits.ts";
 import type { PipelineRunOptions } from "./types.ts";
@@ -37,7 +38,7 @@ interface Slot {
 }
 
 /** See the file header. */
-export class TableSink {
+export class TableSink implements ScannedTable {
   readonly table: string;
   readonly layout: Layout;
   private readonly run: PipelineRunOptions;
@@ -81,6 +82,19 @@ export class TableSink {
     if (layout.findsColumns) this.find(row);
     this.collector.begin(time, this.hasTags ? this.tagKey() : this.untaggedKey());
     for (let i = 0; i < this.count; i++) this.slots[i]?.cells?.set(this.values[i]);
+  }
+
+  /** Whether rows may come without being objects: none of their fields is a tag. A tag that is found later says no from then on. */
+  get scans(): boolean {
+    return this.layout.findsColumns && this.layout.declared.length === 0 && !this.hasTags;
+  }
+
+  knownField(name: string): FieldCells | undefined {
+    return this.scans ? this.found.get(name)?.cells : undefined;
+  }
+
+  beginScanned(): void {
+    this.collector.begin(this.run.nowNanos, this.untaggedKey());
   }
 
   /** All rows, with the shape of the table. The sink is used up. */
