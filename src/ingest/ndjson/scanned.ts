@@ -118,7 +118,7 @@ function endOfObject(body: Uint8Array, start: number, depthMax: number): number 
   assert(body[start] === 0x7b, "an object begins with {");
   let depth = 0;
   for (let at = start; at < body.length; at++) {
-    switch (body[at]) {
+    switch (body[at] as number) {
       case 0x22: // "
         for (at++; at < body.length && body[at] !== 0x22; at++) if (body[at] === 0x5c) at++;
         break;

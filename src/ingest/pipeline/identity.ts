@@ -25,8 +25,6 @@ interface CustomTime {
 
 /** How rows of the identity become columns. */
 export interface Identity {
-  /** Whether the time of each row is now. */
-  readonly isPlain: boolean;
   layoutOf(run: PipelineRunOptions): Layout;
   /** The row with dotted names. */
   flattened(row: PipelineObject, run: PipelineRunOptions): PipelineObject;
@@ -38,7 +36,6 @@ export function makeIdentity(options: IdentityOptions): Identity {
   const strict = layoutWith(custom, false);
   const lenient = layoutWith(custom, true);
   return {
-    isPlain: custom === undefined,
     layoutOf: ({ ignoreErrors }) => (ignoreErrors === true ? lenient : strict),
     flattened: (row, run) => {
       const levels = run.maxNestedLevels ?? options.maxNestedLevels ?? LEVELS_DEFAULT;

@@ -15,29 +15,38 @@ import { utf8Text } from "../../column/text-table.ts";
 import type { FieldCells } from "../../table/field-cells.ts";
 import { FloatReader } from "../influx/float.ts";
 import { unescaped } from "./json-escape.ts";
+import type { PipelineValue } from "./value.ts";
 
 const NONE = 0;
 const TEXT = 1;
 const INTEGER = 2;
 const FLOAT = 3;
 const BOOLEAN = 4;
+const TAG = 5;
+const TIME = 6;
 /** In a token: the text stands in `scratch`, since it has escapes. */
-const ESCAPED = 5;
+const ESCAPED = 7;
 
 /** Integers of more digits may lie beyond ±2^53. */
 const EXACT_DIGITS_MAX = 15;
 
+/** Column of a row that is read: a field's cells, or a tag of text. */
+export type ScannedColumn = FieldCells | "tag";
+
 /** Where rows are kept. */
 export interface ScannedTable {
-  /** The cells of a field that earlier rows found; undefined for all others, and where a column is a tag. */
-  knownField(name: string): FieldCells | undefined;
-  /** Begins a row that has the fields alone. */
-  beginScanned(): void;
+  /** Field that a row's time is read from; undefined where it is now. */
+  readonly timeField: string | undefined;
+  /** A column that earlier rows found; undefined for all others, and for tags of other types than text. */
+  knownColumn(name: string): ScannedColumn | undefined;
+  /** Begins a row with its tags, whose lists it may change, and the value of its time field. @throws DbError InvalidArguments for a value that is no time: nothing is kept */
+  beginScanned(tagNames: string[], tagTexts: string[], time: PipelineValue): void;
 }
 
 /** A name that was met. */
 interface Column {
   readonly name: Uint8Array;
+  readonly text: string;
   /** NONE while no row had a value for it. */
   kind: number;
   cells: FieldCells | undefined;
@@ -45,6 +54,15 @@ interface Column {
   next: Column | undefined;
   /** The row that had it last. */
   row: number;
+}
+
+/** A value of the row that is read. */
+interface Token {
+  column: Column;
+  kind: number;
+  /** Of a text; else the number. */
+  start: number;
+  end: number;
 }
 
 /** See the file header. One body; memory is bounded by it. */
@@ -56,11 +74,13 @@ export class JsonColumns {
   private readonly floats: FloatReader = new FloatReader();
   private first: Column | undefined;
   private row = 0;
-  private tokens: { column: Column; kind: number; start: number; end: number }[] = [];
+  private readonly tokens: Token[] = [];
   private tokenCount = 0;
   private scratch: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   private scratchUsed = 0;
   private column: Column | undefined;
+  private readonly tagNames: string[] = [];
+  private readonly tagTexts: string[] = [];
 
   /** @param body UTF-8; borrowed */
   constructor(body: Uint8Array, table: ScannedTable) {
@@ -87,8 +107,7 @@ export class JsonColumns {
       at = skipBlank(body, at);
       if (body[at] === 0x2c) continue;
       if (body[at] !== 0x7d) return -1;
-      this.keep();
-      return at + 1;
+      return this.keep() ? at + 1 : -1;
     }
   }
 
@@ -123,7 +142,7 @@ export class JsonColumns {
     const name = utf8Text(this.body, start, end);
     let column = this.byName.get(name);
     if (column === undefined) {
-      column = { name: this.body.slice(start, end), kind: NONE, cells: undefined, next: undefined, row: 0 };
+      column = { name: this.body.slice(start, end), text: name, kind: NONE, cells: undefined, next: undefined, row: 0 };
       this.byName.set(name, column);
     }
     return column;
@@ -194,7 +213,7 @@ export class JsonColumns {
   private token(kind: number, start: number, end: number, next: number): number {
     const column = this.column as Column; // a name came before
     if (column.kind === NONE && !this.resolve(column)) return -1;
-    if (column.kind !== (kind === ESCAPED ? TEXT : kind)) return -1;
+    if (column.kind !== (kind === ESCAPED ? TEXT : kind) && !takesOther(column.kind, kind)) return -1;
     const index = this.tokenCount++;
     const token = this.tokens[index];
     if (token === undefined) this.tokens.push({ column, kind, start, end });
@@ -209,23 +228,46 @@ export class JsonColumns {
 
   /** Looks whether a row has found the column meanwhile. */
   private resolve(column: Column): boolean {
-    const cells = this.table.knownField(utf8Text(column.name, 0, column.name.length));
-    if (cells === undefined) return false;
-    column.kind = kindOf(cells.type);
-    column.cells = cells;
+    if (column.text === this.table.timeField) column.kind = TIME;
+    else {
+      const known = this.table.knownColumn(column.text);
+      if (known === "tag") column.kind = TAG;
+      else if (known !== undefined) {
+        column.kind = kindOf(known.type);
+        column.cells = known;
+      }
+    }
     return column.kind !== NONE;
   }
 
-  private keep(): void {
-    const { body, scratch, tokens, tokenCount } = this;
-    this.table.beginScanned();
+  /** Keeps the row, unless its time is missing. */
+  private keep(): boolean {
+    const { body, scratch, tokens, tokenCount, table } = this;
+    this.tagNames.length = 0;
+    this.tagTexts.length = 0;
+    let time: PipelineValue;
     for (let i = 0; i < tokenCount; i++) {
-      const { column, kind, start, end } = tokens[i] as (typeof tokens)[number]; // i < count
-      const cells = column.cells as FieldCells; // a column of its kind has them
+      const token = tokens[i] as Token; // i < count
+      if (token.column.kind === TAG) {
+        this.tagNames.push(token.column.text);
+        this.tagTexts.push(this.textOf(token));
+      } else if (token.column.kind === TIME) time = token.kind === INTEGER ? token.start : this.textOf(token);
+    }
+    if (time === undefined && table.timeField !== undefined) return false;
+    table.beginScanned(this.tagNames, this.tagTexts, time);
+    for (let i = 0; i < tokenCount; i++) {
+      const { column, kind, start, end } = tokens[i] as Token; // i < count
+      const { cells } = column;
+      if (cells === undefined) continue; // a tag, or the time
       if (kind === TEXT) cells.setBytes(body, start, end);
       else if (kind === ESCAPED) cells.setBytes(scratch, start, end);
       else cells.setNumber(start);
     }
+    return true;
+  }
+
+  private textOf({ kind, start, end }: Token): string {
+    return utf8Text(kind === ESCAPED ? this.scratch : this.body, start, end);
   }
 
   private reserveScratch(count: number): void {
@@ -235,6 +277,12 @@ export class JsonColumns {
     grown.set(this.scratch.subarray(0, this.scratchUsed));
     this.scratch = grown;
   }
+}
+
+/** Whether tags take a text, and the time a text or an integer. */
+function takesOther(kind: number, value: number): boolean {
+  const isText = value === TEXT || value === ESCAPED;
+  return kind === TAG ? isText : kind === TIME && (isText || value === INTEGER);
 }
 
 /** What is written to columns of a type without looking at single values. */

@@ -79,7 +79,7 @@ export class Pipeline implements CompiledPipeline {
 
   scan(body: Uint8Array, options: PipelineRunOptions): DocumentScan | undefined {
     const { shape, processors } = this.parts;
-    if (!isIdentity(shape) || !shape.isPlain || processors.length > 0) return undefined;
+    if (!isIdentity(shape) || processors.length > 0) return undefined;
     const run = new Run(options);
     let sink: TableSink | undefined;
     let columns: JsonColumns | undefined;
@@ -90,7 +90,7 @@ export class Pipeline implements CompiledPipeline {
         // The first row makes the table, and a row with hints goes to another one.
         if (run.plainSink === sink) return;
         sink = run.plainSink;
-        columns = sink?.scans === true ? new JsonColumns(body, sink) : undefined;
+        columns = sink === undefined ? undefined : new JsonColumns(body, sink);
       },
       result: () => run.result(),
     };

@@ -19,7 +19,7 @@ export interface PipelineStep extends PipelineFlags {
 }
 
 /** Name of the pipeline that headers ask for; undefined when they ask for none. */
-export function headerPipelineName(headers: Headers): string | undefined {
+function headerPipelineName(headers: Headers): string | undefined {
   return firstOf(headers, NAME_HEADERS);
 }
 
