@@ -28,9 +28,12 @@ export class LokiDecoder {
   private readonly protobuf: ProtobufPush;
   private readonly json: JsonPush;
 
-  /** @param dictionaryBytesMax bytes of label sets after which all are forgotten between two requests */
-  constructor(dictionaryBytesMax: number = SERIES_DICTIONARY_BYTES_MAX) {
-    this.streams = new Streams(dictionaryBytesMax);
+  /**
+   * @param dictionaryBytesMax bytes of label sets after which all are forgotten between two requests
+   * @param isForPipeline the rows become those of a pipeline, so that no label is in the way of a column
+   */
+  constructor(dictionaryBytesMax: number = SERIES_DICTIONARY_BYTES_MAX, isForPipeline = false) {
+    this.streams = new Streams(dictionaryBytesMax, isForPipeline);
     this.protobuf = new ProtobufPush(this.sink, this.streams);
     this.json = new JsonPush(this.sink, this.streams);
   }

@@ -18,6 +18,7 @@ export interface Stream {
 }
 
 const RESERVED: ReadonlySet<string> = new Set(Object.values(LOG_COLUMNS));
+const NO_NAMES: ReadonlySet<string> = new Set();
 const NOTHING = new Uint8Array(0);
 const encoder = new TextEncoder();
 
@@ -30,7 +31,12 @@ export class Streams {
   /** By key: streams whose labels do not all stand in columns of their own. */
   private readonly special: Map<number, Stream> = new Map();
 
-  constructor(bytesMax: number = SERIES_DICTIONARY_BYTES_MAX) {
+  /** Labels of these names stand in the metadata. */
+  private readonly reserved: ReadonlySet<string>;
+
+  /** @param keepsReserved labels with the names of columns are tags like others, for rows that go elsewhere */
+  constructor(bytesMax: number = SERIES_DICTIONARY_BYTES_MAX, keepsReserved = false) {
+    this.reserved = keepsReserved ? NO_NAMES : RESERVED;
     this.dictionary = new SeriesDictionary(bytesMax);
   }
 
@@ -65,7 +71,7 @@ export class Streams {
     const labels = parse();
     const refusal = refusalOf(labels);
     if (refusal !== undefined) return { key: -1, metadata: NOTHING, refusal };
-    const isTag = labels.names.map((name) => !RESERVED.has(name));
+    const isTag = labels.names.map((name) => !this.reserved.has(name));
     const names = labels.names.filter((_, i) => isTag[i]);
     const values = labels.values.filter((_, i) => isTag[i]);
     const key = dictionary.add(scratch, 0, length, hash, { table: this.table, names, values });

@@ -119,13 +119,14 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-function isBlank(line: string): boolean {
+/** Whether a line holds nothing. */
+export function isBlank(line: string): boolean {
   const first = line.charCodeAt(0);
   return first !== 0x7b /* { */ && line.trim() === "";
 }
 
-/** Why a line is not even parsed. */
-function refusalOf(line: string): string | undefined {
+/** Why a line is not even parsed; undefined when it is. */
+export function refusalOf(line: string): string | undefined {
   if (line.length > FIELD_TEXT_BYTES_MAX) return `the line has ${line.length} characters, at most ${FIELD_TEXT_BYTES_MAX}`;
   return mayBeTooDeep(line) && isTooDeep(line) ? `nested deeper than ${DOCUMENT_DEPTH_MAX} levels` : undefined;
 }

@@ -1,5 +1,6 @@
 /** Rows a second of the identity and of a typical text pipeline, JSON parsing included. `bun src/ingest/pipeline/decode.bench.ts`. */
 import { bench, do_not_optimize, run } from "mitata";
+import { runDocuments } from "../ndjson/scanned.ts";
 import { compilePipeline, identityPipeline } from "./decode.ts";
 import { jsonValue } from "./json-value.ts";
 import type { PipelineResult, PipelineRunOptions } from "./types.ts";
@@ -81,6 +82,10 @@ function hash(result: PipelineResult): number {
 }
 
 process.stdout.write(`hash ${hash(identityRun())} ${hash(nginxRun())}, ${ROWS} rows an iteration\n`);
-bench("identity of NDJSON", () => do_not_optimize(identityRun()));
+const body = new TextEncoder().encode(documents.join("\n"));
+const scanned = (): PipelineResult => runDocuments(body, "application/x-ndjson", false, identity, OPTIONS);
+if (hash(scanned()) !== hash(identityRun())) throw new Error("rows that are read in place differ");
+bench("identity of NDJSON, read in place", () => do_not_optimize(scanned()));
+bench("identity of NDJSON, as objects", () => do_not_optimize(identityRun()));
 bench("dissect + date of text", () => do_not_optimize(nginxRun()));
 await run();

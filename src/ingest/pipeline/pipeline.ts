@@ -14,11 +14,13 @@ import { failure } from "./failure.ts";
 import { hintsOf, suffixHintOf } from "./hints.ts";
 import type { Identity } from "./identity.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
+import { JsonColumns } from "./json-columns.ts";
 import { DISPATCH_DEPTH_MAX, ROWS_PER_ITEM_MAX } from "./limits.ts";
 import type { Processor } from "./processor/processor.ts";
 import { Run } from "./run.ts";
 import type { TableSuffix } from "./table-suffix.ts";
-import type { CompiledPipeline, PipelineResult, PipelineRunOptions } from "./types.ts";
+import type { TableSink } from "./table-sink.ts";
+import type { CompiledPipeline, DocumentScan, PipelineResult, PipelineRunOptions } from "./types.ts";
 import { isObject, kindOf, type PipelineObject, type PipelineValue } from "./value.ts";
 
 /** What a pipeline is made of. */
@@ -73,6 +75,25 @@ export class Pipeline implements CompiledPipeline {
       index++;
     }
     return run.result();
+  }
+
+  scan(body: Uint8Array, options: PipelineRunOptions): DocumentScan | undefined {
+    const { shape, processors } = this.parts;
+    if (!isIdentity(shape) || processors.length > 0) return undefined;
+    const run = new Run(options);
+    let sink: TableSink | undefined;
+    let columns: JsonColumns | undefined;
+    return {
+      take: (start) => (columns === undefined ? -1 : columns.take(start)),
+      add: (row) => {
+        this.take(row, 0, options.table, run, 0);
+        // The first row makes the table, and a row with hints goes to another one.
+        if (run.plainSink === sink) return;
+        sink = run.plainSink;
+        columns = sink === undefined ? undefined : new JsonColumns(body, sink);
+      },
+      result: () => run.result(),
+    };
   }
 
   /** One item, from the processor `from` on. @throws DbError InvalidArguments, IllegalState */

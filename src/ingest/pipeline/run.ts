@@ -34,6 +34,11 @@ export class Run {
     this.options = options;
   }
 
+  /** The table of the row kept last; undefined when that row had hints. */
+  get plainSink(): TableSink | undefined {
+    return this.last;
+  }
+
   /** Keeps a row. @throws DbError InvalidArguments, and keeps nothing of it */
   add(row: PipelineObject, table: string, layout: Layout, hints: ReadonlyMap<string, string>): void {
     const { last } = this;

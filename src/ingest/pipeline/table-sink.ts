@@ -24,10 +24,11 @@ import { failure } from "./failure.ts";
 import { HINT_FIELDS } from "./hints.ts";
 import { jsonText } from "./json-text.ts";
 import { jsonb } from "./jsonb.ts";
+import type { ScannedColumn, ScannedTable } from "./json-columns.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
 import { FOUND_COLUMNS_MAX } from "./limits.ts";
 import type { PipelineRunOptions } from "./types.ts";
-import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, timeIn, WholeFloat } from "./value.ts";
+import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, setField, timeIn, WholeFloat } from "./value.ts";
 
 /** A column that rows fill. */
 interface Slot {
@@ -37,7 +38,7 @@ interface Slot {
 }
 
 /** See the file header. */
-export class TableSink {
+export class TableSink implements ScannedTable {
   readonly table: string;
   readonly layout: Layout;
   private readonly run: PipelineRunOptions;
@@ -81,6 +82,33 @@ export class TableSink {
     if (layout.findsColumns) this.find(row);
     this.collector.begin(time, this.hasTags ? this.tagKey() : this.untaggedKey());
     for (let i = 0; i < this.count; i++) this.slots[i]?.cells?.set(this.values[i]);
+  }
+
+  get timeField(): string | undefined {
+    return this.layout.time.name;
+  }
+
+  knownColumn(name: string): ScannedColumn | undefined {
+    const slot = this.found.get(name);
+    if (slot === undefined || slot.definition.semantic !== "tag") return slot?.cells;
+    return slot.definition.type.kind === "string" ? "tag" : undefined;
+  }
+
+  beginScanned(names: string[], texts: string[], value: PipelineValue): void {
+    const { layout, run, timeField } = this;
+    if (timeField === undefined && names.length === 0) {
+      this.collector.begin(run.nowNanos, this.untaggedKey());
+      return;
+    }
+    const row: PipelineObject = {};
+    if (timeField !== undefined) setField(row, timeField, value);
+    const time = layout.time.of(row, run.nowNanos, run.timeColumn);
+    for (let i = names.length - 1; i >= 0; i--) {
+      if (texts[i] !== "") continue;
+      names.splice(i, 1);
+      texts.splice(i, 1);
+    }
+    this.collector.begin(time, names.length === 0 ? this.untaggedKey() : tagKey(this.dictionary, this.table, names, texts));
   }
 
   /** All rows, with the shape of the table. The sink is used up. */

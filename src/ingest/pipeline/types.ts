@@ -54,6 +54,15 @@ export interface PipelineResult {
   readonly errors: readonly PipelineRowError[];
 }
 
+/** Rows of one body of JSON, kept without being made objects where that can be. After an error nothing of it may be used. */
+export interface DocumentScan {
+  /** Keeps the object that begins at `start` of the body and gives the place behind it; -1: nothing is kept, `add` must take its value. */
+  take(start: number): number;
+  /** Keeps a row that was parsed. @throws DbError as `run`, also with `skipError` */
+  add(row: PipelineValue): void;
+  result(): PipelineResult;
+}
+
 /** A pipeline, ready to run. Holds no state between runs. */
 export interface CompiledPipeline {
   /** Pipelines that its dispatcher names. `greptime_identity` is built in and not among them. */
@@ -68,6 +77,8 @@ export interface CompiledPipeline {
    * @throws DbError InvalidArguments (a row fails and `skipError` is off), IllegalState (an item is no object)
    */
   run(rows: Iterable<PipelineValue>, options: PipelineRunOptions): PipelineResult;
+  /** Where rows need not be objects: takes them from a body of UTF-8, which is borrowed until `result`. Undefined for other pipelines. */
+  scan(body: Uint8Array, options: PipelineRunOptions): DocumentScan | undefined;
 }
 
 /** Of `greptime_identity`. */

@@ -1,5 +1,5 @@
 /** `/v1/ingest` and its older name `/v1/events/logs` (contract ingest.md 8.1): JSON, NDJSON or text through a pipeline into one table. */
-import { decodeDocuments, documentTypeOf, textOf } from "../../ingest/ndjson/decode.ts";
+import { documentTypeOf } from "../../ingest/ndjson/decode.ts";
 import { DOCUMENT_TYPES } from "../../ingest/ndjson/types.ts";
 import { codedErrorReply } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -45,7 +45,7 @@ async function ingest(exchange: Exchange, logDoor: LogDoor): Promise<Reply> {
     ...flags,
     nowNanos: options.clock.nowNanos(),
     semantics: {},
-    items: () => [{ table, rows: decodeDocuments(textOf(body), type, flags.ignoreErrors) }],
+    items: () => [{ table, body, type }],
   });
   const elapsed = Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
   if (failure !== undefined) return codedErrorReply(failure, elapsed);

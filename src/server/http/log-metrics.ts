@@ -2,8 +2,8 @@
 import { Counter, Histogram } from "prom-client";
 import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 
-/** The protocols of logs. */
-export type LogProtocol = "ingest" | "elasticsearch" | "splunk";
+/** The protocols whose rows go through pipelines; the last two count what they write in families of their own. */
+export type LogProtocol = "ingest" | "elasticsearch" | "splunk" | "loki" | "prometheus";
 
 /** See the file header. */
 export class LogMetrics {
@@ -53,6 +53,7 @@ export class LogMetrics {
 
   /** Counts rows that were written. */
   wrote(protocol: LogProtocol, db: string, rowCount: number): void {
+    if (protocol === "loki" || protocol === "prometheus") return;
     this.rows.inc({ db }, rowCount);
     if (protocol === "elasticsearch") this.documents.inc({ db }, rowCount);
   }

@@ -6,7 +6,9 @@
 import { DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ReadyPipeline } from "../../db/pipelines/pipeline-store.ts";
-import type { PipelineGroup } from "../../ingest/pipeline/types.ts";
+import { runDocuments } from "../../ingest/ndjson/scanned.ts";
+import type { DocumentType } from "../../ingest/ndjson/types.ts";
+import type { PipelineGroup, PipelineRunOptions } from "../../ingest/pipeline/types.ts";
 import type { PipelineValue } from "../../ingest/pipeline/value.ts";
 import type { WriteBatch, WriteResult } from "../../table/write-batch.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
@@ -16,11 +18,10 @@ import type { LogProtocol } from "./log-metrics.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { isTableName, type WriteDoor, writeOptionsOf } from "./write-door.ts";
 
-/** Items of one table. */
-export interface TableItems {
-  readonly table: string;
-  readonly rows: readonly PipelineValue[];
-}
+/** Items of one table: rows, or the body that holds them. */
+export type TableItems =
+  | { readonly table: string; readonly rows: readonly PipelineValue[] }
+  | { readonly table: string; readonly body: Uint8Array; readonly type: DocumentType };
 
 /** How items are written. */
 export interface LogWrite {
@@ -89,10 +90,10 @@ function groupsOf(exchange: Exchange, { options, metrics }: LogDoor, write: LogW
   const { pipeline, maxNestedLevels } = write;
   let filtered = 0;
   let failed = 0;
-  const groups = write.items().flatMap(({ table, rows }) => {
-    const result = pipeline.compiled.run(rows, {
+  const groups = write.items().flatMap((items) => {
+    const runOptions: PipelineRunOptions = {
       database: exchange.database,
-      table,
+      table: items.table,
       skipError: write.skipError,
       ignoreErrors: write.ignoreErrors,
       nowNanos: write.nowNanos,
@@ -100,7 +101,11 @@ function groupsOf(exchange: Exchange, { options, metrics }: LogDoor, write: LogW
       schemas: options.db.schemas,
       pipelineOf: (name) => pipeline.pipelineOf(name),
       ...(maxNestedLevels === undefined ? {} : { maxNestedLevels }),
-    });
+    };
+    const result =
+      "rows" in items
+        ? pipeline.compiled.run(items.rows, runOptions)
+        : runDocuments(items.body, items.type, write.ignoreErrors, pipeline.compiled, runOptions);
     filtered += result.filteredCount;
     failed += result.failedCount;
     return result.groups;

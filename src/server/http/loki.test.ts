@@ -123,7 +123,11 @@ describe("a push is refused", () => {
   test("when table, database or pipeline cannot be used", async () => {
     await check(GOOD, { ...JSON_FORM, "x-greptime-log-table-name": "1 2" }, { status: 400, error: "Invalid table name: 1 2" });
     await check(GOOD, { ...JSON_FORM, "x-greptime-db-name": "nope" }, { status: 400, error: "database not found: nope" });
-    await check(GOOD, { ...JSON_FORM, "x-greptime-pipeline-name": "p" }, { status: 400, error: /^cannot use pipeline p/ });
+    await check(
+      GOOD,
+      { ...JSON_FORM, "x-greptime-pipeline-name": "p" },
+      { status: 400, error: "Pipeline not found, name: p, version: latest" },
+    );
   });
 
   test("with the coded shape and the status for a retry when the write fails", async () => {

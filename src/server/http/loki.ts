@@ -8,10 +8,14 @@
 import { Counter, Histogram } from "prom-client";
 import { DbError } from "../../base/error.ts";
 import { REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
 import { decodeSnappy, SnappyError, snappyLength } from "../../format/snappy/decode.ts";
 import { LokiBodyError, LokiDecoder, type LokiForm, type LokiResult } from "../../ingest/loki/decode.ts";
 import { databaseExists } from "./context.ts";
+import type { LogDoor } from "./log-door.ts";
+import { type TableItems, writeLogs } from "./log-write.ts";
+import { headersNeedNoStore, type PipelineStep, pipelineStepOf } from "./pipeline-step.ts";
+import { lokiPipelineRows } from "../../ingest/loki/pipeline-rows.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import { plainErrorReply } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -21,7 +25,7 @@ import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { jsonReply, type Reply, textReply } from "./reply.ts";
 import type { Route } from "./router.ts";
-import { doorBody, isTableName, openDoor, writeOptionsOf } from "./write-door.ts";
+import { doorBody, isTableName, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "loki" } as const;
 const DEFAULT_TABLE = "loki_logs";
@@ -29,24 +33,25 @@ const DEFAULT_TABLE = "loki_logs";
 const UNLIMITED_BYTES = 2 ** 32 - 16;
 
 const FORMS: Readonly<Record<string, LokiForm>> = { "application/json": "json", "application/x-protobuf": "protobuf" };
-/** Headers that choose a pipeline, the older ones first. */
-const PIPELINE_HEADERS = ["x-greptime-log-pipeline-name", "x-greptime-pipeline-name"] as const;
 
 /** What the endpoint works with. */
 interface LokiDoor {
   readonly options: IngestServerOptions;
+  readonly logs: LogDoor;
   readonly decoders: LineDecoders<LokiDecoder>;
   readonly rows: Counter<"db">;
   readonly seconds: Histogram<"db" | "result">;
 }
 
 /** The routes of this file, which any thread serves. */
-export function lokiRoutes(options: IngestServerOptions): readonly Route[] {
+export function lokiRoutes(logs: LogDoor): readonly Route[] {
+  const { options } = logs;
   const decoders = new LineDecoders(() => new LokiDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   const registers = [options.metrics.registry];
   const door: LokiDoor = {
     options,
+    logs,
     decoders,
     rows: new Counter({ name: "greptime_servers_loki_logs_ingestion_counter", help: "log lines pushed", labelNames: ["db"], registers }),
     seconds: new Histogram({
@@ -57,7 +62,8 @@ export function lokiRoutes(options: IngestServerOptions): readonly Route[] {
       registers,
     }),
   };
-  return [{ path: "/v1/loki/api/v1/push", methods: { POST: async (exchange) => timedPush(exchange, door) }, errors: "coded" }];
+  const methods = { POST: async (exchange: Exchange) => timedPush(exchange, door) };
+  return [{ path: "/v1/loki/api/v1/push", methods, errors: "coded", isServedHere: headersNeedNoStore }];
 }
 
 async function timedPush(exchange: Exchange, door: LokiDoor): Promise<Reply> {
@@ -76,8 +82,7 @@ async function timedPush(exchange: Exchange, door: LokiDoor): Promise<Reply> {
 async function push(exchange: Exchange, door: LokiDoor): Promise<Reply> {
   const { options } = door;
   const { headers } = exchange.request;
-  const { session, hints } = openDoor(exchange, options.db);
-  const writeOptions = writeOptionsOf(hints, options, "log", SEMANTICS);
+  const opened = openDoor(exchange, options.db);
   const type = headers.get("content-type");
   if (type === null) return textReply(400, "Header of type `content-type` was missing");
   const form = Object.hasOwn(FORMS, type) ? FORMS[type] : undefined;
@@ -86,37 +91,90 @@ async function push(exchange: Exchange, door: LokiDoor): Promise<Reply> {
   }
   const table = headers.get("x-greptime-log-table-name") || DEFAULT_TABLE;
   if (!isTableName(table)) return refused(`Invalid table name: ${table}`, StatusCode.InvalidArguments);
-  const pipeline = PIPELINE_HEADERS.map((name) => headers.get(name)).find((name) => name !== null);
-  if (pipeline !== undefined) return refused(`cannot use pipeline ${pipeline}: this endpoint has no pipelines yet`, StatusCode.Unsupported);
+  const { timeColumn } = options.influx;
+  const step = await orRefused(() => pipelineStepOf(exchange, door.logs, `${timeColumn};epoch;ns`));
+  if (step !== undefined && "status" in step) return step;
   const sent = await doorBody(exchange, options, true);
   if (!(sent instanceof Uint8Array)) return sent;
   const body = form === "protobuf" ? await unpacked(exchange, sent, options.bodyBytesMax) : sent;
   if (!(body instanceof Uint8Array)) return body;
-  const decode = (): LokiResult | Reply => {
-    try {
-      return door.decoders.of(exchange.database).decode(body, form, table);
-    } catch (error) {
-      if (error instanceof LokiBodyError) return bodyRefused(form, error.message);
-      throw error;
-    }
-  };
+  const pushed: Push = { exchange, opened, body, form, table };
+  try {
+    return step === undefined ? await writePush(door, pushed) : await pipePush(door, pushed, step);
+  } catch (error) {
+    if (error instanceof LokiBodyError) return bodyRefused(form, error.message);
+    throw error;
+  }
+}
+
+/** A push that may be decoded. */
+interface Push {
+  readonly exchange: Exchange;
+  readonly opened: WriteDoor;
+  readonly body: Uint8Array;
+  readonly form: LokiForm;
+  readonly table: string;
+}
+
+/** @throws LokiBodyError, DbError */
+function writePush(door: LokiDoor, { exchange, opened, body, form, table }: Push): Promise<Reply> {
+  const { options } = door;
+  const writeOptions = writeOptionsOf(opened.hints, options, "log", SEMANTICS);
   return decodedAndWritten(async () => {
     await options.db.admit(exchange.signal);
-    const result = decode();
-    if ("status" in result) return result;
+    const result = door.decoders.of(exchange.database).decode(body, form, table);
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
-    const { rowCount, refused: left } = result;
-    if (rowCount > 0) await options.db.write(result.batch, session, writeOptions);
+    const { rowCount } = result;
+    if (rowCount > 0) await options.db.write(result.batch, opened.session, writeOptions);
     door.rows.inc({ db: exchange.database }, rowCount);
     warnOf(result, door, table);
-    if (left !== undefined) {
-      const count = rowCount + left.count;
-      return refused(`cannot keep ${left.count} of ${count} entries (${rowCount} are kept): ${left.reason}`, StatusCode.InvalidArguments);
-    }
-    const millis = Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
-    const output = rowCount === 0 ? [] : [{ affectedrows: rowCount }];
-    return jsonReply(200, JSON.stringify({ output, execution_time_ms: millis }));
+    return answered(door, exchange, result, rowCount === 0 ? [] : [rowCount]);
   });
+}
+
+/** Hands the entries to a pipeline instead of their table. @throws LokiBodyError, DbError */
+async function pipePush(door: LokiDoor, { exchange, opened, body, form, table }: Push, step: PipelineStep): Promise<Reply> {
+  const { options, logs } = door;
+  const { isIdentity } = step;
+  let result: LokiResult | undefined;
+  const items = (): readonly TableItems[] => {
+    result = door.decoders.of(`${exchange.database}\npipeline`, pipelineDecoder).decode(body, form, table);
+    return [{ table, rows: lokiPipelineRows(result.batch, { timeColumn: options.influx.timeColumn, isTimeNumber: isIdentity }) }];
+  };
+  const write = { protocol: "loki", door: opened, ...step, nowNanos: options.clock.nowNanos(), semantics: SEMANTICS, items } as const;
+  const written = await orRefused(() => writeLogs(exchange, logs, write));
+  if ("status" in written) return written;
+  if (written.failure !== undefined) throw written.failure;
+  const rowCount = written.affected.reduce((sum, count) => sum + count, 0);
+  door.rows.inc({ db: exchange.database }, rowCount);
+  if (result !== undefined) warnOf(result, door, table);
+  return answered(door, exchange, result, written.affected);
+}
+
+function pipelineDecoder(): LokiDecoder {
+  return new LokiDecoder(undefined, true);
+}
+
+function answered({ options }: LokiDoor, exchange: Exchange, result: LokiResult | undefined, affected: readonly number[]): Reply {
+  const left = result?.refused;
+  if (result !== undefined && left !== undefined) {
+    const { rowCount } = result;
+    const count = rowCount + left.count;
+    return refused(`cannot keep ${left.count} of ${count} entries (${rowCount} are kept): ${left.reason}`, StatusCode.InvalidArguments);
+  }
+  const millis = Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
+  const output = affected.map((affectedrows) => ({ affectedrows }));
+  return jsonReply(200, JSON.stringify({ output, execution_time_ms: millis }));
+}
+
+/** What `work` gives, or the answer to an error of it: those of pipelines have no code. @throws DbError of a server that cannot write now */
+async function orRefused<T>(work: () => Promise<T>): Promise<T | Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DbError && httpStatusOf(error.code) === 400) return plainErrorReply(error);
+    throw error;
+  }
 }
 
 /** The message inside its snappy block, once there is room for it; or the answer that refuses it. */

@@ -103,8 +103,8 @@ describe("version 1", () => {
     expect(db.writes.length).toBe(before);
   });
 
-  test("a pipeline is refused, not ignored", async () => {
-    await check(BODY_V1, [400, /cannot run pipeline p over a remote write/], { ...V1, "x-greptime-pipeline-name": "p" });
+  test("a pipeline that is not there is refused, not ignored", async () => {
+    await check(BODY_V1, [400, /Pipeline not found, name: p, version: latest/], { ...V1, "x-greptime-pipeline-name": "p" });
   });
 
   test("a server that is short of memory, or of disk, makes clients come again", async () => {

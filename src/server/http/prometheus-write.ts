@@ -7,6 +7,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { createRemoteWriteDecoder, type RemoteWriteDecoder, type RemoteWriteVersion } from "../../ingest/prometheus/decode.ts";
+import { samplePipelineRows, withoutNaN } from "../../ingest/prometheus/pipeline-rows.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "../../ingest/prometheus/types.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
@@ -16,7 +17,10 @@ import { type FailureLog, plainErrorReply } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
 import { LineDecoders } from "./line-decoders.ts";
+import type { LogDoor } from "./log-door.ts";
 import type { IngestServerOptions } from "./options.ts";
+import { headersNeedNoStore, pipelineStepOf } from "./pipeline-step.ts";
+import { type SampleTables, writeSamples } from "./prometheus-pipeline.ts";
 import { type Unfold, unfoldable } from "./prometheus-body.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "./reply.ts";
@@ -32,19 +36,23 @@ const V2_MESSAGE = "io.prometheus.write.v2.Request";
 const V1_MESSAGE = "prometheus.WriteRequest";
 
 /** The route of this file, which any thread serves; none when the protocol is off. */
-export function prometheusWriteRoutes(options: IngestServerOptions, metrics: HttpMetrics, failures: FailureLog): readonly Route[] {
-  if (!options.prometheus.enabled) return [];
-  const door = new PrometheusWrite(options, metrics, failures);
-  return [{ path: "/v1/prometheus/write", methods: { POST: (exchange) => door.answer(exchange) }, errors: "plain" }];
+export function prometheusWriteRoutes(logs: LogDoor, metrics: HttpMetrics, failures: FailureLog): readonly Route[] {
+  if (!logs.options.prometheus.enabled) return [];
+  const door = new PrometheusWrite(logs, metrics, failures);
+  const methods = { POST: (exchange: Exchange) => door.answer(exchange) };
+  return [{ path: "/v1/prometheus/write", methods, errors: "plain", isServedHere: headersNeedNoStore }];
 }
 
 class PrometheusWrite {
+  private readonly logs: LogDoor;
   private readonly options: IngestServerOptions;
   private readonly metrics: HttpMetrics;
   private readonly failures: FailureLog;
   private readonly decoders: LineDecoders<RemoteWriteDecoder>;
 
-  constructor(options: IngestServerOptions, metrics: HttpMetrics, failures: FailureLog) {
+  constructor(logs: LogDoor, metrics: HttpMetrics, failures: FailureLog) {
+    const { options } = logs;
+    this.logs = logs;
     this.options = options;
     this.metrics = metrics;
     this.failures = failures;
@@ -103,17 +111,25 @@ class PrometheusWrite {
     const { options, metrics } = this;
     const { db } = options;
     const door = openDoor(exchange, db);
-    if (version === "1.0") refusePipeline(exchange.request.headers);
+    const step = version === "1.0" ? await pipelineStepOf(exchange, this.logs, `${options.prometheus.timeColumn};epoch;ms`) : undefined;
     const physicalTable = physicalTableOf(exchange.rawQuery, door);
     const body = await doorBody(exchange, options, false);
     if (!(body instanceof Uint8Array)) return { reply: body, written: 0 };
     const unfold = await unfoldable(exchange, body, options.bodyBytesMax);
     if (typeof unfold !== "function") return { reply: unfold, written: 0 };
     const decoder = this.decoderOf(exchange.database, physicalTable, version);
+    if (step !== undefined && !step.isIdentity) {
+      const columns = options.prometheus;
+      const decode = (): SampleTables => samplePipelineRows(this.decoded(decoder, unfold, version).batches, columns);
+      const written = await writeSamples(exchange, this.logs, door, step, decode);
+      metrics.prometheusSamples.inc({ db: exchange.database, version }, written);
+      return { reply: NO_CONTENT, written };
+    }
     const rowCount = await decodedAndWritten(async () => {
       await db.admit(exchange.signal);
       const { batches } = this.decoded(decoder, unfold, version);
-      return this.written(batches, door, version);
+      // The built-in pipeline changes nothing but that it leaves such samples out.
+      return this.written(step === undefined ? batches : withoutNaN(batches), door, version);
     });
     decoder.settle?.();
     metrics.prometheusSamples.inc({ db: exchange.database, version }, rowCount);
@@ -199,12 +215,4 @@ function physicalTableOf(rawQuery: string, { hints }: WriteDoor): string {
   const table = named === "" ? DEFAULT_PHYSICAL_TABLE : named;
   if (!isTableName(table)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table.slice(0, 200)}`);
   return table;
-}
-
-/** @throws DbError Unsupported: samples that a pipeline should change must not be stored as they are */
-function refusePipeline(headers: Headers): void {
-  const pipeline = headers.get("x-greptime-log-pipeline-name") ?? headers.get("x-greptime-pipeline-name");
-  if (pipeline === null) return;
-  const what = `cannot run pipeline ${pipeline.slice(0, 200)} over a remote write`;
-  throw new DbError(StatusCode.Unsupported, `${what}: pipelines for metrics are not available in this version`);
 }

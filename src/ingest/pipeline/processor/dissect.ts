@@ -23,7 +23,15 @@ interface Pattern {
   readonly prefix: string;
   readonly cuts: readonly Cut[];
   /** Appended names with the places of their parts in `cuts`, in the order in which they are joined. */
-  readonly appended: readonly (readonly [name: string, parts: readonly number[]])[];
+  readonly appended: readonly Appended[];
+}
+
+/** A name of several parts. */
+interface Appended {
+  readonly name: string;
+  readonly parts: readonly number[];
+  /** Whether what stands between the parts in the text is what joins them, so that the value is one piece of the text. */
+  readonly isOnePiece: boolean;
 }
 
 const NAME = /^(?:([?+*&])?([A-Za-z0-9_]*)(?:\/(\d{1,9}))?(->)?)$/;
@@ -32,8 +40,8 @@ const NAME = /^(?:([?+*&])?([A-Za-z0-9_]*)(?:\/(\d{1,9}))?(->)?)$/;
 export function dissectProcessor(options: Options): Processor {
   const texts = [...options.texts("pattern"), ...options.texts("patterns")];
   if (texts.length === 0) throw options.refused("pattern", "is required");
-  const patterns = texts.map((text) => compilePattern(text, options));
   const separator = options.text("append_separator") ?? " ";
+  const patterns = texts.map((text) => compilePattern(text, options, separator));
   const places = new Int32Array(2 * Math.max(...patterns.map(({ cuts }) => cuts.length)));
   return eachField(options, (row, value) => {
     if (typeof value !== "string") throw wrongType("dissect", "string", value);
@@ -73,15 +81,19 @@ function store({ cuts, appended }: Pattern, text: string, places: Int32Array, se
     const cut = cuts[i] as Cut; // i < length
     if (cut.kind === "take") setField(row, cut.name, text.slice(places[2 * i], places[2 * i + 1]));
   }
-  for (const [name, parts] of appended) {
-    let joined = "";
-    for (const [index, part] of parts.entries())
-      joined += (index === 0 ? "" : separator) + text.slice(places[2 * part], places[2 * part + 1]);
+  for (const { name, parts, isOnePiece } of appended) {
+    const first = parts[0] as number; // a name has a part
+    const last = parts[parts.length - 1] as number;
+    let joined = text.slice(places[2 * first], places[2 * (isOnePiece ? last : first) + 1]);
+    for (let i = 1; i < parts.length && !isOnePiece; i++) {
+      const part = parts[i] as number; // i < length
+      joined += separator + text.slice(places[2 * part], places[2 * part + 1]);
+    }
     setField(row, name, joined);
   }
 }
 
-function compilePattern(text: string, options: Options): Pattern {
+function compilePattern(text: string, options: Options, separator: string): Pattern {
   const refused = (why: string): Error => options.refused("pattern", `'${text}' ${why}`);
   const cuts: Cut[] = [];
   const keys = { "*": new Set<string>(), "&": new Set<string>() };
@@ -108,13 +120,20 @@ function compilePattern(text: string, options: Options): Pattern {
   for (const name of [...keys["*"], ...keys["&"]]) {
     if (!keys["*"].has(name) || !keys["&"].has(name)) throw refused(`needs both %{*${name}} and %{&${name}}`);
   }
-  return { prefix, cuts, appended: appendedOf(cuts) };
+  return { prefix, cuts, appended: appendedOf(cuts, separator) };
 }
 
-function appendedOf(cuts: readonly Cut[]): Pattern["appended"] {
+function appendedOf(cuts: readonly Cut[], separator: string): readonly Appended[] {
   const parts = Map.groupBy(
     cuts.flatMap((cut, place) => (cut.kind === "append" ? [{ cut, place }] : [])),
     ({ cut }) => cut.name,
   );
-  return [...parts].map(([name, list]) => [name, list.sort((a, b) => a.cut.order - b.cut.order).map(({ place }) => place)]);
+  return [...parts].map(([name, list]) => {
+    const places = list.sort((a, b) => a.cut.order - b.cut.order).map(({ place }) => place);
+    const follows = (place: number, i: number): boolean => {
+      const before = cuts[place - 1];
+      return i === 0 || (place - 1 === places[i - 1] && before?.literal === separator && !before.isPadded);
+    };
+    return { name, parts: places, isOnePiece: places.every(follows) };
+  });
 }

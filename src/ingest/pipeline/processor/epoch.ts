@@ -19,6 +19,7 @@ const UNITS: Readonly<Record<string, TimeUnit>> = {
   nanosecond: "nanosecond",
 };
 const TIME_MAX = 2n ** 63n - 1n;
+const TIME_MIN = -TIME_MAX;
 
 /** The unit of a resolution's name; undefined when it is none. */
 export function unitOf(name: string): TimeUnit | undefined {
@@ -28,6 +29,7 @@ export function unitOf(name: string): TimeUnit | undefined {
 
 /** The moment of an int, a text of digits, a float (cut) or a moment; undefined when the value is none or exceeds 64 bits. */
 export function epochTime(value: PipelineValue, unit: TimeUnit): PipelineTime | undefined {
+  if (value instanceof PipelineTime && value.unit === unit) return isTime(value.value) ? value : undefined;
   const number = value instanceof WholeFloat ? value.value : value;
   let units: bigint;
   if (typeof number === "number") {
@@ -37,7 +39,11 @@ export function epochTime(value: PipelineValue, unit: TimeUnit): PipelineTime | 
   else if (typeof number === "string" && /^[+-]?\d{1,20}$/.test(number)) units = BigInt(number.replace(/^\+/, ""));
   else if (number instanceof PipelineTime) units = timeIn(number, unit);
   else return undefined;
-  return units > TIME_MAX || units < -TIME_MAX ? undefined : new PipelineTime(units, unit);
+  return isTime(units) ? new PipelineTime(units, unit) : undefined;
+}
+
+function isTime(units: bigint): boolean {
+  return units <= TIME_MAX && units >= TIME_MIN;
 }
 
 /** Compiles an `epoch` processor. @throws DbError InvalidArguments */
