@@ -17,6 +17,7 @@ Examples:
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
+  bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
   bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, starts
@@ -24,7 +25,7 @@ Examples:
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | logs | micro] [options]
+  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | otlp | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -67,6 +68,7 @@ export const COMMANDS = [
   "columns",
   "loki",
   "opentsdb",
+  "otlp",
   "logs",
   "micro",
 ] as const;
