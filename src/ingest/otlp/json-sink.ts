@@ -197,7 +197,8 @@ export class JsonSink {
     nested.count = base;
   }
 
-  private byte(byte: number): void {
+  /** One byte as it is. */
+  byte(byte: number): void {
     this.reserve(1);
     this.bytes[this.used++] = byte;
   }

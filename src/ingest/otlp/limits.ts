@@ -19,3 +19,9 @@ export const UNFOLDED_BYTES_SLACK: number = 128 * 1024 * 1024;
 
 /** Bytes of a column that a decoder keeps for the next request; larger ones are made anew. */
 export const RETAINED_BYTES_MAX: number = 8 * 1024 * 1024;
+
+/**
+ * Cells that the attributes of one request's spans may take, as columns of a table. Reason: a few bytes of a span make a column, which
+ * takes some bytes for every other span of the request. Error: InvalidArguments.
+ */
+export const CELLS_MAX: number = 32 * 1024 * 1024;

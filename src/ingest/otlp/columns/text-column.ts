@@ -6,6 +6,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "../limits.ts";
+import { textOf } from "../text.ts";
 import { textVector } from "./text-vector.ts";
 
 /** Two lower-case digits a byte, the first one in the lower half. */
@@ -100,6 +101,11 @@ export class TextColumn {
     }
     this.used = used + length * count;
     this.rowCount = last;
+  }
+
+  /** The text of a row; "" where it is NULL. */
+  textAt(row: number): string {
+    return textOf(this.bytes, this.offsets[row] as number, this.offsets[row + 1] as number);
   }
 
   /** The rows; borrows the memory. What is no UTF-8 becomes U+FFFD. */
