@@ -3,7 +3,7 @@ import { Counter, Histogram } from "prom-client";
 import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 
 /** The protocols of logs. */
-export type LogProtocol = "ingest" | "elasticsearch" | "splunk";
+export type LogProtocol = "ingest" | "elasticsearch" | "splunk" | "otlp";
 
 /** See the file header. */
 export class LogMetrics {

@@ -6,7 +6,7 @@ import { STRATEGIES, type Strategy } from "../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp.ts";
+import type { OtlpSignal, OtlpWrite } from "./otlp.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = {
@@ -38,10 +38,11 @@ export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
       if (!isTableName(physicalTable)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${physicalTable}`);
       const { autoCreate, tableOptions } = writeOptionsOf(hints, options, "physical", SEMANTICS);
       const { schemas } = options.db;
-      return (body) => {
+      const decode = (body: Uint8Array): OtlpWrite => {
         const result = decoders.of(database).decode(body, { ...labels, database, physicalTable, schemas, acceptsTable: isTableName });
         return { result, options: { autoCreate, tableOptions, physicalTable, optionsOfTables: result.tableOptions } };
       };
+      return { kind: "decoded", decode };
     },
   };
 }

@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../ingest/otlp/decode.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp.ts";
+import type { OtlpSignal, OtlpWrite } from "./otlp.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const DEFAULT_TABLE = "opentelemetry_traces";
@@ -38,7 +38,7 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
       }
       const semantics = { "greptime.semantic.signal_type": "trace", "greptime.semantic.source": "opentelemetry" };
       writeOptionsOf(hints, options, "trace", semantics); // Refuses hints before the body is read.
-      return (body) => {
+      const decode = (body: Uint8Array): OtlpWrite => {
         const result = decoders.of(database).decode(body, { database, table, model, schemas: options.db.schemas });
         const ofModel: Record<string, string> =
           model === "v0"
@@ -66,6 +66,7 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
           },
         };
       };
+      return { kind: "decoded", decode };
     },
   };
 }

@@ -5,6 +5,8 @@ import type { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import type { FailureLog } from "./errors.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
 import { influxRoutes } from "./influx.ts";
+import type { LogDoor } from "./log-door.ts";
+import { LogMetrics } from "./log-metrics.ts";
 import { logRoutes } from "./log-routes.ts";
 import { lokiRoutes } from "./loki.ts";
 import { opentsdbRoutes } from "./opentsdb.ts";
@@ -20,12 +22,13 @@ export function writeRoutes(
   failures: FailureLog,
   pipelines: PipelineStore | undefined,
 ): readonly Route[] {
+  const door: LogDoor = { options, metrics: new LogMetrics(options.metrics), store: pipelines };
   return [
     ...influxRoutes(options, metrics),
     ...lokiRoutes(options),
     ...opentsdbRoutes(options),
-    ...otlpRoutes(options),
+    ...otlpRoutes(door),
     ...prometheusWriteRoutes(options, metrics, failures),
-    ...logRoutes(options, pipelines),
+    ...logRoutes(door),
   ];
 }
