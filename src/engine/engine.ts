@@ -358,6 +358,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
+  rolesOf(database: string, table: string): Pick<TableSchema, "engine" | "options"> | undefined {
+    return this.schemas.schema(database, table);
+  }
+
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {

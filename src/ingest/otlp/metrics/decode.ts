@@ -24,7 +24,8 @@ import { type Target, type TargetParts, Targets } from "./targets.ts";
 /** Where points go, and how. */
 export interface MetricOptions extends MetricLabelOptions {
   readonly database: string;
-  readonly physicalTable: string;
+  /** Undefined: every metric is an ordinary table. */
+  readonly physicalTable: string | undefined;
   readonly schemas: SchemaLookup;
   /** Whether a metric may be a table; points of others are rejected. */
   acceptsTable(name: string): boolean;
@@ -86,7 +87,7 @@ export class MetricDecoder implements Visitor {
     this.tableOptions = new Map();
     this.walk.walk(this);
     return {
-      batch: { dictionary, tables: this.rows.writes(options.physicalTable) },
+      batch: { dictionary, tables: this.rows.writes(options.physicalTable, dictionary) },
       rowCount: this.rows.rowCount,
       rejected: this.rejected,
       tableOptions: this.tableOptions,
