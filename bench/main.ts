@@ -11,7 +11,7 @@ import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
 import { runPush } from "./macro/push-bench.ts";
-import type { PushProtocol } from "./macro/push-loader.ts";
+import { PUSH_PROTOCOLS, type PushProtocol } from "./macro/push-loader.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
@@ -32,6 +32,12 @@ const RESULTS = join(import.meta.dir, "results");
 /** Lines of logs, unless there are fewer rows. */
 const LOG_LINES_MAX = 1_000_000;
 const EXIT_USAGE = 2;
+/** What the commands that push send. */
+const PUSHED: Readonly<Partial<Record<Options["command"], readonly PushProtocol[]>>> = {
+  loki: ["loki", "loki-json"],
+  opentsdb: ["opentsdb"],
+  otlp: PUSH_PROTOCOLS.filter((name) => name.startsWith("otlp")),
+};
 
 /** Runs one command line and returns the exit status. */
 async function main(args: readonly string[]): Promise<number> {
@@ -77,8 +83,8 @@ async function measureScale(options: Options, workDirectory: string, progress: P
 /** Runs the chosen parts and returns the pieces of the result. */
 async function measure(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
   const { command } = options;
-  if (command === "loki" || command === "opentsdb") {
-    const protocols: readonly PushProtocol[] = command === "loki" ? ["loki", "loki-json"] : ["opentsdb"];
+  const protocols = PUSHED[command];
+  if (protocols !== undefined) {
     const { rowsPerBatch, connections, runs, dataset } = options;
     const target = varveTarget(options.durabilities[0] ?? "always", options.settings, { threads: options.threads[0] });
     return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];

@@ -21,6 +21,7 @@ Examples:
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
   bun bench remote-write --threads 1,2         Prometheus remote write beside VictoriaMetrics, 2,000 samples a request
   bun bench remote-write --minutes 60          100,000 series for an hour, a sample each every 15 s: memory, bytes a sample
+  bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
   bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, starts
@@ -28,7 +29,7 @@ Examples:
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb |
+  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | otlp |
              remote-write | logs | micro] [options]
 
 Options:
@@ -78,6 +79,7 @@ export const COMMANDS = [
   "loki",
   "opentsdb",
   "remote-write",
+  "otlp",
   "logs",
   "micro",
 ] as const;

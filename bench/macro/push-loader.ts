@@ -7,10 +7,21 @@
 import { parseArgs } from "node:util";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { compress } from "snappyjs";
+import { logsBody, logsJson, metricsBody, tracesBody } from "./otlp-bodies.ts";
 import { percentile } from "./statistics.ts";
 
 /** What is pushed. */
-export const PUSH_PROTOCOLS = ["loki", "loki-json", "opentsdb"] as const;
+export const PUSH_PROTOCOLS = [
+  "loki",
+  "loki-json",
+  "opentsdb",
+  "otlp-metrics",
+  "otlp-metrics-gzip",
+  "otlp-logs",
+  "otlp-logs-gzip",
+  "otlp-logs-json",
+  "otlp-traces",
+] as const;
 
 /** One of them. */
 export type PushProtocol = (typeof PUSH_PROTOCOLS)[number];
@@ -55,7 +66,17 @@ function runsOf(first: number, count: number): { readonly stream: number; readon
   }));
 }
 
+const OTLP = "/v1/otlp/v1";
+const PROTOBUF = { "content-type": "application/x-protobuf" } as const;
+const GZIP = { ...PROTOBUF, "content-encoding": "gzip" } as const;
+
 const PUSHING: Readonly<Record<PushProtocol, Pushing>> = {
+  "otlp-metrics": { path: `${OTLP}/metrics`, headers: PROTOBUF, body: metricsBody },
+  "otlp-metrics-gzip": { path: `${OTLP}/metrics`, headers: GZIP, body: (first, count) => gzipped(metricsBody(first, count)) },
+  "otlp-logs": { path: `${OTLP}/logs`, headers: PROTOBUF, body: logsBody },
+  "otlp-logs-gzip": { path: `${OTLP}/logs`, headers: GZIP, body: (first, count) => gzipped(logsBody(first, count)) },
+  "otlp-logs-json": { path: `${OTLP}/logs`, headers: { "content-type": "application/json" }, body: logsJson },
+  "otlp-traces": { path: `${OTLP}/traces`, headers: { ...PROTOBUF, "x-greptime-pipeline-name": "greptime_trace_v1" }, body: tracesBody },
   loki: {
     path: "/v1/loki/api/v1/push",
     headers: { "content-type": "application/x-protobuf" },
@@ -97,6 +118,10 @@ const PUSHING: Readonly<Record<PushProtocol, Pushing>> = {
     },
   },
 };
+
+function gzipped(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return Bun.gzipSync(body, { level: 1 });
+}
 
 /** Sends `rows` rows in batches of `batch`. */
 async function push(url: string, protocol: PushProtocol, rows: number, batch: number, connections: number): Promise<PushReport> {

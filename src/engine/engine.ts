@@ -15,7 +15,7 @@ import type { AdminOperations } from "../query/query-context.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
-import type { SchemaChange, TableDefinition } from "../table/schema.ts";
+import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import type { CompactionTotals } from "./compactor.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -114,6 +114,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   onlyFieldOf(database: string, table: string): string | undefined {
     return this.parts.inForce.onlyFieldOf(database, table);
+  }
+
+  rolesOf(database: string, table: string): Pick<TableSchema, "engine" | "options"> | undefined {
+    return this.parts.schemas.schema(database, table);
   }
 
   // ---- Writer ----

@@ -242,7 +242,8 @@ export class WritePath {
         const refused = tableMissing(database, write.table, options);
         if (refused !== undefined) throw refused;
         const template = this.parts.tables.databaseOptions(database);
-        const definition = newTable(database, write, dictionary, tagNames, templated(options.tableOptions, template));
+        const own = { ...options.tableOptions, ...options.optionsOfTables?.get(write.table) };
+        const definition = newTable(database, write, dictionary, tagNames, templated(own, template));
         growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;

@@ -6,7 +6,7 @@
  */
 import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { TimeVector, Vector } from "../column/vector.ts";
-import type { ColumnDefinition, SemanticType } from "./schema.ts";
+import type { ColumnDefinition, SemanticType, TableSchema } from "./schema.ts";
 import type { SeriesDictionary } from "./series-dictionary.ts";
 
 /** New values of one field column. */
@@ -53,7 +53,7 @@ export interface WriteOptions {
   readonly autoCreate: boolean;
   /** Options of tables created on the way, e.g. `merge_mode`. */
   readonly tableOptions: Readonly<Record<string, string>>;
-  /** Options of single logical tables created on the way, which add to `tableOptions`. */
+  /** Options of single tables created on the way, which add to `tableOptions`. */
   readonly optionsOfTables?: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
   readonly physicalTable?: string;
@@ -76,6 +76,8 @@ export interface SchemaLookup {
   columnOf(database: string, table: string, column: string): KnownColumn | undefined;
   /** Name of the field of a table that has exactly one, for protocols of one value a point. Absent: as if no table had. */
   onlyFieldOf?(database: string, table: string): string | undefined;
+  /** Engine and options of a table, or undefined when it does not exist. Absent: as if no table did. */
+  rolesOf?(database: string, table: string): Pick<TableSchema, "engine" | "options"> | undefined;
 }
 
 /** Takes batches of rows. Implemented by the engine and by ingest threads. */

@@ -12,7 +12,7 @@ import { DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
-import { onlyFieldOf } from "../../table/schema.ts";
+import { onlyFieldOf, type TableSchema } from "../../table/schema.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
 import { Expiry } from "../expiry.ts";
 import { type LoggedBatch, WritePath } from "../write-path.ts";
@@ -93,6 +93,10 @@ export class IngestThread implements RowWriter, SchemaLookup {
   onlyFieldOf(database: string, table: string): string | undefined {
     const found = this.tables.find(database, table);
     return found === undefined ? undefined : onlyFieldOf(found.schema);
+  }
+
+  rolesOf(database: string, table: string): Pick<TableSchema, "engine" | "options"> | undefined {
+    return this.tables.schema(database, table);
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * Attributes and values as the JSON text that Varve keeps (column/json-text.ts): compact, keys sorted by code point, of
- * equal keys the last. Bytes go to bytes; strings are made for numbers and for text beyond ASCII only.
+ * equal keys the last. Bytes go to bytes; strings are made for numbers only. That texts are UTF-8 is for the column to check.
  *
  * Binary values become base64 as in OTLP's own JSON, numbers that JSON does not have become null.
  */
@@ -8,12 +8,25 @@ import { floatText } from "../../column/retype-text.ts";
 import { field, ProtoError, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "./any-value.ts";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
-import { textOf } from "./text.ts";
 
 const encoder = new TextEncoder();
 const ITEM = field(1, Wire.bytes);
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const STRING = field(1, Wire.bytes);
+
+/** Bytes escaped at a time, so that room for the longest escapes is never much. */
+const PIECE_BYTES = 1024;
+const ESCAPED_BYTES_MAX = 6;
+/** What stands for a byte: 0 = itself, a letter = a backslash and it. */
+const CONTROL = 1;
+const LINE_END = 2;
+const ESCAPES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0xe2) return LINE_END;
+  if (byte === QUOTE || byte === 0x5c) return byte;
+  if (byte >= 0x20) return 0;
+  return "\b\f\n\r\t".includes(String.fromCharCode(byte)) ? JSON.stringify(String.fromCharCode(byte)).charCodeAt(2) : CONTROL;
+});
 
 /** A buffer of JSON text. */
 export class JsonSink {
@@ -54,6 +67,13 @@ export class JsonSink {
   /** The `AnyValue` at `[start, end)`. @throws ProtoError */
   value(start: number, end: number, depth = 0): void {
     if (depth > VALUE_DEPTH_MAX) throw new ProtoError(`values nest more than ${VALUE_DEPTH_MAX} levels deep`, start);
+    const { bytes } = this.reader;
+    // Nearly all values are short strings: one field, its length in one byte.
+    const length = end - start - 2;
+    if (length >= 0 && length < 0x80 && bytes[start] === STRING && bytes[start + 1] === length) {
+      this.text(bytes, start + 2, end);
+      return;
+    }
     const value = (this.values[depth] ??= new AnyValue());
     value.read(this.reader, start, end);
     this.any(value, depth);
@@ -88,35 +108,55 @@ export class JsonSink {
     }
   }
 
-  /** A string. */
+  /** A string out of UTF-8; bytes that are none are copied as they are. */
   text(source: Uint8Array, start: number, end: number): void {
-    this.reserve(end - start + 2);
-    const { bytes } = this;
-    let to = this.used;
-    bytes[to++] = QUOTE;
-    for (let at = start; at < end; at++) {
-      const byte = source[at] as number;
-      if (byte < 0x20 || byte >= 0x80 || byte === QUOTE || byte === 0x5c) {
-        this.string(textOf(source, start, end));
-        return;
-      }
-      bytes[to++] = byte;
+    this.byte(QUOTE);
+    for (let at = start; at < end; ) {
+      const stop = Math.min(end, at + PIECE_BYTES);
+      this.reserve((stop - at) * ESCAPED_BYTES_MAX);
+      at = this.piece(source, at, stop, end);
     }
-    bytes[to++] = QUOTE;
-    this.used = to;
+    this.byte(QUOTE);
   }
 
   /** A string. */
   string(text: string): void {
-    const json = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-    this.reserve(json.length * 3);
-    this.used += encoder.encodeInto(json, this.bytes.subarray(this.used)).written;
+    const bytes = encoder.encode(text);
+    this.text(bytes, 0, bytes.length);
   }
 
   /** Text of ASCII characters as it is. */
   ascii(text: string): void {
     this.reserve(text.length);
-    for (let i = 0; i < text.length; i++) this.bytes[this.used++] = text.charCodeAt(i);
+    const { bytes } = this;
+    let to = this.used;
+    for (let i = 0; i < text.length; i++) bytes[to++] = text.charCodeAt(i);
+    this.used = to;
+  }
+
+  /** Escapes `source[start, stop)` of a text up to `end`: as `JSON.stringify`, and the two line ends that JavaScript once took for its own. */
+  private piece(source: Uint8Array, start: number, stop: number, end: number): number {
+    const { bytes } = this;
+    let to = this.used;
+    let at = start;
+    while (at < stop) {
+      const byte = source[at++] as number;
+      const escape = ESCAPES[byte] as number;
+      if (escape === 0) bytes[to++] = byte;
+      else if (escape === LINE_END) {
+        const last = source[at + 1] as number;
+        if (at + 1 < end && source[at] === 0x80 && (last === 0xa8 || last === 0xa9)) {
+          to = putAscii(bytes, to, last === 0xa8 ? "\\u2028" : "\\u2029");
+          at += 2;
+        } else bytes[to++] = byte;
+      } else if (escape === CONTROL) to = putAscii(bytes, to, `\\u00${byte.toString(16).padStart(2, "0")}`);
+      else {
+        bytes[to++] = 0x5c;
+        bytes[to++] = escape;
+      }
+    }
+    this.used = to;
+    return at;
   }
 
   private array(start: number, end: number, depth: number): void {
@@ -153,7 +193,8 @@ export class JsonSink {
     nested.count = base;
   }
 
-  private byte(byte: number): void {
+  /** One byte as it is. */
+  byte(byte: number): void {
     this.reserve(1);
     this.bytes[this.used++] = byte;
   }
@@ -165,6 +206,11 @@ export class JsonSink {
     grown.set(this.bytes.subarray(0, this.used));
     this.bytes = grown;
   }
+}
+
+function putAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + text.length;
 }
 
 /** `bytes[start, end)` in base64. */

@@ -12,13 +12,13 @@ const BOOLEAN_KEYS: ReadonlySet<string> = new Set([
   "compaction.twcs.fallback_to_local",
   "compaction.twcs.remote_compaction",
   "compaction.override",
-  "otlp_metric_compat",
 ]);
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   merge_mode: ["last_row", "last_non_null"],
   sst_format: ["flat", "primary_key"],
   "compaction.type": ["twcs"],
   "memtable.type": ["bulk", "time_series", "partition_tree"],
+  otlp_metric_compat: ["prom", "legacy"],
 };
 const DURATION_KEYS: ReadonlySet<string> = new Set(["compaction.twcs.time_window", "auto_flush_interval"]);
 const OTHER_TABLE_KEYS: ReadonlySet<string> = new Set([

@@ -45,6 +45,8 @@ export interface LogsWritten {
   readonly affected: readonly number[];
   /** Why a group was not written; others may have been. */
   readonly failure: DbError | undefined;
+  /** Rows that failed in the pipeline and were left out. */
+  readonly failedCount: number;
 }
 
 /** Writes items. @throws DbError when they cannot be decoded or a row fails: then nothing is written */
@@ -54,7 +56,7 @@ export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: Log
   const written = new Map<number, WriteResult>();
   return decodedAndWritten(async () => {
     await options.db.admit(exchange.signal);
-    const groups = groupsOf(exchange, logDoor, write);
+    const { groups, failedCount } = groupsOf(exchange, logDoor, write);
     const outcomes = await Promise.allSettled(
       groups.map(async (group, index) => written.get(index) ?? writeGroup(group, exchange, options, write)),
     );
@@ -67,7 +69,7 @@ export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: Log
     const affected = [...written].sort(([a], [b]) => a - b).map(([, { rowCount }]) => rowCount);
     const rowCount = affected.reduce((sum, count) => sum + count, 0);
     metrics.wrote(write.protocol, databaseLabel(exchange, logDoor), rowCount);
-    return { affected, failure };
+    return { affected, failure, failedCount };
   });
 }
 
@@ -86,7 +88,11 @@ function writeGroup(group: PipelineGroup, exchange: Exchange, options: IngestSer
 }
 
 /** Runs the pipeline. @throws DbError InvalidArguments */
-function groupsOf(exchange: Exchange, { options, metrics }: LogDoor, write: LogWrite): readonly PipelineGroup[] {
+function groupsOf(
+  exchange: Exchange,
+  { options, metrics }: LogDoor,
+  write: LogWrite,
+): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
   const { pipeline, maxNestedLevels } = write;
   let filtered = 0;
   let failed = 0;
@@ -113,7 +119,7 @@ function groupsOf(exchange: Exchange, { options, metrics }: LogDoor, write: LogW
   for (const { batch } of groups) for (const { table } of batch.tables) checkTable(table);
   if (filtered > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
   if (failed > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
-  return groups;
+  return { groups, failedCount: failed };
 }
 
 /** @throws DbError InvalidArguments */

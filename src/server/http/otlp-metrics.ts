@@ -2,19 +2,23 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { MetricDecoder } from "../../ingest/otlp/decode.ts";
+import { decodeLegacy } from "../../ingest/otlp/metrics/legacy.ts";
+import { COMPAT_OPTION, isLegacy } from "../../ingest/otlp/metrics/legacy-mode.ts";
 import { STRATEGIES, type Strategy } from "../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp-signal.ts";
+import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = {
-  otlp_metric_compat: "prom",
+  [COMPAT_OPTION]: "prom",
   "greptime.semantic.signal_type": "metric",
   "greptime.semantic.source": "opentelemetry",
   "greptime.semantic.metric.metadata_quality": "declared",
 } as const;
+/** Of tables that the older way makes beside those that are there, such as that of a histogram's sum. */
+const LEGACY_OPTIONS = { comment: "Created on insertion" } as const;
 const PREFIX = "x-greptime-otlp-metric-";
 
 /** The metrics of one thread. */
@@ -34,14 +38,25 @@ export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
         promoted: listOf(headers.get(`${PREFIX}promote-resource-attrs`)),
         promoteScope: isTruthy(headers.get(`${PREFIX}promote-scope-attrs`)),
       };
+      const isLogical = options.prometheus.metricEngine;
       const physicalTable = hints.get("physical_table") || DEFAULT_PHYSICAL_TABLE;
       if (!isTableName(physicalTable)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${physicalTable}`);
-      const { autoCreate, tableOptions } = writeOptionsOf(hints, options, "physical", SEMANTICS);
+      const writeOptions = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", SEMANTICS);
       const { schemas } = options.db;
-      return (body) => {
-        const result = decoders.of(database).decode(body, { ...labels, database, physicalTable, schemas, acceptsTable: isTableName });
-        return { result, options: { autoCreate, tableOptions, physicalTable, optionsOfTables: result.tableOptions } };
+      const decode = (body: Uint8Array): OtlpWrite => {
+        if (isLegacy(body, database, schemas)) {
+          return { result: decodeLegacy(body, { acceptsTable: isTableName }), options: { ...writeOptions, tableOptions: LEGACY_OPTIONS } };
+        }
+        const result = decoders.of(database).decode(body, {
+          ...labels,
+          database,
+          physicalTable: isLogical ? physicalTable : undefined,
+          schemas,
+          acceptsTable: isTableName,
+        });
+        return { result, options: { ...writeOptions, ...(isLogical ? { physicalTable } : {}), optionsOfTables: result.tableOptions } };
       };
+      return { kind: "decoded", decode };
     },
   };
 }

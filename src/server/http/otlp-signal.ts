@@ -3,6 +3,7 @@ import type { RequestName } from "../../ingest/otlp/json.ts";
 import type { OtlpResult } from "../../ingest/otlp/types.ts";
 import type { WriteBatch, WriteOptions } from "../../table/write-batch.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Route } from "./router.ts";
 import type { WriteDoor } from "./write-door.ts";
 
 /** A decoded request and how it is written. */
@@ -23,6 +24,23 @@ export interface OtlpSignal {
   readonly request: RequestName;
   /** Name of the count in a partial success in JSON. */
   readonly rejectedName: string;
-  /** Reads the headers, before the body is read; what it returns decodes the body. @throws DbError */
-  open(exchange: Exchange, door: WriteDoor): (body: Uint8Array) => OtlpWrite;
+  /** Reads the headers, before the body is read; what it returns takes the body. @throws DbError */
+  open(exchange: Exchange, door: WriteDoor): OtlpPath | Promise<OtlpPath>;
+  /** Whether an ingest thread serves a request by itself; absent: always. */
+  readonly isServedHere?: Route["isServedHere"] & {};
 }
+
+/** What became of a request. */
+export interface OtlpOutcome {
+  readonly rowCount: number;
+  readonly rejectedCount: number;
+  readonly message: string;
+}
+
+/** Reads the request in protobuf. @throws DbError InvalidArguments when the body is no request */
+export type ReadRequest = <T>(read: (protobuf: Uint8Array) => T) => T;
+
+/** How a body is taken: decoded to a batch, or by a writer of its own that reads the request whenever it needs it. */
+export type OtlpPath =
+  | { readonly kind: "decoded"; readonly decode: (body: Uint8Array) => OtlpWrite }
+  | { readonly kind: "whole"; readonly write: (read: ReadRequest) => Promise<OtlpOutcome> };

@@ -2,8 +2,9 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../ingest/otlp/decode.ts";
+import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
-import type { OtlpSignal } from "./otlp-signal.ts";
+import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
 import { isTableName, writeOptionsOf } from "./write-door.ts";
 
 const DEFAULT_TABLE = "opentelemetry_traces";
@@ -11,7 +12,8 @@ const MODELS: Readonly<Record<string, TraceModel>> = { greptime_trace_v0: "v0", 
 
 /** The traces of one thread. */
 export function otlpTraces(options: IngestServerOptions): OtlpSignal {
-  const decoder = new TraceDecoder();
+  const decoders = new LineDecoders(() => new TraceDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
   return {
     name: "traces",
     request: "TracesRequest",
@@ -36,8 +38,8 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
       }
       const semantics = { "greptime.semantic.signal_type": "trace", "greptime.semantic.source": "opentelemetry" };
       writeOptionsOf(hints, options, "trace", semantics); // Refuses hints before the body is read.
-      return (body) => {
-        const result = decoder.decode(body, { database, table, model, schemas: options.db.schemas });
+      const decode = (body: Uint8Array): OtlpWrite => {
+        const result = decoders.of(database).decode(body, { database, table, model, schemas: options.db.schemas });
         const ofModel: Record<string, string> =
           model === "v0"
             ? semantics
@@ -64,6 +66,7 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
           },
         };
       };
+      return { kind: "decoded", decode };
     },
   };
 }

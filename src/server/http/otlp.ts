@@ -14,11 +14,12 @@ import { OtlpJsonError, protobufOfJson } from "../../ingest/otlp/json.ts";
 import { databaseExists } from "./context.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import type { Exchange } from "./exchange.ts";
+import type { LogDoor } from "./log-door.ts";
 import { UNKNOWN_DATABASE } from "./http-metrics.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { otlpLogs } from "./otlp-logs.ts";
 import { otlpMetrics } from "./otlp-metrics.ts";
-import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
+import type { OtlpSignal } from "./otlp-signal.ts";
 import { otlpTraces } from "./otlp-traces.ts";
 import { JSON_TYPE, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
@@ -32,9 +33,10 @@ interface SignalMetrics {
 }
 
 /** The routes of this file, which any thread serves. */
-export function otlpRoutes(options: IngestServerOptions): readonly Route[] {
+export function otlpRoutes(door: LogDoor): readonly Route[] {
+  const { options } = door;
   const registers = [options.metrics.registry];
-  return [otlpMetrics(options), otlpTraces(options), otlpLogs(options)].map((signal): Route => {
+  return [otlpMetrics(options), otlpTraces(options), otlpLogs(door)].map((signal): Route => {
     const { name } = signal;
     const metrics: SignalMetrics = {
       rows: new Counter({ name: `greptime_frontend_otlp_${name}_rows`, help: `rows of OTLP ${name}`, labelNames: ["db"], registers }),
@@ -47,8 +49,12 @@ export function otlpRoutes(options: IngestServerOptions): readonly Route[] {
       }),
     };
     const take = async (exchange: Exchange): Promise<Reply> => timed(exchange, options, signal, metrics);
-    return { path: `/v1/otlp/v1/${name}`, methods: { POST: take }, errors: "plain" };
+    return { path: `/v1/otlp/v1/${name}`, methods: { POST: take }, errors: "plain", ...servedHere(signal) };
   });
+}
+
+function servedHere({ isServedHere }: OtlpSignal): Pick<Route, "isServedHere"> {
+  return isServedHere === undefined ? {} : { isServedHere };
 }
 
 async function timed(exchange: Exchange, options: IngestServerOptions, signal: OtlpSignal, metrics: SignalMetrics): Promise<Reply> {
@@ -63,13 +69,18 @@ async function timed(exchange: Exchange, options: IngestServerOptions, signal: O
 async function take(exchange: Exchange, options: IngestServerOptions, signal: OtlpSignal, metrics: SignalMetrics): Promise<Reply> {
   const { db } = options;
   const door = openDoor(exchange, db);
-  const decode = signal.open(exchange, door);
+  const path = await signal.open(exchange, door);
   const isJson = isJsonType(exchange.request.headers.get("content-type"));
   const sent = await doorBody(exchange, options, true);
   if (!(sent instanceof Uint8Array)) return sent;
+  if (path.kind === "whole") {
+    const outcome = await path.write((read) => decoded(() => read(isJson ? protobufOfJson(sent, signal.request) : sent)));
+    metrics.rows.inc({ db: exchange.database }, outcome.rowCount);
+    return success(outcome.rejectedCount, outcome.message, isJson, signal);
+  }
   return decodedAndWritten(async () => {
     await db.admit(exchange.signal);
-    const write = decoded(sent, isJson, signal, decode);
+    const write = decoded(() => path.decode(isJson ? protobufOfJson(sent, signal.request) : sent));
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
     const { rowCount, rejected } = write.result;
     if (rowCount > 0) await db.write(write.result.batch, door.session, write.options);
@@ -86,9 +97,10 @@ function isJsonType(type: string | null): boolean {
   return type !== null && /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-function decoded(sent: Uint8Array, isJson: boolean, signal: OtlpSignal, decode: (body: Uint8Array) => OtlpWrite): OtlpWrite {
+/** Runs a decoder. @throws DbError InvalidArguments when the body is no request */
+function decoded<T>(decode: () => T): T {
   try {
-    return decode(isJson ? protobufOfJson(sent, signal.request) : sent);
+    return decode();
   } catch (error) {
     if (!(error instanceof ProtoError || error instanceof OtlpJsonError)) throw error;
     throw new DbError(StatusCode.InvalidArguments, `Failed to decode OTLP request: ${error.message}`, { cause: error });

@@ -27,7 +27,7 @@ export function writeRoutes(
     ...influxRoutes(options, metrics),
     ...lokiRoutes(door),
     ...opentsdbRoutes(options),
-    ...otlpRoutes(options),
+    ...otlpRoutes(door),
     ...prometheusWriteRoutes(door, metrics, failures),
     ...logRoutes(door),
   ];

@@ -1,24 +1,26 @@
 /**
  * OTLP logs to a `WriteBatch` (contract ingest.md 4.4).
  *
- *   request ─► RequestWalk ─► where the parts of a record stand ─► cells of its columns
+ *   request ─► RequestWalk ─► where the parts of a record stand ─► LogRows: bytes of texts, JSON text, hexadecimal digits
  *
- * Attributes become JSON text byte by byte; those of a resource and of a scope once for all of their records.
+ * Attributes become JSON text byte by byte; those of a resource and of a scope once for all of their records. No string a value.
  */
 import { FIELD_TEXT_BYTES_MAX } from "../../../base/limits.ts";
-import { type DataType, INT64, UNITS_PER_SECOND } from "../../../column/data-type.ts";
+import { type DataType, INT64 } from "../../../column/data-type.ts";
 import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
-import { type FieldCells, RowCollector, tagKey } from "../../../table/row-collector.ts";
+import { tagKey } from "../../../table/row-collector.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { SchemaLookup } from "../../../table/write-batch.ts";
 import { AnyValue, Attributes, Kind } from "../any-value.ts";
 import { JsonSink } from "../json-sink.ts";
 import { RequestWalk, type Scope, type Visitor } from "../scope.ts";
-import { hexOf, setHex, setText, textOf } from "../text.ts";
+import { hexOf, textOf } from "../text.ts";
 import { type OtlpResult, Rejected } from "../types.ts";
 import { LOG_COLUMNS, type LogPlan, logPlanOf } from "./columns.ts";
+import { ExtraColumns } from "./extra-columns.ts";
 import { type Extracted, extracted } from "./extract-keys.ts";
+import { C, LogRows } from "./rows.ts";
 
 /** Where records go, and how. */
 export interface LogOptions {
@@ -39,25 +41,12 @@ const FLAGS = field(8, Wire.fixed32);
 const TRACE_ID = field(9, Wire.bytes);
 const SPAN_ID = field(10, Wire.bytes);
 
-/** Places of columns in `LogPlan.columns`. */
-const C = {
-  traceId: 0,
-  spanId: 1,
-  severityText: 2,
-  severityNumber: 3,
-  body: 4,
-  attributes: 5,
-  flags: 6,
-  scopeName: 7,
-  scopeVersion: 8,
-  scopeAttributes: 9,
-  scopeUrl: 10,
-  resourceAttributes: 11,
-  resourceUrl: 12,
-} as const;
-
 const NONE: ReadonlyMap<string, Extracted> = new Map();
-const NANOS_MAX = 2n ** 63n - 1n;
+/** Upper halves from here on are beyond the times that 64 bits hold. */
+const TIME_HIGH_END = 0x8000_0000;
+/** Records of fewer bytes have no text that is too long: a byte of them becomes at most ten. */
+const LONG_RECORD_BYTES: number = FIELD_TEXT_BYTES_MAX / 16;
+const EMPTY = new Uint8Array(0);
 
 /** Text that stands in a buffer of its own. */
 type Text = Uint8Array;
@@ -66,6 +55,9 @@ type Text = Uint8Array;
 export class LogDecoder implements Visitor {
   private readonly reader: ProtoReader = new ProtoReader();
   private readonly walk: RequestWalk = new RequestWalk(this.reader);
+  private readonly rows: LogRows = new LogRows(this.reader);
+  private readonly extra: ExtraColumns = new ExtraColumns();
+  /** For what is no attribute of a record: attributes of resources and scopes, bodies that are no text. */
   private readonly json: JsonSink = new JsonSink(this.reader);
   private readonly dictionary: SeriesDictionary = new SeriesDictionary();
   private readonly attributes: Attributes = new Attributes();
@@ -73,31 +65,30 @@ export class LogDecoder implements Visitor {
   private rejected: Rejected = new Rejected();
   private plan: LogPlan = { exists: false, timeUnit: "nanosecond", columns: [] };
   private options: LogOptions | undefined;
-  private rows: RowCollector = new RowCollector("", "nanosecond");
-  private cells: (FieldCells | undefined)[] = [];
-  private unitNanos = 1n;
   /** Columns of the plan that are tags, other than the scope's name. */
   private otherTags: number[] = [];
   private extractedTypes: Map<string, DataType> = new Map();
   // What belongs to a resource and to a scope.
-  private resourceText: Text = new Uint8Array(0);
-  private resourceUrl: Text = new Uint8Array(0);
+  private resourceText: Text = EMPTY;
+  private resourceUrl: Text = EMPTY;
   private resourceTags: ReadonlyMap<string, Extracted> = NONE;
-  private scopeText: Text = new Uint8Array(0);
+  private scopeText: Text = EMPTY;
   private scopeName: Text | undefined;
-  private scopeVersion: Text = new Uint8Array(0);
-  private scopeUrl: Text = new Uint8Array(0);
+  private scopeVersion: Text = EMPTY;
+  private scopeUrl: Text = EMPTY;
   private scopeTags: ReadonlyMap<string, Extracted> = NONE;
   private scopeKey = -1;
   // Where the parts of a record stand.
   private readonly from: Uint32Array = new Uint32Array(5);
   private readonly to: Uint32Array = new Uint32Array(5);
+  private timeLow = 0;
+  private timeHigh = 0;
   private severity = 0;
   private flags = 0;
 
   /** Bytes that are kept for the next request, nearly. */
   get memoryBytes(): number {
-    return this.dictionary.memoryBytes + this.json.bytes.byteLength;
+    return this.dictionary.memoryBytes + this.json.bytes.byteLength + this.rows.byteSize;
   }
 
   /**
@@ -114,13 +105,14 @@ export class LogDecoder implements Visitor {
     this.extractedTypes = new Map();
     const plan = logPlanOf(options.schemas, options.database, options.table);
     this.plan = plan;
-    this.unitNanos = 1_000_000_000n / BigInt(UNITS_PER_SECOND[plan.timeUnit]);
-    this.rows = new RowCollector(options.table, plan.timeUnit);
-    this.cells = plan.columns.map(({ name, type, isTag }) => (isTag ? undefined : this.rows.field(name, type)));
+    this.rows.reset(body.length);
+    this.extra.reset();
     this.otherTags = plan.columns.flatMap(({ isTag }, i) => (isTag && i !== C.scopeName ? [i] : []));
     this.walk.walk(this);
+    this.shareScope();
+    const tables = this.rows.writes(options.table, plan.timeUnit, plan.columns, this.extra, this.shape());
     return {
-      batch: { dictionary: this.dictionary, tables: this.rows.writes(this.shape()) },
+      batch: { dictionary: this.dictionary, tables },
       rowCount: this.rows.rowCount,
       rejected: this.rejected,
     };
@@ -128,6 +120,7 @@ export class LogDecoder implements Visitor {
 
   /** Called by the walk. */
   resource(scope: Scope): void {
+    this.shareScope();
     const { extractKeys } = this.opened();
     this.resourceTags = extractKeys.length === 0 ? NONE : extracted(this.reader, scope.attributes, extractKeys);
     this.resourceText = this.jsonOf(scope.attributes);
@@ -136,6 +129,7 @@ export class LogDecoder implements Visitor {
 
   /** Called by the walk. */
   scope(scope: Scope): void {
+    this.shareScope();
     const { extractKeys, table } = this.opened();
     const { bytes } = this.reader;
     this.scopeTags = extractKeys.length === 0 ? NONE : extracted(this.reader, scope.attributes, extractKeys);
@@ -151,45 +145,53 @@ export class LogDecoder implements Visitor {
 
   /** Called by the walk. */
   record(start: number, end: number): void {
-    const time = this.read(start, end);
-    if (time > NANOS_MAX) {
+    this.read(start, end);
+    if (this.timeHigh >= TIME_HIGH_END) {
+      const time = (BigInt(this.timeHigh) << 32n) | BigInt(this.timeLow);
       this.rejected.add(`the time ${time} is beyond what 64 bits hold in nanoseconds`);
       return;
     }
-    // The body's value comes last, since its text may be made in the same buffer as the attributes'.
-    const attributes = this.jsonStart(this.attributes);
-    const bodyEnd = this.bodyText();
-    if (attributes > FIELD_TEXT_BYTES_MAX || bodyEnd > FIELD_TEXT_BYTES_MAX) {
+    const { rows, value } = this;
+    rows.attributes.sink.object(this.attributes, 0);
+    value.read(this.reader, this.from[C.body] as number, this.to[C.body] as number);
+    this.json.reset();
+    if (value.kind !== Kind.none && value.kind !== Kind.string) this.json.any(value);
+    if (end - start >= LONG_RECORD_BYTES && this.hasLongText()) {
+      rows.attributes.cut();
       this.rejected.add(`a record has a text of more than ${FIELD_TEXT_BYTES_MAX} bytes`);
       return;
     }
-    const own = this.opened().extractKeys.length === 0 ? NONE : extracted(this.reader, this.attributes, this.opened().extractKeys);
-    const key = this.scopeKey >= 0 ? this.scopeKey : this.keyOf(own, attributes);
-    this.rows.begin(this.unitNanos === 1n ? time : time / this.unitNanos, key);
-    this.put(attributes);
+    const { extractKeys } = this.opened();
+    const own = extractKeys.length === 0 ? NONE : extracted(this.reader, this.attributes, extractKeys);
+    const key = this.scopeKey >= 0 ? this.scopeKey : this.keyOf(own);
+    rows.begin(this.timeLow, this.timeHigh, key, this.severity, this.flags);
+    this.put();
     if (own.size > 0 || this.resourceTags.size > 0 || this.scopeTags.size > 0) this.putExtracted(own);
   }
 
-  /** Reads where the parts of a record stand, and gives its time. */
-  private read(start: number, end: number): bigint {
+  /** Reads the time of a record and where its parts stand. */
+  private read(start: number, end: number): void {
     const { reader, from, to, attributes } = this;
     from.fill(0);
     to.fill(0);
     attributes.count = 0;
     this.severity = 0;
     this.flags = 0;
-    let time = 0n;
-    let observed = 0n;
+    let [low, high, observedLow, observedHigh] = [0, 0, 0, 0];
     reader.at = start;
     while (reader.at < end) {
       const tag = reader.tag(end);
       switch (tag) {
-        case TIME:
-          time = reader.view.getBigUint64(reader.take(8, end), true);
+        case TIME: {
+          const at = reader.take(8, end);
+          low = reader.view.getUint32(at, true);
+          high = reader.view.getUint32(at + 4, true);
           break;
+        }
         case OBSERVED_TIME: {
           const at = reader.take(8, end);
-          if (time === 0n) observed = reader.view.getBigUint64(at, true);
+          observedLow = reader.view.getUint32(at, true);
+          observedHigh = reader.view.getUint32(at + 4, true);
           break;
         }
         case SEVERITY_NUMBER:
@@ -218,7 +220,9 @@ export class LogDecoder implements Visitor {
           reader.skip(tag, end);
       }
     }
-    return time === 0n ? observed : time;
+    const hasTime = low !== 0 || high !== 0;
+    this.timeLow = hasTime ? low : observedLow;
+    this.timeHigh = hasTime ? high : observedHigh;
   }
 
   private span(place: number, end: number): void {
@@ -228,48 +232,40 @@ export class LogDecoder implements Visitor {
     this.reader.at = stop;
   }
 
-  /** Reads the body's value, and gives how long its text is where it stands as it is. */
-  private bodyText(): number {
-    const { value } = this;
-    value.read(this.reader, this.from[C.body] as number, this.to[C.body] as number);
-    if (value.kind === Kind.string) return value.end - value.start;
-    const before = this.json.used;
-    if (value.kind !== Kind.none) this.json.any(value);
-    return this.json.used - before;
+  /** Whether a text of the record that was read is longer than a column keeps. */
+  private hasLongText(): boolean {
+    const { from, to, value, json, rows } = this;
+    const length = (place: number): number => (to[place] as number) - (from[place] as number);
+    const body = value.kind === Kind.string ? value.end - value.start : json.used;
+    const attributes = rows.attributes.sink.used - rows.attributes.start;
+    return Math.max(body, attributes, length(C.severityText), 2 * length(C.traceId), 2 * length(C.spanId)) > FIELD_TEXT_BYTES_MAX;
   }
 
-  /** Sets the cells of the row begun last. The buffer holds the attributes, then what the body was if it was no text. */
-  private put(attributesEnd: number): void {
-    const { cells, from, to, json, value } = this;
+  /** Adds the texts of the row begun last; its attributes are there. */
+  private put(): void {
+    const { rows, from, to, value, json } = this;
     const { bytes } = this.reader;
-    const traceId = cells[C.traceId];
-    if (traceId !== undefined) setHex(traceId, bytes, from[C.traceId] as number, to[C.traceId] as number);
-    const spanId = cells[C.spanId];
-    if (spanId !== undefined) setHex(spanId, bytes, from[C.spanId] as number, to[C.spanId] as number);
-    const severityText = cells[C.severityText];
-    if (severityText !== undefined) setText(severityText, bytes, from[C.severityText] as number, to[C.severityText] as number);
-    cells[C.severityNumber]?.set(this.severity);
-    cells[C.flags]?.set(this.flags);
-    const body = cells[C.body];
-    if (body !== undefined) {
-      if (value.kind === Kind.string) setText(body, bytes, value.start, value.end);
-      else if (value.kind !== Kind.none) body.setBytes(json.bytes, attributesEnd, json.used);
-    }
-    cells[C.attributes]?.setBytes(json.bytes, 0, attributesEnd);
-    putText(cells[C.scopeName], this.scopeName);
-    putText(cells[C.scopeVersion], this.scopeVersion);
-    putText(cells[C.scopeAttributes], this.scopeText);
-    putText(cells[C.scopeUrl], this.scopeUrl);
-    putText(cells[C.resourceAttributes], this.resourceText);
-    putText(cells[C.resourceUrl], this.resourceUrl);
+    rows.traceId.addHex(bytes, from[C.traceId] as number, to[C.traceId] as number);
+    rows.spanId.addHex(bytes, from[C.spanId] as number, to[C.spanId] as number);
+    rows.severityText.add(bytes, from[C.severityText] as number, to[C.severityText] as number);
+    if (value.kind === Kind.string) rows.body.add(bytes, value.start, value.end);
+    else if (value.kind === Kind.none) rows.body.addNull();
+    else rows.body.add(json.bytes, 0, json.used);
+    rows.attributes.end();
+  }
+
+  /** Gives the rows since the last scope what it and its resource say. */
+  private shareScope(): void {
+    const { scopeName, scopeVersion, scopeText, scopeUrl, resourceText, resourceUrl } = this;
+    this.rows.share([scopeName, scopeVersion, scopeText, scopeUrl, resourceText, resourceUrl]);
   }
 
   /** The key of a record's tags where they are not those of its scope alone. */
-  private keyOf(own: ReadonlyMap<string, Extracted>, attributesEnd: number): number {
+  private keyOf(own: ReadonlyMap<string, Extracted>): number {
     const { options, plan } = this;
     const tags = new Map<string, string>();
     if (plan.columns[C.scopeName]?.isTag === true) tags.set("scope_name", this.nameOfScope());
-    for (const place of this.otherTags) tags.set(plan.columns[place]?.name ?? "", this.textAt(place, attributesEnd));
+    for (const place of this.otherTags) tags.set(plan.columns[place]?.name ?? "", this.textAt(place));
     for (const list of [this.resourceTags, this.scopeTags, own]) {
       for (const [name, { type, value }] of list) {
         if (!this.isTag(name)) continue;
@@ -299,12 +295,12 @@ export class LogDecoder implements Visitor {
     for (const [name, { type, value }] of new Map([...this.resourceTags, ...this.scopeTags, ...own])) {
       if (this.isTag(name) || LOG_COLUMNS.some((column) => column.name === name)) continue;
       const to = schemas.columnOf(database, table, name)?.type ?? type;
-      this.rows.field(name, to.kind === "string" ? to : type).set(to.kind === "string" ? String(value) : value);
+      this.extra.set(this.rows.rowCount - 1, name, to.kind === "string" ? to : type, to.kind === "string" ? String(value) : value);
     }
   }
 
   /** Text of a column that the table has as a tag. */
-  private textAt(place: number, attributesEnd: number): string {
+  private textAt(place: number): string {
     const { bytes } = this.reader;
     const [from, to] = [this.from[place] ?? 0, this.to[place] ?? 0];
     switch (place) {
@@ -319,9 +315,9 @@ export class LogDecoder implements Visitor {
         return String(this.flags);
       case C.body:
         if (this.value.kind === Kind.string) return textOf(bytes, this.value.start, this.value.end);
-        return textOf(this.json.bytes, attributesEnd, this.json.used);
+        return textOf(this.json.bytes, 0, this.json.used);
       case C.attributes:
-        return textOf(this.json.bytes, 0, attributesEnd);
+        return textOf(this.rows.attributes.sink.bytes, this.rows.attributes.start, this.rows.attributes.sink.used);
       default: {
         const texts = [this.scopeVersion, this.scopeText, this.scopeUrl, this.resourceText, this.resourceUrl];
         const text = texts[place - C.scopeVersion] ?? new Uint8Array(0);
@@ -344,21 +340,12 @@ export class LogDecoder implements Visitor {
   }
 
   private jsonOf(list: Attributes): Text {
-    return this.json.bytes.slice(0, this.jsonStart(list));
-  }
-
-  /** Begins the buffer with a list of attributes, and gives where they end. */
-  private jsonStart(list: Attributes): number {
     this.json.reset();
     this.json.object(list, 0);
-    return this.json.used;
+    return this.json.bytes.slice(0, this.json.used);
   }
 
   private opened(): LogOptions {
     return this.options as LogOptions; // Set before the walk begins.
   }
-}
-
-function putText(cells: FieldCells | undefined, text: Text | undefined): void {
-  if (cells !== undefined && text !== undefined) setText(cells, text, 0, text.length);
 }

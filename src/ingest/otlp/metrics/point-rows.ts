@@ -3,10 +3,18 @@
  */
 import { FLOAT64 } from "../../../column/data-type.ts";
 import { RowCollector } from "../../../table/row-collector.ts";
+import type { ColumnDefinition } from "../../../table/schema.ts";
+import type { SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { TableWrite } from "../../../table/write-batch.ts";
 
 /** Name of the value's column. */
 export const VALUE_COLUMN = "greptime_value";
+
+/** Columns of a metric's ordinary table, but for its tags. */
+const ORDINARY_SHAPE: readonly ColumnDefinition[] = [
+  { name: "greptime_timestamp", type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp", nullable: false },
+  { name: VALUE_COLUMN, type: FLOAT64, semantic: "field", nullable: true },
+];
 
 /** Rows of one request; its arrays stay for the next. */
 export class PointRows {
@@ -58,9 +66,11 @@ export class PointRows {
     this.emptyCount++;
   }
 
-  /** The rows, those with a value on a physical table. Borrows the arrays. */
-  writes(physicalTable: string): readonly TableWrite[] {
-    const writes = [...this.empty.values()].flatMap((rows) => rows.writes());
+  /** The rows, those with a value on a physical table, or in a table a metric where there is none. Borrows the arrays. */
+  writes(physicalTable: string | undefined, dictionary: SeriesDictionary): readonly TableWrite[] {
+    const shape = physicalTable === undefined ? ORDINARY_SHAPE : undefined;
+    const writes = [...this.empty.values()].flatMap((rows) => rows.writes(shape));
+    if (physicalTable === undefined) return [...this.ordinaryWrites(dictionary), ...writes];
     const { count } = this;
     if (count === 0) return writes;
     const times = { kind: "time", base: BigInt(this.base), offsets: this.offsets.subarray(0, count), validity: undefined } as const;
@@ -68,6 +78,30 @@ export class PointRows {
     const fields = [{ name: VALUE_COLUMN, type: FLOAT64, vector }];
     const keys = this.keys.subarray(0, count);
     return [{ table: physicalTable, tablesOfKeys: true, rowCount: count, keys, timeUnit: "millisecond", times, fields }, ...writes];
+  }
+
+  /** A write a table. */
+  private ordinaryWrites(dictionary: SeriesDictionary): TableWrite[] {
+    const rowsOf = new Map<string, number[]>();
+    for (let row = 0; row < this.count; row++) {
+      const { table } = dictionary.shapeOf(this.keys[row] as number);
+      const rows = rowsOf.get(table);
+      if (rows === undefined) rowsOf.set(table, [row]);
+      else rows.push(row);
+    }
+    return Array.from(rowsOf, ([table, rows]): TableWrite => {
+      const values = Float64Array.from(rows, (row) => this.values[row] as number);
+      const offsets = Float64Array.from(rows, (row) => this.offsets[row] as number);
+      return {
+        table,
+        rowCount: rows.length,
+        keys: Uint32Array.from(rows, (row) => this.keys[row] as number),
+        timeUnit: "millisecond",
+        times: { kind: "time", base: BigInt(this.base), offsets, validity: undefined },
+        fields: [{ name: VALUE_COLUMN, type: FLOAT64, vector: { kind: "number", values, validity: undefined } }],
+        shape: ORDINARY_SHAPE,
+      };
+    });
   }
 
   private grow(): void {

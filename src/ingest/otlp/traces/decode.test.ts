@@ -131,3 +131,59 @@ test("bodies cut short or with bytes changed do no harm", () => {
     { seed: 8, numRuns: 300 },
   );
 });
+
+test("attributes that only some spans have, and integers beyond 2^53", () => {
+  const spans = [
+    span([attribute("a", { stringValue: "x" })]),
+    span([attribute("n", { intValue: "9223372036854775807" }), attribute("c", { bytesValue: "aGk=" })]),
+    span([attribute("n", { intValue: -1 }), attribute("a", { stringValue: "old" }), attribute("a", { stringValue: "y" })]),
+    span([attribute("b", { boolValue: false })]),
+  ];
+  const fields = rowsOf(decode(body(spans)).batch).map((row) =>
+    Object.fromEntries(Object.entries(row.fields).filter(([name]) => name.startsWith("span_attributes."))),
+  );
+  expect(fields).toEqual([
+    { "span_attributes.a": "x" },
+    { "span_attributes.n": 9223372036854775807n, "span_attributes.c": "hi" },
+    { "span_attributes.n": -1n, "span_attributes.a": "y" },
+    { "span_attributes.b": 0 },
+  ]);
+});
+
+test("spans that are refused leave no gaps and no columns behind", () => {
+  const known = { "span_attributes.n": { type: INT64, semantic: "field" } } as const;
+  const bad = span([attribute("n", { boolValue: true }), attribute("only", { stringValue: "here" })], { name: "bad" });
+  const far = span([attribute("n", { intValue: 2 })], { name: "far", startTimeUnixNano: "7", endTimeUnixNano: "9" });
+  const result = decode(body([span([attribute("n", { intValue: 1 })]), bad, far, bad, span()]), "v1", known);
+  const seen = rowsOf(result.batch).map(({ time, fields }) => [time, fields["span_name"], fields["span_attributes.n"]]);
+  expect(seen.sort(([a], [b]) => Number((b as bigint) - (a as bigint)))).toEqual([
+    [START, "GET /", 1],
+    [START, "GET /", undefined],
+    [7n, "far", 2],
+  ]);
+  expect([result.rowCount, result.rejected.count]).toEqual([3, 2]);
+  const columns = result.batch.tables[0]?.shape?.map(({ name }) => name) ?? [];
+  expect(columns).not.toContain("span_attributes.only");
+  expect(rowsOf(result.auxiliary).map(({ tags }) => tags["span_name"])).toEqual([undefined, "GET /", "far"]);
+});
+
+test("columns come as span, scope and resource; resources that differ keep theirs apart", () => {
+  const resource = (name: string, more: readonly unknown[] = []): unknown => ({
+    resource: { attributes: [attribute("service.name", { stringValue: name }), ...more] },
+    scopeSpans: [{ scope: { attributes: [attribute("s", { intValue: 1 })] }, spans: [span([attribute(name, { boolValue: true })])] }],
+  });
+  const request = { resourceSpans: [resource("one", [attribute("r", { doubleValue: 1 })]), resource("two")] };
+  const result = decode(protobufOfJson(new TextEncoder().encode(JSON.stringify(request)), "TracesRequest"));
+  const rows = rowsOf(result.batch).map(({ tags, fields }) => [tags["service_name"], fields["resource_attributes.r"]]);
+  expect(rows).toEqual([
+    ["one", 1],
+    ["two", undefined],
+  ]);
+  const shape = result.batch.tables[0]?.shape?.map(({ name }) => name).filter((name) => name.includes("attributes."));
+  expect(shape).toEqual(["span_attributes.one", "span_attributes.two", "scope_attributes.s", "resource_attributes.r"]);
+});
+
+test("too many attributes refuse the request", () => {
+  const attributes = Array.from({ length: 4097 }, (_, i) => attribute(`a${i}`, { boolValue: true }));
+  expect(() => decode(body([span(attributes)]))).toThrow(/more than 4096 different attributes/);
+});

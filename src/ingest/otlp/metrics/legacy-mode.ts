@@ -1,0 +1,74 @@
+/**
+ * Whether a request of metrics is written the older way (contract ingest.md 4.2): one of its metrics has a table that was made so, an
+ * ordinary one without the option `otlp_metric_compat`. Tables of the metric engine are never such: they hold milliseconds.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
+import { METRIC_ENGINE } from "../../../table/metric.ts";
+import type { SchemaLookup } from "../../../table/write-batch.ts";
+import { CONTEXTS_MAX } from "../limits.ts";
+import { RequestWalk } from "../scope.ts";
+import { textOf } from "../text.ts";
+
+/** Option of tables that are written the newer way. */
+export const COMPAT_OPTION = "otlp_metric_compat";
+
+const NAME = field(1, Wire.bytes);
+
+/** Names by the name that the older way gives them. */
+const known = new Map<string, string>();
+
+/** The name of a table or a label in the older way. */
+export function legacyName(name: string): string {
+  let legacy = known.get(name);
+  if (legacy === undefined) {
+    legacy = name.toLowerCase().replaceAll(/[.-]/g, "_");
+    if (known.size === CONTEXTS_MAX) known.clear();
+    known.set(name, legacy);
+  }
+  return legacy;
+}
+
+/**
+ * Whether a request in protobuf is written the older way.
+ *
+ * @throws ProtoError when the body is no request
+ * @throws DbError IllegalState when it has metrics of both ways
+ */
+export function isLegacy(body: Uint8Array, database: string, schemas: SchemaLookup): boolean {
+  if (schemas.rolesOf === undefined) return false;
+  let older: string | undefined;
+  let newer: string | undefined;
+  const reader = new ProtoReader();
+  reader.open(body);
+  new RequestWalk(reader).walk({
+    resource: () => undefined,
+    scope: () => undefined,
+    record: (start, end) => {
+      const name = nameOf(reader, start, end);
+      const roles = schemas.rolesOf?.(database, legacyName(name));
+      if (roles === undefined) return;
+      const compat = roles.options[COMPAT_OPTION] ?? "legacy";
+      if (roles.engine === METRIC_ENGINE || compat !== "legacy") newer = name;
+      else older = name;
+    },
+  });
+  if (older === undefined || newer === undefined) return older !== undefined;
+  const ways = `the table of ${JSON.stringify(older)} is of the older form, that of ${JSON.stringify(newer)} of the newer one`;
+  throw new DbError(StatusCode.IllegalState, `cannot write the metrics in one request: ${ways}; send them apart`);
+}
+
+function nameOf(reader: ProtoReader, start: number, end: number): string {
+  let name = "";
+  reader.at = start;
+  while (reader.at < end) {
+    const tag = reader.tag(end);
+    if (tag === NAME) {
+      const stop = reader.lengthEnd(end);
+      name = textOf(reader.bytes, reader.at, stop);
+      reader.at = stop;
+    } else reader.skip(tag, end);
+  }
+  return name;
+}
