@@ -51,8 +51,13 @@ function checkDatabase(database: string, db: IngestDb): void {
 }
 
 /** The body under the server's limit, or the answer that refuses it. */
-export function doorBody(exchange: Exchange, options: IngestServerOptions, decode: boolean): Promise<Uint8Array | Reply> {
-  return readBody(exchange, { bytesMax: options.bodyBytesMax, decode });
+export function doorBody(
+  exchange: Exchange,
+  options: IngestServerOptions,
+  decode: boolean,
+  refuse?: (why: string) => Reply,
+): Promise<Uint8Array | Reply> {
+  return readBody(exchange, { bytesMax: options.bodyBytesMax, decode, ...(refuse === undefined ? {} : { refuse }) });
 }
 
 /**
