@@ -1,4 +1,4 @@
-/** Pipelines through a real server, as the contract shows tables: names of pipelines, the built-in one, indexes, version 2, auto-transform. */
+/** Pipelines through a real server, as the contract shows tables: names, the built-in one, indexes, version 2, auto-transform. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Cell, execute, queryRows } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
@@ -192,7 +192,8 @@ transform:
     const ddl = String((await queryRows(server.url, "SHOW CREATE TABLE indexed")).rows[0]?.[1]);
     for (const part of [
       `"type" STRING NULL SKIPPING INDEX WITH(false_positive_rate = '0.01', granularity = '10240', type = 'BLOOM')`,
-      `"log" STRING NULL FULLTEXT INDEX WITH(analyzer = 'Chinese', backend = 'bloom', case_sensitive = 'true', false_positive_rate = '0.02', granularity = '2048')`,
+      `"log" STRING NULL FULLTEXT INDEX WITH(analyzer = 'Chinese', backend = 'bloom', case_sensitive = 'true', `,
+      "false_positive_rate = '0.02', granularity = '2048')",
       '"id" INT NULL INVERTED INDEX',
       'TIME INDEX ("ts")',
       'PRIMARY KEY ("type", "log")',
@@ -243,7 +244,7 @@ processors:
   test("leaves out rows that a filter names", async () => {
     await store(
       "filtered",
-      `processors:\n  - filter:\n      field: name\n      mode: simple\n      match_op: in\n      targets:\n        - John${TIMED("int32")}`,
+      `processors:\n  - filter:\n      field: name\n      match_op: in\n      targets:\n        - John${TIMED("int32")}`,
     );
     const rows = [
       { name: "john", v: 1, ts: 1 },

@@ -27,6 +27,9 @@ interface Push {
   }[];
 }
 
+/** buf takes 0.2 s, and much more on a machine where everything else runs, too. */
+const COMPILE_MS_MAX = 60_000;
+
 let codec: Codec<Push>;
 const canCompile = canCompileProtos();
 if (!canCompile) process.stderr.write("loki/oracle.test.ts is skipped: buf cannot run here\n");
@@ -34,7 +37,7 @@ beforeAll(() => {
   if (canCompile) {
     codec = codecOf("logproto.PushRequest", ["logproto.PushRequest.format", "logproto.StreamAdapter.hash", "logproto.EntryAdapter.parsed"]);
   }
-});
+}, COMPILE_MS_MAX);
 
 /** Rows, and how many entries are left out. */
 function naive({ streams }: Push): readonly [rows: unknown[], skipped: number, refused: number] {
@@ -104,14 +107,14 @@ const labels = fc.oneof(
   }),
   fc.constantFrom("", "{}", "{job=`raw`}", "no labels"),
 );
+const padded = (min: number, max: number, length: number): fc.Arbitrary<string> =>
+  fc.integer({ min, max }).map((value) => String(value).padStart(length, "0"));
+const moment = fc
+  .tuple(padded(1, 9999, 4), padded(1, 12, 2), padded(1, 28, 2), padded(0, 23, 2), padded(0, 999_999_999, 9))
+  .map(([year, month, day, hour, nanos]) => `${year}-${month}-${day}T${hour}:59:59.${nanos}Z`);
+const pair = fc.record({ name: fc.constantFrom("a", "b", "line"), value: text });
 const entry = fc.record(
-  {
-    timestamp: fc
-      .date({ min: new Date("0001-01-02T00:00:00Z"), max: new Date("9999-01-01T00:00:00Z"), noInvalidDate: true })
-      .map((date) => date.toISOString()),
-    line: text,
-    structuredMetadata: fc.array(fc.record({ name: fc.constantFrom("a", "b", "line"), value: text }), { maxLength: 3 }),
-  },
+  { timestamp: moment, line: text, structuredMetadata: fc.array(pair, { maxLength: 3 }) },
   { requiredKeys: ["line"] },
 );
 const pushes = fc

@@ -6,7 +6,7 @@ import { RE2JS } from "re2js";
 import { invalid } from "./failure.ts";
 import { READ_REGEX_PROGRAM_MAX, READ_REGEX_STEPS_MAX } from "./limits.ts";
 
-/** A test that an expression matches somewhere in a text; `.` meets line ends, too. @throws DbError InvalidArguments for one that is none */
+/** A test whether a text holds a match of an expression; `.` meets line ends, too. @throws DbError InvalidArguments for one that is none */
 export function matcherRegex(pattern: string): (text: string) => boolean {
   let compiled: RE2JS;
   try {
