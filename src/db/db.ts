@@ -4,6 +4,7 @@
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
+import type { ReadPermit } from "./read-permit.ts";
 import type { Session } from "./session.ts";
 
 /** State of the store for `/health`. */
@@ -56,5 +57,7 @@ export interface Db extends IngestDb {
    * @throws DbError PermissionDenied, DatabaseNotFound
    */
   table(name: string, session: Session): Table | undefined;
+  /** Begins a read of tables that is no statement, which may take what a statement may. Whoever asked calls its `done`. */
+  beginRead(session: Session): ReadPermit;
   health(): Health;
 }

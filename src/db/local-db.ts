@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
+import { MemoryBudget } from "../query/exec/memory-budget.ts";
 import { executeStatement, isReadOnly } from "../query/execute.ts";
 import type { AdminOperations, QueryContext } from "../query/query-context.ts";
 import { parseSql } from "../query/sql/parse.ts";
@@ -16,6 +17,7 @@ import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { Db, Health } from "./db.ts";
+import type { ReadPermit } from "./read-permit.ts";
 import type { Session } from "./session.ts";
 
 /** What the facade needs of the engine. */
@@ -103,6 +105,18 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     this.authorize(session, "read");
     return this.engine.table(session.database, name);
+  }
+
+  beginRead(session: Session): ReadPermit {
+    const { timeoutMillis, memoryBytesMax, pool } = this.limits;
+    const { signal, done } = withDeadline(session.signal, timeoutMillis);
+    const account = pool?.account();
+    const { reserve, release } = new MemoryBudget(memoryBytesMax, account);
+    const end = (): void => {
+      done();
+      account?.close();
+    };
+    return { signal, reserve, release, done: end };
   }
 
   health(): Health {

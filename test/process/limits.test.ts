@@ -1,6 +1,8 @@
 /** Limits of the configuration hold in a real server, and their refusals say which limit it was. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { compress } from "snappyjs";
 import { execute, postLines, postSql, queryRows, writeLines } from "../support/http-client.ts";
+import { bytesField, textField, varint } from "../support/prometheus/messages.ts";
 import { openRequest } from "../support/raw-request.ts";
 import { TestServer } from "../support/server-process.ts";
 
@@ -48,6 +50,25 @@ test("a query over query.memory_limit is refused; one that holds less is answere
   expect(JSON.parse(text)).toMatchObject({ code: 6000, error: expect.stringContaining("1 MiB of memory") });
   expect(status).toBe(500);
   expect((await queryRows(server.url, "SELECT count(*), sum(v) FROM m")).rows).toEqual([[ROWS, (ROWS * (ROWS - 1)) / 2]]);
+});
+
+test("a remote read over query.memory_limit is refused; one that holds less is answered", async () => {
+  await execute(server.url, "CREATE TABLE r (host STRING PRIMARY KEY, greptime_value DOUBLE, greptime_timestamp TIMESTAMP(3) TIME INDEX)");
+  await writeLines(server.url, Array.from({ length: 5000 }, (_, i) => `r,host=h${i} greptime_value=${i} ${i}000000`).join("\n"));
+  const read = async (expression: string, accepted: readonly number[]): Promise<Response> => {
+    const matchers = [...bytesField(3, [...textField(2, "__name__"), ...textField(3, "r")])];
+    matchers.push(...bytesField(3, [0x08, 2, ...textField(2, "host"), ...textField(3, expression)]));
+    const message = Uint8Array.from([...bytesField(1, [0x10, ...varint(10_000_000), ...matchers]), ...bytesField(2, accepted)]);
+    return await fetch(`${server.url}/v1/prometheus/read`, { method: "POST", body: compress(message) });
+  };
+  for (const accepted of [[0], [1]]) {
+    const refused = await read(".", accepted);
+    expect([refused.status, await refused.text()]).toEqual([500, expect.stringContaining("1 MiB of memory")]);
+    const answered = await read("^h12.$", accepted);
+    expect(answered.status).toBe(200);
+    const { length } = await answered.bytes();
+    expect(length).toBeGreaterThan(100);
+  }
 });
 
 test("a request over its x-greptime-timeout is answered with 408", async () => {

@@ -107,6 +107,16 @@ describe("remote read", () => {
     expect([...bytes.subarray(7, 7 + labels.length)]).toEqual(labels);
   });
 
+  test("an answer of many pieces is one block", async () => {
+    const sent = Array.from({ length: 300 }, (_, n) => ({
+      labels: { __name__: "many", n: String(n).padStart(3, "0") },
+      samples: Array.from({ length: 50 }, (_, i) => ({ time: 1000 * i, value: n * i })),
+    }));
+    await write(messageV1(sent));
+    const response = await read(readRequest("many", []));
+    expect(Buffer.compare(decodeSnappy(await response.bytes(), 1 << 24), Uint8Array.from(bytesField(1, messageV1(sent))))).toBe(0);
+  });
+
   test("matchers choose series; what cannot be asked is refused", async () => {
     const count = async (matchers: readonly (readonly [number, string, string])[]): Promise<number> => {
       const response = await read(readRequest("seen", matchers));
@@ -114,12 +124,14 @@ describe("remote read", () => {
       return decodeSnappy(await response.bytes(), 1 << 20).length;
     };
     expect(await count([[2, "job", "^a$"]])).toBeGreaterThan(2);
+    expect(await count([[2, "job", "(a+)+$"]])).toBeGreaterThan(2);
     expect(await count([[1, "job", "a"]])).toBe(2);
     expect(await count([[3, "job", "a"]])).toBe(2);
     for (const [message, why] of [
       [readRequest("nowhere", []), "Table not found"],
       [readRequest("seen", [[0, "zone", "a"]]), "Column not found: zone"],
       [readRequest("seen", [[2, "job", "("]]), "regular expression"],
+      [readRequest("seen", [[2, "job", "(a)\\1"]]), "regular expression"],
       [readRequest("", []), "__name__"],
       [readRequest("seen", [[2, "__name__", "a"]]), "__name__"],
     ] as const) {

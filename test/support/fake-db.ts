@@ -8,6 +8,7 @@ import type { DataType } from "../../src/column/data-type.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Db, Health } from "../../src/db/db.ts";
+import type { ReadPermit } from "../../src/db/read-permit.ts";
 import type { Session } from "../../src/db/session.ts";
 import type { StatementResult } from "../../src/query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../../src/table/catalog.ts";
@@ -92,6 +93,10 @@ export class FakeDb implements Db {
 
   table(): Table | undefined {
     return undefined;
+  }
+
+  beginRead({ signal }: Session): ReadPermit {
+    return { signal, reserve: () => undefined, release: () => undefined, done: () => undefined };
   }
 
   health(): Health {

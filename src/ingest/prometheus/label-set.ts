@@ -1,6 +1,7 @@
 /**
  * The labels of a new series, checked: its metric, its tags, and where it goes (contract ingest.md 2.2).
  */
+import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { invalid, undecodable } from "./failure.ts";
 import type { RemoteWriteOptions } from "./types.ts";
@@ -23,12 +24,15 @@ export function labelledSeries(names: readonly string[], values: readonly string
   const tags: { names: string[]; values: string[] } = { names: [], values: [] };
   const places = new Map<string, string>();
   let metric = "";
+  let bytes = 0;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const value = values[i] as string;
     if (!LABEL_NAME.test(name)) throw undecodable(`Invalid label name: \`${name.slice(0, 200)}\``);
+    if (name.length > NAME_BYTES_MAX) throw invalid(`the name of a label has ${name.length} bytes; at most ${NAME_BYTES_MAX} are allowed`);
     if (seen.has(name)) throw invalid(`the label ${name} occurs twice in a series`);
     seen.add(name);
+    bytes += name.length + Buffer.byteLength(value);
     if (value === "") continue;
     if (name === METRIC) metric = value;
     else if (isPlace(name)) places.set(name, value);
@@ -39,6 +43,8 @@ export function labelledSeries(names: readonly string[], values: readonly string
       tags.values.push(value);
     }
   }
+  if (bytes > SERIES_KEY_BYTES_MAX)
+    throw invalid(`the labels of a series take ${bytes} bytes; at most ${SERIES_KEY_BYTES_MAX} are allowed`);
   if (metric === "") throw invalid("a series has no metric name: the label __name__ is missing or empty");
   const physicalTable = places.get("__physical_table__") ?? places.get("x_greptime_physical_table");
   for (const table of [metric, physicalTable]) {

@@ -84,6 +84,11 @@ describe("raw text", () => {
     const pieces = decodeRaw("a\n\nb\n", { ...RAW, lineBreaker: "\n", host: "h", time: "1.5" });
     expect(pieces).toMatchObject({ tags: ["host"], tables: [{ rows: [{ message: "a", host: "h", ts: 1.5e9 }, { message: "b" }] }] });
     expect(decodeRaw(" ", RAW)).toMatchObject({ code: 5 });
+    expect(decodeRaw("ab".repeat(1_000_001), { ...RAW, lineBreaker: "b" })).toMatchObject({
+      code: 6,
+      text: expect.stringMatching(/more than 1000000 events/),
+    });
+    expect(decodeRaw("x".repeat(16 * 1024 * 1024 + 1), RAW)).toMatchObject({ code: 6, text: expect.stringMatching(/16777216 bytes/) });
     expect(decodeRaw("a", { ...RAW, time: "x" })).toMatchObject({ code: 6 });
   });
 });

@@ -3,10 +3,11 @@
  * the other; `/raw` takes text. One bad event refuses the request, since senders send the whole batch again or none of it.
  */
 import { DbError } from "../../base/error.ts";
+import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { eachJson } from "../ndjson/json-sequence.ts";
 import { fieldOf, intValue, isObject, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../pipeline/value.ts";
 import { eventNanos } from "./event-time.ts";
-import { EVENT_TABLES_MAX, EVENT_TAGS_MAX } from "./limits.ts";
+import { EVENT_TABLES_MAX, EVENT_TAGS_MAX, RAW_PIECES_MAX } from "./limits.ts";
 import { EVENT_BLANK, EVENT_REQUIRED, INVALID_FORMAT, INVALID_INDEX, invalidFormat, NO_DATA } from "./refusals.ts";
 import type { EventOptions, Events, RawOptions, Refusal } from "./types.ts";
 
@@ -40,9 +41,11 @@ export function decodeEvents(text: string, options: EventOptions): Events | Refu
 /** Reads the body of `/raw`. */
 export function decodeRaw(text: string, options: RawOptions): Events | Refusal {
   const { lineBreaker, time } = options;
-  const pieces = lineBreaker === undefined || lineBreaker === "" ? [text] : text.split(lineBreaker);
+  const pieces = lineBreaker === undefined || lineBreaker === "" ? [text] : text.split(lineBreaker, RAW_PIECES_MAX + 1);
+  if (pieces.length > RAW_PIECES_MAX) return invalidFormat(`more than ${RAW_PIECES_MAX} events in one request`);
   const messages = pieces.filter((piece) => piece.trim() !== "");
   if (messages.length === 0) return NO_DATA;
+  if (messages.some(isTooLong)) return invalidFormat(`an event has more than ${FIELD_TEXT_BYTES_MAX} bytes; name a linebreaker, or cut it`);
   const nanos = time === undefined || time === "" ? options.nowNanos : eventNanos(time);
   if (nanos === undefined) return INVALID_FORMAT;
   const named = EVENT_TAGS.map((name) => [name, options[name as "host" | "source" | "sourcetype"]] as const);
@@ -115,6 +118,10 @@ class EventBatch {
 export function tableName(index: string): string {
   const name = index.replace(/[^a-zA-Z0-9_:\-.@#]/g, "_");
   return /^[a-zA-Z_:-]/.test(name) ? name : `_${name}`;
+}
+
+function isTooLong(message: string): boolean {
+  return message.length > FIELD_TEXT_BYTES_MAX / 3 && Buffer.byteLength(message) > FIELD_TEXT_BYTES_MAX;
 }
 
 function timeValue(nanos: bigint, options: EventOptions): PipelineValue {

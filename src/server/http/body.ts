@@ -22,6 +22,8 @@ export interface BodyOptions {
   readonly bytesMax: number;
   /** Decode `Content-Encoding`; codings that are not known are left as they are. */
   readonly decode: boolean;
+  /** The answer to a body that is not in its coding, in the shape of the protocol. Default: `{"error": why}` with 400. */
+  readonly refuse?: (why: string) => Reply;
 }
 
 /** What of a request its body needs. */
@@ -43,7 +45,8 @@ export async function readBody(exchange: BodyExchange, options: BodyOptions): Pr
   if (decoded instanceof Uint8Array) return decoded;
   if ("status" in decoded) return decoded;
   if (decoded.kind === "too-large") return TOO_LARGE;
-  return jsonReply(400, JSON.stringify({ error: `cannot decode the ${coding} body: ${decoded.reason}` }));
+  const why = `cannot decode the ${coding} body: ${decoded.reason}`;
+  return options.refuse?.(why) ?? jsonReply(400, JSON.stringify({ error: why }));
 }
 
 /** Times what was too little that is tried next: all tries together decode a seventh more than the last. */

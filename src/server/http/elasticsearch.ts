@@ -1,7 +1,7 @@
 /**
  * The part of Elasticsearch's interface that shippers of logs use (contract ingest.md 7.1): `_bulk`, and what they ask before they send.
  */
-import { type DbError, publicMessageOf } from "../../base/error.ts";
+import { DbError, publicMessageOf } from "../../base/error.ts";
 import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
 import { IDENTITY_NAME } from "../../db/pipelines/pipeline-store.ts";
 import { decodeBulk } from "../../ingest/elasticsearch/decode.ts";
@@ -72,7 +72,7 @@ async function writeBulk(exchange: Exchange, logDoor: LogDoor): Promise<Reply> {
   const door = openDoor(exchange, options.db);
   const name = queriedPipelineName(rawQuery, request.headers) ?? IDENTITY_NAME;
   const pipeline = await readyPipeline(name, valueOf(rawQuery, "version"), store);
-  const body = await doorBody(exchange, options, true);
+  const body = await doorBody(exchange, options, true, (why) => bulkErrorReply(new DbError(StatusCode.InvalidArguments, why), 0));
   if (!(body instanceof Uint8Array)) return { ...body, headers: { ...HEADERS, ...body.headers } };
   const bulkOptions = { index: indexOf(path), messageField: valueOf(rawQuery, "msg_field") };
   let documentCount = 0;

@@ -64,3 +64,6 @@ export const DRY_RUN_ROWS_MAX = 10;
 
 /** Largest buffer for snappy blocks that a thread keeps; larger blocks are unfolded into memory of their own. */
 export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;
+
+/** Bytes of a remote read's answer that are made in one turn: a few milliseconds of compression. */
+export const READ_TURN_BYTES: number = 512 * 1024;

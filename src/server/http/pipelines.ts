@@ -133,7 +133,7 @@ async function firstPart(body: Uint8Array, type: string): Promise<string> {
 /** @throws DbError InvalidArguments */
 async function partsOf(body: Uint8Array, type: string): Promise<Iterable<string | Blob>> {
   try {
-    const form = await new Response(Uint8Array.from(body), { headers: { "content-type": type } }).formData();
+    const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
     return form.values() as Iterable<string | Blob>; // The types of two libraries meet here.
   } catch (error) {
     throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: the body is no multipart form", { cause: error });

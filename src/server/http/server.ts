@@ -38,7 +38,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...influxQueryRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
-      ...prometheusReadRoutes(options, metrics),
+      ...prometheusReadRoutes(options, metrics, failures),
     ],
   });
   const listener = openListener(options, service);

@@ -4,7 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { textOf } from "../../ingest/ndjson/decode.ts";
 import { decodeEvents, decodeRaw, tableName } from "../../ingest/splunk/decode.ts";
 import { promoteTags } from "../../ingest/splunk/promote.ts";
-import { INVALID_FORMAT, INVALID_INDEX } from "../../ingest/splunk/refusals.ts";
+import { INVALID_FORMAT, INVALID_INDEX, invalidFormat } from "../../ingest/splunk/refusals.ts";
 import type { EventOptions, Events, Refusal } from "../../ingest/splunk/types.ts";
 import { codingOf } from "./decompress.ts";
 import type { Exchange } from "./exchange.ts";
@@ -66,7 +66,7 @@ async function take(exchange: Exchange, logDoor: LogDoor, decode: Decode): Promi
   const isIdentity = name === IDENTITY_NAME;
   const { timeColumn } = options.influx;
   const pipeline: ReadyPipeline = await readyPipeline(name, valueOf(rawQuery, "version"), store, `${timeColumn};epoch;ns`);
-  const body = await doorBody(exchange, options, true);
+  const body = await doorBody(exchange, options, true, (why) => splunkRefusal(invalidFormat(why)));
   if (!(body instanceof Uint8Array)) return body;
   const text = utf8TextOf(body);
   if (text === undefined) return splunkRefusal(INVALID_FORMAT);

@@ -50,9 +50,19 @@ function checkDatabase(database: string, db: IngestDb): void {
   if (!databaseExists(database, db)) throw new DbError(StatusCode.DatabaseNotFound, `database not found: ${database}`);
 }
 
-/** The body under the server's limit, or the answer that refuses it. It lasts until the handler has answered. */
-export async function doorBody(exchange: Exchange, options: IngestServerOptions, decode: boolean): Promise<Uint8Array | Reply> {
-  const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode });
+/**
+ * The body under the server's limit, or the answer that refuses it. It lasts until the handler has answered.
+ *
+ * @param refuse the answer to a body that cannot be read, in the protocol's own shape
+ */
+export async function doorBody(
+  exchange: Exchange,
+  options: IngestServerOptions,
+  decode: boolean,
+  refuse?: (why: string) => Reply,
+): Promise<Uint8Array | Reply> {
+  const limits = { bytesMax: options.bodyBytesMax, decode, ...(refuse === undefined ? {} : { refuse }) };
+  const body = await readBody(exchange, limits);
   if (body instanceof Uint8Array) exchange.share.hold(body);
   return body;
 }
