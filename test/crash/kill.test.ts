@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { killAllServers } from "../../bench/macro/server-process.ts";
 import type { FailPointName } from "../../src/base/fail-point-names.ts";
 import { runCampaign } from "./campaign.ts";
+import { DOORS } from "./doors/doors.ts";
 import { runPointCampaign } from "./points/campaign.ts";
 
 const TEST_MS_MAX = 60_000;
@@ -22,13 +23,14 @@ afterAll(async () => {
 });
 
 test(
-  "keeps every acknowledged row, once, over five kills in a row",
+  "keeps every acknowledged row, once, over five kills in a row, whatever door it came through",
   async () => {
     const report = await runCampaign({
       directory: join(folder, "kills"),
       seed: SEED,
       kills: 5,
-      writers: 3,
+      writers: DOORS.length,
+      doors: DOORS,
       roundMsMax: 300,
       memtables: "mixed",
       threads: [3, 1, 2],
@@ -37,7 +39,8 @@ test(
     });
     expect(report.violations).toEqual([]);
     expect(report.kills).toBe(5);
-    expect(report.acknowledgedBatches).toBeGreaterThan(0);
+    for (const { name } of DOORS) expect({ name, count: report.acknowledgedByDoor[name] }).toEqual({ name, count: expect.any(Number) });
+    expect(Object.values(report.acknowledgedByDoor)).not.toContain(0);
     expect(report.rowsCompared).toBeGreaterThan(0);
   },
   TEST_MS_MAX,
@@ -47,7 +50,7 @@ test(
   "keeps every acknowledged row, and no file that nobody knows, when it dies at a named place",
   async () => {
     const directory = join(folder, "points");
-    const report = await runPointCampaign({ directory, seed: SEED, writers: 2, names: NAMES, progress: () => undefined });
+    const report = await runPointCampaign({ directory, seed: SEED, writers: DOORS.length, names: NAMES, progress: () => undefined });
     expect(report.violations).toEqual([]);
     expect(report.deaths).toBe(NAMES.length);
     expect(report.acknowledgedBatches).toBeGreaterThan(0);
