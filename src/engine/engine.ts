@@ -330,7 +330,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
       throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
     }
+    failPoint("truncate.before-commit");
     const renumbered = this.schemas.renumber(database, name);
+    failPoint("truncate.after-commit");
     this.live.renumberLogical(schema, renumbered);
     this.feed.push({ kind: "dropped", tableId: schema.id });
     this.feed.push({ kind: "schema", schema: renumbered });
@@ -417,6 +419,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async addThread(id: number, link: OwnerLink): Promise<void> {
     const left = this.streams.find(id);
     await left?.close();
+    failPoint("thread.begun");
     this.streams.set(this.threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
   }
 

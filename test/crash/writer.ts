@@ -9,6 +9,8 @@ const RECENT_ORIGINS = 30;
 const LARGE_SHARE = 0.03;
 const SEATS_USUAL = 200;
 const PAUSE_MS_MAX = 8;
+/** Share of the requests on connections of their own: the system hands each new one to another ingest thread. */
+const NEW_CONNECTION_SHARE = 0.3;
 
 /** What ended a writer: the kill, or an answer that no client should get. */
 export interface WriterEnd {
@@ -42,7 +44,7 @@ export async function writeUntilKilled(
   let batch = retry ?? nextBatch(model, random);
   for (;;) {
     model.send(batch);
-    const answer = await send(baseUrl, door.request(batch));
+    const answer = await send(baseUrl, door.request(batch), random.next() >= NEW_CONNECTION_SHARE);
     if (answer === undefined) return { acknowledged, refusal: undefined };
     if (answer !== "good") return { acknowledged, refusal: refusedAs(`${batch.kind} batch ${batch.number}`, answer) };
     model.apply();
@@ -55,8 +57,8 @@ export async function writeUntilKilled(
 }
 
 /** `undefined` when the connection broke before the status line was there: that line is the acknowledgement, whatever follows it. */
-async function send(baseUrl: string, { path, headers, body, goodStatus }: DoorRequest): Promise<Answer> {
-  return await fetch(`${baseUrl}${path}`, { method: "POST", body, ...(headers === undefined ? {} : { headers }) }).then(
+async function send(baseUrl: string, { path, headers, body, goodStatus }: DoorRequest, keepalive = true): Promise<Answer> {
+  return await fetch(`${baseUrl}${path}`, { method: "POST", body, keepalive, ...(headers === undefined ? {} : { headers }) }).then(
     async (response) => {
       const text = await response.text().catch(() => "(the answer was cut off)");
       return response.status === goodStatus ? "good" : { refusal: `${response.status} ${text.slice(0, 500)}` };

@@ -100,8 +100,8 @@ async function dieAt(campaign: Campaign, name: FailPointName): Promise<void> {
   const { options, random, violations } = campaign;
   const recipe = recipeFor(name, random);
   const dataHome = varveDataHome(options.directory);
-  if (recipe.pastime === "start") {
-    const first = await (await launch(campaign, undefined)).ready();
+  if (recipe.threadsBefore !== undefined) {
+    const first = await (await launch(campaign, undefined, recipe.threadsBefore)).ready();
     await writeSome(campaign);
     await first.kill();
   }
@@ -191,12 +191,17 @@ async function checkAfter(campaign: Campaign, name: FailPointName, isFull: boole
   for (const stray of strayFiles(varveDataHome(options.directory))) violations.push(`after ${name}: ${stray} does not match its entry`);
 }
 
-async function launch({ options, port }: Campaign, recipe: Recipe | undefined): Promise<LaunchedServer> {
+/** `threads` of a server that is not armed are one or two by chance, unless they are given. */
+async function launch(
+  { options, port, random }: Campaign,
+  recipe: Recipe | undefined,
+  threads = recipe === undefined ? 1 + random.below(2) : (recipe.threads ?? 1),
+): Promise<LaunchedServer> {
   const isQuiet = recipe === undefined || recipe.pastime.startsWith("drop beside"); // A merge that a stop gives up leaves a file.
   return await launchVarve({
     directory: options.directory,
     port,
-    settings: isQuiet ? QUIET_SETTINGS : WORK_SETTINGS,
+    settings: { ...(isQuiet ? QUIET_SETTINGS : WORK_SETTINGS), ingest: { threads: String(threads) } },
     env: { [FAIL_POINTS_VARIABLE]: recipe?.arm ?? "" },
   });
 }
