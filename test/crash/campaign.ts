@@ -60,7 +60,7 @@ export interface CampaignReport {
 }
 
 const ROUND_MS_MIN = 10;
-/** Share of the rounds whose time begins with the first acknowledged batch: a server on a busy machine may take longer to its first answer. */
+/** Share of the rounds whose time begins with the first acknowledged batch. Reason: a busy machine may take longer to the first answer. */
 const WARM_SHARE = 0.8;
 const WARM_MS_MAX = 3000;
 const RECOVERY_KILL_SHARE = 0.2;

@@ -106,7 +106,8 @@ async function campaign(options: CampaignOptions): Promise<boolean> {
     .join(", ");
   const ready = `ready after ${median(report.readyMs).toFixed(0)} ms (median), ${percentile(report.readyMs, 1).toFixed(0)} ms (longest)`;
   process.stdout.write(
-    `${report.kills} kills and ${report.killsInRecovery} more during recovery; ${report.acknowledgedBatches} batches acknowledged (${byDoor}), ` +
+    `${report.kills} kills and ${report.killsInRecovery} more during recovery; ` +
+      `${report.acknowledgedBatches} batches acknowledged (${byDoor}), ` +
       `${report.unansweredApplied} unanswered ones found whole, ${report.unansweredAbsent} absent; ${report.rows} rows, ` +
       `${report.rowsCompared} comparisons; ${ready}\n`,
   );

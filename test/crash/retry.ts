@@ -6,7 +6,7 @@ import type { WriterModel } from "./model.ts";
 
 const RETRY_SHARE = 0.5;
 
-/** For each writer its unanswered batch, half of the time. Where rows can only be added, only a batch that was found absent is sent again. */
+/** Each writer's unanswered batch, half of the time. Where rows can only be added, only one that was found absent is sent again. */
 export function retriesAfter(
   models: readonly WriterModel[],
   unanswered: readonly (Batch | undefined)[],

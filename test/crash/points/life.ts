@@ -136,7 +136,7 @@ const LIFE: readonly Step[] = [
       await refusal(put(engine, "cpu,host=lost v=9i 9"));
       while (engine.failure() !== undefined) await Bun.sleep(5);
     },
-    halves: [rows("cpu", ["lost", 9, 9])], // Until it is cut off, it may come back: nobody was told that it is stored, or that it never will be.
+    halves: [rows("cpu", ["lost", 9, 9])], // It may come back until it is cut off.
   },
   push({ up: 1.5, down: 2.5 }, both(rows("up", ["a", 1.5, 1]), rows("down", ["a", 2.5, 1])), [both(rows("up"), rows("down"))]),
   writeOnThread("cpu,host=t v=6i 6\nthreads,host=t v=1i 1", both(rows("cpu", ["t", 6, 6]), rows("threads", ["t", 1, 1])), [

@@ -95,7 +95,8 @@ export function workStatements(tables: readonly string[], round: number): string
     `ADMIN flush_table('${scratch}_renamed')`,
     `DROP TABLE ${scratch}_renamed`,
     `DROP TABLE fresh_${round}`,
-    `CREATE TABLE logical_${round} (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY) ENGINE = metric WITH ('on_physical_table' = 'phy')`,
+    `CREATE TABLE logical_${round} (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY) ` +
+      "ENGINE = metric WITH ('on_physical_table' = 'phy')",
     `INSERT INTO logical_${round} (host, v, ts) VALUES ('a', 1, 1)`,
     `TRUNCATE TABLE logical_${round}`,
     `DROP TABLE logical_${round}`,
