@@ -57,7 +57,8 @@ export interface PowerReport {
 /** Lives one life of so many deaths in `folder`, which must not exist. @throws Error with the seed and the death */
 export async function livePower(seed: number, deaths: number, folder: string, sync: WalSync = "always"): Promise<PowerReport> {
   const random = seededRandom(seed);
-  const life = new PowerLife(random, new PowerMachine(folder, random, { sync, segmentBytes: 200 << random.below(8) }), sync);
+  const options = { sync, segmentBytes: 200 << random.below(8), hasThread: random.below(2) === 0 };
+  const life = new PowerLife(random, new PowerMachine(folder, random, options), sync);
   for (let death = 0; death < deaths; death++) {
     try {
       await life.liveAndDie();
@@ -170,7 +171,8 @@ class PowerLife {
     const tables = TABLES.filter(() => random.below(2) === 0);
     const batch = { id: this.nextBatch++, tables: tables.length === 0 ? [TABLES[0]!] : tables, rows: 1 + random.below(ROWS_MAX) };
     this.unanswered.push(batch);
-    const isTaken = await put(engine, linesOf(batch)).then(
+    const writer = random.below(2) === 0 ? engine : (this.machine.thread ?? engine);
+    const isTaken = await put(writer, linesOf(batch)).then(
       () => true,
       (error: unknown) => {
         if (!this.isFailing || !(error instanceof DbError)) throw error;
