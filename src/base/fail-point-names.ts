@@ -12,6 +12,15 @@ export const FAIL_POINTS = {
   "write.durable": "the record is in the log and synced, the rows are not visible yet",
   "write.published": "the rows are visible, and nobody was told that they are stored",
 
+  // The same on an ingest thread; steps of the log and of schemas have the names above and below.
+  "thread.durable": "the record is in the thread's log and synced, the owner of the tables has not heard of it",
+  "thread.told": "the owner has been told of the record, the client was not",
+
+  // A delete.
+  "delete.appended": "the record of the delete is in the log's queue",
+  "delete.durable": "the record is in the log and synced, the rows are still visible",
+  "delete.published": "the rows are hidden, and nobody was told that they are deleted",
+
   // The log: one segment.
   "log.segment-made": "an empty segment file; its name may not outlive a power loss",
   "log.header-written": "a segment with a header that is not synced",
@@ -20,9 +29,11 @@ export const FAIL_POINTS = {
   "log.written": "the whole group is in the segment and not synced",
   "log.synced": "the group is durable, and nobody was told",
   "log.cut": "a failed write was cut off, and the cut is not synced",
+  "log.healed": "a log that took no records has tried a new segment, and takes them again from now on",
   "log.segment-closed": "the segment takes no more records; the next one does not exist yet",
   "log.before-delete": "a segment that nobody needs is still there",
   "log.deleted": "a segment is gone, older ones before it, younger ones that nobody needs are still there",
+  "log.folder-deleted": "the folder of the log of a thread that is no more is gone",
 
   // A file of the file store.
   "file.folder-made": "a folder that may not outlive a power loss",
@@ -87,6 +98,8 @@ export const FAIL_POINTS = {
   "recover.tail-cut": "the torn end of the newest segment was cut off, and the cut is not synced",
   "recover.log-synced": "everything that was read from the log is sure to last",
   "recover.before-trim": "the whole log was read; segments that nobody needs are still there",
+  "thread.begun": "what an earlier thread left in its log was read; the log is closed, and the new thread has not opened it",
+  "thread.log-taken": "the new thread has the log, and takes no requests yet",
   "recover.done": "segments that nobody needs are gone; the server takes no requests yet",
 
   // An orderly end.

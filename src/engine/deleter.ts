@@ -12,6 +12,7 @@
 import { assert } from "../base/assert.ts";
 import { throwIfCancelled } from "../base/cancel.ts";
 import { DbError } from "../base/error.ts";
+import { failPoint } from "../base/fail-point.ts";
 import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { SeriesRuns } from "../column/batch.ts";
@@ -184,6 +185,7 @@ export class Deleter implements RowDeleter {
     await parts.admit();
     parts.refuse(work.reduce((sum, { stretches }) => sum + stretches.count * STRETCH_BYTES, 0));
     const { durable, prepared } = this.log(work);
+    failPoint("delete.appended");
     parts.written(prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0)); // Now: the disk may hang.
     try {
       await durable;
@@ -192,7 +194,9 @@ export class Deleter implements RowDeleter {
       for (const chunk of prepared) chunk.abandon();
       throw error;
     }
+    failPoint("delete.durable");
     for (const chunk of prepared) chunk.publish();
+    failPoint("delete.published");
     for (const { table } of work) {
       if (table.region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(table.region);
     }

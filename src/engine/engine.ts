@@ -181,6 +181,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { streams, threads } = this.parts;
     const left = streams.find(id);
     await left?.close();
+    failPoint("thread.begun");
     streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
   }
 

@@ -72,7 +72,9 @@ export class Truncation {
       throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
     }
     const { schemas, live, feed } = this.tables;
+    failPoint("truncate.before-commit");
     const renumbered = schemas.renumber(database, name);
+    failPoint("truncate.after-commit");
     live.renumberLogical(schema, renumbered);
     feed.push({ kind: "dropped", tableId: schema.id });
     feed.push({ kind: "schema", schema: renumbered });

@@ -1,19 +1,17 @@
 /**
  * What the writers of a crash campaign send. A batch is a pure function of who sends it and its number, so that the checker can compute
- * every value again.
+ * every value again. How it is written is up to the writer's door (`doors/`).
  *
  * - A *fresh* batch makes new rows: `seat` 0, 1, … of the *origin*, which has the batch's number.
  * - A *full* batch overwrites the first seats of an earlier origin in all fields.
- * - A *partial* batch overwrites `version` and `amount` there, and leaves `origin`, `seat` and `label` as they are.
+ * - A *partial* batch overwrites some fields there, and leaves the label as it is.
+ * - A *delete* takes the rows of an earlier origin out of one table.
  *
  * A request holds rows of several tables, and must be applied to all of them or to none.
  */
 
-/** Tables that the rows are spread over. */
-export const TABLE_COUNT = 3;
-
 /** What a batch does. */
-export type BatchKind = "fresh" | "full" | "partial";
+export type BatchKind = "fresh" | "full" | "partial" | "delete";
 
 /** One request of one writer. */
 export interface Batch {
@@ -23,7 +21,7 @@ export interface Batch {
   readonly kind: BatchKind;
   /** The fresh batch whose rows these are. */
   readonly origin: number;
-  /** Seats `[0, seats)` are written. */
+  /** Seats `[0, seats)` are written; a delete has all seats of the origin. */
   readonly seats: number;
 }
 
@@ -36,14 +34,15 @@ const SEAT_NANOS = 100_000n;
 /** Most seats of a batch: their times stay within the second of their origin. */
 export const SEATS_MAX = 2000;
 
-/** Name of table `index`. */
-export function tableName(index: number): string {
-  return `crash_${index}`;
+/** The table, of so many, that a row lives in. */
+export function tableOf(origin: number, seat: number, tableCount: number): number {
+  return (origin + seat) % tableCount;
 }
 
-/** The table that a row lives in. */
-export function tableOf(origin: number, seat: number): number {
-  return (origin + seat) % TABLE_COUNT;
+/** Whether a batch writes or deletes a row of its origin, spread over so many tables. */
+export function isOf({ kind, origin, number, seats }: Batch, seat: number, tableCount: number): boolean {
+  if (kind === "delete") return seat < seats && tableOf(origin, seat, tableCount) === number % tableCount;
+  return seat < seats;
 }
 
 /** Value of tag `writer`. */
@@ -56,11 +55,15 @@ export function shardTag(seat: number): string {
   return `s${seat % SHARD_COUNT}`;
 }
 
-/** A row's time in nanoseconds. Origins of one writer fall on different seconds of six days, in no order of days. */
-export function timeOf(origin: number, seat: number): bigint {
+/** When an origin begins, in seconds. Origins of one writer fall on different seconds of six days, in no order of days. */
+export function secondOf(origin: number): number {
   const day = (origin * 7 + (origin >> 3)) % DAY_COUNT;
-  const second = START_SECONDS + day * DAY_SECONDS + (origin % DAY_SECONDS);
-  return BigInt(second) * 1_000_000_000n + BigInt(seat) * SEAT_NANOS;
+  return START_SECONDS + day * DAY_SECONDS + (origin % DAY_SECONDS);
+}
+
+/** A row's time in nanoseconds. */
+export function timeOf(origin: number, seat: number): bigint {
+  return BigInt(secondOf(origin)) * 1_000_000_000n + BigInt(seat) * SEAT_NANOS;
 }
 
 /** Field `amount` as written by one batch: a multiple of 0.25 below 2^18, so that sums of many are exact. */
@@ -73,18 +76,4 @@ export function amountOf(writer: number, version: number, seat: number): number 
 /** Field `label` as written by one batch. */
 export function labelOf(writer: number, version: number, seat: number): string {
   return `w${writer} v${version} s${seat}`;
-}
-
-/** The body of the request. */
-export function encodeBatch(batch: Batch): string {
-  const lines: string[] = [];
-  for (let seat = 0; seat < batch.seats; seat++) {
-    const changing = `version=${batch.number}i,amount=${amountOf(batch.writer, batch.number, seat)}`;
-    const lasting = `,origin=${batch.origin}i,seat=${seat}i,label="${labelOf(batch.writer, batch.number, seat)}"`;
-    lines.push(
-      `${tableName(tableOf(batch.origin, seat))},writer=${writerTag(batch.writer)},shard=${shardTag(seat)} ` +
-        `${changing}${batch.kind === "partial" ? "" : lasting} ${timeOf(batch.origin, seat)}\n`,
-    );
-  }
-  return lines.join("");
 }

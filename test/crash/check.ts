@@ -1,11 +1,12 @@
 /**
- * Compares the database with the model after a restart.
+ * Compares the database with the model after a restart, whatever door the rows came through.
  *
  * Rows that were touched since the last check are compared one by one. All others are compared by sums: for every writer, origin and
- * table the number of rows and the sums of `seat`, `version` and `amount` (exact by construction). A full check compares every row.
+ * table the number of rows and the door's figures (exact by construction). A full check compares every row.
  */
 import { type ResultTable, SqlError, sqlTable, TABLE_NOT_FOUND } from "../../bench/macro/sql-client.ts";
-import { amountOf, labelOf, shardTag, TABLE_COUNT, tableName, tableOf, timeOf, writerTag } from "./batch.ts";
+import { isOf, tableOf, writerTag } from "./batch.ts";
+import type { Door, StoredRow } from "./doors/door.ts";
 import type { Origin, WriterModel } from "./model.ts";
 
 /** What a check found. */
@@ -13,154 +14,179 @@ export interface CheckResult {
   /** One sentence a broken promise; empty is good. */
   readonly violations: readonly string[];
   readonly rowsCompared: number;
-  /** Unanswered batches that were found whole, and that were absent. */
-  readonly unansweredApplied: number;
-  readonly unansweredAbsent: number;
+  /** What became of each writer's unanswered batch, in their order. */
+  readonly fates: readonly (Fate | undefined)[];
 }
 
-/** A row as stored. */
-interface StoredRow {
-  readonly table: number;
-  readonly shard: unknown;
-  readonly version: unknown;
-  readonly amount: unknown;
-  readonly label: unknown;
-  readonly time: unknown;
+/** An unanswered batch was found whole, or not at all. */
+export type Fate = "applied" | "absent";
+
+/** A row, and the table that it was found in. */
+interface FoundRow extends StoredRow {
+  readonly table: string;
 }
 
 /** Stored rows of one writer by origin, then by seat. */
-type Stored = ReadonlyMap<number, ReadonlyMap<number, StoredRow>>;
+type Stored = ReadonlyMap<number, ReadonlyMap<number, FoundRow>>;
 
 const ORIGINS_A_QUERY = 200;
 const VIOLATIONS_MAX = 20;
 
-/** Checks all writers and settles their unanswered batches. `isFull`: every row, not only the touched ones. */
-export async function checkStore(baseUrl: string, writers: readonly WriterModel[], isFull: boolean): Promise<CheckResult> {
+/**
+ * Checks all writers and settles their unanswered batches. `isFull`: every row, not only the touched ones. `summed`: the doors whose sums
+ * are compared; default all.
+ */
+export async function checkStore(
+  baseUrl: string,
+  writers: readonly WriterModel[],
+  isFull: boolean,
+  summed: readonly Door[] = writers.map(({ door }) => door),
+): Promise<CheckResult> {
   const violations: string[] = [];
+  const fates: (Fate | undefined)[] = [];
   let rowsCompared = 0;
-  let unansweredApplied = 0;
-  let unansweredAbsent = 0;
   for (const model of writers) {
     const origins = isFull ? [...new Set([...model.origins.keys(), ...model.touched])] : [...model.touched];
-    const stored = await storedRows(baseUrl, model.writer, origins, violations);
-    const unanswered = model.unanswered;
+    const stored = await storedRows(baseUrl, model, origins, violations);
     const fate = settle(model, stored);
-    if (unanswered !== undefined && fate === "applied") unansweredApplied++;
-    if (unanswered !== undefined && fate === "absent") unansweredAbsent++;
     if (typeof fate === "object") violations.push(fate.violation);
+    fates.push(typeof fate === "object" ? undefined : fate);
     rowsCompared += compareRows(model, origins, stored, violations);
+    for (const origin of model.touched) model.sums.delete(origin);
     model.touched.clear();
   }
-  for (let table = 0; table < TABLE_COUNT; table++) await compareSums(baseUrl, table, writers, violations);
-  return { violations: violations.slice(0, VIOLATIONS_MAX), rowsCompared, unansweredApplied, unansweredAbsent };
+  for (const door of new Set(summed)) {
+    const own = writers.filter((model) => model.door === door);
+    for (const table of door.tables.keys()) await compareSums(baseUrl, door, table, own, violations);
+  }
+  return { violations: violations.slice(0, VIOLATIONS_MAX), rowsCompared, fates };
 }
 
 /** Decides what became of the batch that was on its way: all of it is there, or nothing of it. Updates the model. */
-function settle(model: WriterModel, stored: Stored): "applied" | "absent" | { readonly violation: string } {
+function settle(model: WriterModel, stored: Stored): Fate | undefined | { readonly violation: string } {
   const batch = model.unanswered;
-  if (batch === undefined) return "absent";
+  if (batch === undefined) return undefined;
   const rows = stored.get(batch.origin);
+  const before = model.origins.get(batch.origin);
+  const isDelete = batch.kind === "delete";
+  let wanted = 0;
   let found = 0;
-  for (let seat = 0; seat < batch.seats; seat++) if (rows?.get(seat)?.version === batch.number) found++;
-  if (found === batch.seats) {
+  for (let seat = 0; seat < batch.seats; seat++) {
+    if (!isOf(batch, seat, model.door.tables.length) || (isDelete && before?.versions[seat] === 0)) continue;
+    wanted++;
+    const row = rows?.get(seat);
+    if (isDelete ? row === undefined : row?.version === batch.number) found++;
+  }
+  if (found === wanted) {
     model.apply();
     return "applied";
   }
   model.drop();
   if (found === 0) return "absent";
   const name = `${batch.kind} batch ${batch.number} of writer ${batch.writer}`;
-  return { violation: `${name}: ${found} of ${batch.seats} rows survived; a request is applied whole or not at all` };
+  const what = isDelete ? "are gone" : "survived";
+  return { violation: `${name}: ${found} of ${wanted} rows ${what}; a request is applied whole or not at all` };
 }
 
 function compareRows(model: WriterModel, origins: readonly number[], stored: Stored, violations: string[]): number {
   let compared = 0;
   for (const number of origins) {
     const want = model.origins.get(number);
-    const rows = stored.get(number) ?? new Map<number, StoredRow>();
+    const rows = stored.get(number) ?? new Map<number, FoundRow>();
     for (let seat = 0; seat < (want?.seats ?? 0); seat++) {
-      const problem = rowProblem(model.writer, number, seat, want!, rows.get(seat));
-      if (problem !== undefined) violations.push(`writer ${model.writer}, origin ${number}, seat ${seat}: ${problem}`);
+      const problem = rowProblem(model, number, seat, want!, rows.get(seat));
+      if (problem !== undefined) violations.push(`${model.door.name}: writer ${model.writer}, origin ${number}, seat ${seat}: ${problem}`);
       compared++;
     }
-    const invented = [...rows.keys()].filter((seat) => seat < 0 || seat >= (want?.seats ?? 0));
+    const invented = [...rows.keys()].filter((seat) => !(seat >= 0 && seat < (want?.seats ?? 0)));
     if (invented.length > 0)
-      violations.push(`writer ${model.writer}, origin ${number}: seats ${invented.slice(0, 5).join(", ")} were never sent`);
+      violations.push(
+        `${model.door.name}: writer ${model.writer}, origin ${number}: seats ${invented.slice(0, 5).join(", ")} were never sent`,
+      );
   }
   return compared;
 }
 
-function rowProblem(writer: number, origin: number, seat: number, want: Origin, row: StoredRow | undefined): string | undefined {
+function rowProblem(
+  { writer, door }: WriterModel,
+  origin: number,
+  seat: number,
+  want: Origin,
+  row: FoundRow | undefined,
+): string | undefined {
   const version = want.versions[seat]!;
+  if (version === 0) return row === undefined ? undefined : `deleted, but there with version ${row.version}`;
   if (row === undefined) return `acknowledged by batch ${version}, but gone`;
-  if (row.version !== version) return `version ${String(row.version)}, want ${version}`;
-  if (row.amount !== amountOf(writer, version, seat)) return `amount ${String(row.amount)} is not what batch ${version} sent`;
-  const label = labelOf(writer, want.labels[seat]!, seat);
-  if (row.label !== label) return `label ${String(row.label)}, want ${label}`;
-  if (row.table !== tableOf(origin, seat)) return `in table ${row.table}, want ${tableOf(origin, seat)}`;
-  if (row.shard !== shardTag(seat)) return `shard ${String(row.shard)}, want ${shardTag(seat)}`;
-  if (row.time !== timeOf(origin, seat).toString()) return `time ${String(row.time)}, want ${timeOf(origin, seat)}`;
-  return undefined;
+  if (row.version !== version) return `version ${row.version}, want ${version}`;
+  const text = door.textOf({ writer, origin, seat, version, labelVersion: want.labels[seat]! });
+  if (row.text !== text) return `${row.text}, want ${text}`;
+  const table = door.tables[tableOf(origin, seat, door.tables.length)];
+  return row.table === table ? undefined : `in table ${row.table}, want ${table}`;
 }
 
-async function storedRows(baseUrl: string, writer: number, origins: readonly number[], violations: string[]): Promise<Stored> {
-  const stored = new Map<number, Map<number, StoredRow>>(origins.map((origin) => [origin, new Map()]));
-  for (let table = 0; table < TABLE_COUNT; table++) {
+async function storedRows(
+  baseUrl: string,
+  { writer, door }: WriterModel,
+  origins: readonly number[],
+  violations: string[],
+): Promise<Stored> {
+  const stored = new Map<number, Map<number, FoundRow>>(origins.map((origin) => [origin, new Map()]));
+  for (const table of door.tables) {
     for (let from = 0; from < origins.length; from += ORIGINS_A_QUERY) {
-      const list = origins.slice(from, from + ORIGINS_A_QUERY).join(", ");
-      const { rows } = await tableOrNothing(
-        baseUrl,
-        `SELECT origin, seat, shard, version, amount, label, greptime_timestamp FROM ${tableName(table)} ` +
-          `WHERE writer = '${writerTag(writer)}' AND origin IN (${list})`,
-      );
-      for (const [origin, seat, shard, version, amount, label, time] of rows) {
-        const seats = stored.get(Number(origin));
-        if (seats === undefined) throw new Error(`the query for origins ${list} answered origin ${String(origin)}`);
-        if (seats.has(Number(seat))) violations.push(`writer ${writer}, origin ${Number(origin)}, seat ${Number(seat)} is there twice`);
-        seats.set(Number(seat), { table, shard, version, amount, label, time });
+      const { rows } = await tableOrNothing(baseUrl, door.rowsSql(table, writer, origins.slice(from, from + ORIGINS_A_QUERY)));
+      for (const cells of rows) {
+        const row = door.storedRow(cells);
+        const seats = stored.get(row.origin);
+        if (seats === undefined) throw new Error(`a query for some origins of ${table} answered origin ${row.origin}`);
+        if (seats.has(row.seat)) violations.push(`${door.name}: writer ${writer}, origin ${row.origin}, seat ${row.seat} is there twice`);
+        seats.set(row.seat, { ...row, table });
       }
     }
   }
   return stored;
 }
 
-/** Compares the sums of one table, for all writers and origins. */
-async function compareSums(baseUrl: string, table: number, writers: readonly WriterModel[], violations: string[]): Promise<void> {
+/** Compares the sums of one table of a door, for all its writers and their origins. */
+async function compareSums(
+  baseUrl: string,
+  door: Door,
+  table: number,
+  writers: readonly WriterModel[],
+  violations: string[],
+): Promise<void> {
+  const name = door.tables[table]!;
   const want = new Map<string, string>();
   for (const model of writers) {
     for (const [origin, rows] of model.origins) {
-      const sums = expectedSums(model.writer, origin, rows, table);
+      const known = model.sums.get(origin) ?? expectedSums(model, origin, rows);
+      model.sums.set(origin, known);
+      const sums = known[table];
       if (sums !== undefined) want.set(`${writerTag(model.writer)} ${origin}`, sums);
     }
   }
-  const { rows } = await tableOrNothing(
-    baseUrl,
-    `SELECT writer, origin, count(*), sum(seat), sum(version), sum(amount) FROM ${tableName(table)} GROUP BY writer, origin`,
-  );
+  const { rows } = await tableOrNothing(baseUrl, door.sumsSql(name));
   for (const [writer, origin, ...sums] of rows) {
     const key = `${String(writer)} ${String(origin)}`;
     const expected = want.get(key);
     want.delete(key);
     const got = sums.map(Number).join(" ");
-    if (expected === undefined) violations.push(`${tableName(table)} holds rows of ${key} (${got}), which nobody sent`);
-    else if (got !== expected)
-      violations.push(`${tableName(table)}, ${key}: count and sums of seat, version, amount are ${got}, want ${expected}`);
+    if (expected === undefined) violations.push(`${name} holds rows of ${key} (${got}), which nobody sent`);
+    else if (got !== expected) violations.push(`${name}, ${key}: count and sums are ${got}, want ${expected}`);
   }
-  for (const key of want.keys()) violations.push(`${tableName(table)} has lost all rows of ${key}`);
+  for (const key of want.keys()) violations.push(`${name} has lost all rows of ${key}`);
 }
 
-function expectedSums(writer: number, origin: number, rows: Origin, table: number): string | undefined {
-  let count = 0;
-  let seatSum = 0;
-  let versionSum = 0;
-  let amountSum = 0;
+/** Count and figures of an origin, by table; undefined where it has no rows. */
+function expectedSums({ writer, door }: WriterModel, origin: number, rows: Origin): readonly (string | undefined)[] {
+  const sums: (number[] | undefined)[] = door.tables.map(() => undefined);
   for (let seat = 0; seat < rows.seats; seat++) {
-    if (tableOf(origin, seat) !== table) continue;
-    count++;
-    seatSum += seat;
-    versionSum += rows.versions[seat]!;
-    amountSum += amountOf(writer, rows.versions[seat]!, seat);
+    const version = rows.versions[seat]!;
+    if (version === 0) continue;
+    const table = tableOf(origin, seat, door.tables.length);
+    const row = [1, ...door.figuresOf({ writer, origin, seat, version, labelVersion: rows.labels[seat]! })];
+    sums[table] = sums[table]?.map((sum, i) => sum + row[i]!) ?? row;
   }
-  return count === 0 ? undefined : `${count} ${seatSum} ${versionSum} ${amountSum}`;
+  return sums.map((each) => each?.join(" "));
 }
 
 /** A table that no acknowledged write has made may be absent: it then has no rows, which the comparison judges. */

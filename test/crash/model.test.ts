@@ -1,8 +1,12 @@
 /** The checker must see a broken promise: a fake server answers with rows that are wrong in one way each. */
 import { describe, expect, test } from "bun:test";
-import { amountOf, type Batch, encodeBatch, labelOf, SEATS_MAX, shardTag, TABLE_COUNT, tableOf, timeOf, writerTag } from "./batch.ts";
+import { seededRandom } from "../../bench/macro/random.ts";
+import { amountOf, type Batch, labelOf, SEATS_MAX, shardTag, tableOf, timeOf, writerTag } from "./batch.ts";
 import { checkStore } from "./check.ts";
+import { DOORS } from "./doors/doors.ts";
+import { lineDoor } from "./doors/line.ts";
 import { WriterModel } from "./model.ts";
+import { retriesAfter } from "./retry.ts";
 
 const FRESH: Batch = { writer: 0, number: 1, kind: "fresh", origin: 1, seats: 12 };
 
@@ -19,7 +23,7 @@ interface Row {
 
 function rowsOf(batch: Batch, version: number = batch.number, labelVersion: number = version): Row[] {
   return Array.from({ length: batch.seats }, (_, seat) => ({
-    table: tableOf(batch.origin, seat),
+    table: tableOf(batch.origin, seat, lineDoor.tables.length),
     writer: batch.writer,
     origin: batch.origin,
     seat,
@@ -44,8 +48,8 @@ function fakeServer(rows: readonly Row[]): Bun.Server<undefined> {
         found.map((row) => [
           String(row.origin),
           String(row.seat),
-          JSON.stringify(shardTag(row.seat)),
           String(row.version),
+          JSON.stringify(shardTag(row.seat)),
           String(amount(row)),
           JSON.stringify(labelOf(row.writer, row.labelVersion, row.seat)),
           String(timeOf(row.origin, row.seat)),
@@ -70,7 +74,7 @@ function answer(rows: readonly (readonly string[])[]): Response {
 
 /** Acknowledges the fresh batch, leaves `unanswered` open, lets the server hold `rows`, and expects `want` in the violations. */
 async function check(rows: readonly Row[], unanswered: Batch | undefined, want: readonly RegExp[]): Promise<WriterModel> {
-  const model = new WriterModel(0);
+  const model = new WriterModel(0, lineDoor);
   model.send(FRESH);
   model.apply();
   if (unanswered !== undefined) model.send(unanswered);
@@ -87,6 +91,8 @@ async function check(rows: readonly Row[], unanswered: Batch | undefined, want: 
 
 const full: Batch = { ...FRESH, number: 2, kind: "full", seats: 5 };
 const partial: Batch = { ...full, kind: "partial" };
+const removal: Batch = { ...FRESH, number: 2, kind: "delete" };
+const isLeft = ({ table }: Row): boolean => table !== removal.number % lineDoor.tables.length;
 const second: Batch = { ...FRESH, number: 2, origin: 2 };
 
 describe("a store that kept its promises", () => {
@@ -103,6 +109,23 @@ describe("a store that kept its promises", () => {
     const rest = rowsOf(FRESH).slice(full.seats);
     expect((await check([...rowsOf(full), ...rest], full, [])).origins.get(1)?.labels[0]).toBe(2);
     expect((await check([...rowsOf(partial, 2, 1), ...rest], partial, [])).origins.get(1)?.labels[0]).toBe(1);
+  });
+});
+
+describe("a store that was asked to delete rows", () => {
+  test("holds all of them or none when it did not answer", async () => {
+    expect((await check(rowsOf(FRESH), removal, [])).origins.get(1)?.versions).not.toContain(0);
+    expect((await check(rowsOf(FRESH).filter(isLeft), removal, [])).origins.get(1)?.versions).toContain(0);
+    const half = rowsOf(FRESH).filter((row) => isLeft(row) || row.seat > 5);
+    await check(half, removal, [/delete batch 2 of writer 0: 2 of 4 rows are gone/]);
+  });
+
+  test("does not bring them back", async () => {
+    const model = await check(rowsOf(FRESH).filter(isLeft), removal, []);
+    const server = fakeServer(rowsOf(FRESH));
+    const { violations } = await checkStore(server.url.origin, [model], true);
+    await server.stop(true);
+    expect(violations.join("\n")).toMatch(/seat 1: deleted, but there with version 1/);
   });
 });
 
@@ -128,25 +151,43 @@ describe("a broken promise", () => {
 
   test("an old value and a wrong value are found", async () => {
     const [first, ...rest] = rowsOf(FRESH);
-    await check([{ ...first!, amount: -1 }, ...rest], undefined, [/amount -1 is not what batch 1 sent/]);
+    await check([{ ...first!, amount: -1 }, ...rest], undefined, [/amount -1, .*, want .*amount 262138,/]);
     await check([{ ...first!, version: 0 }, ...rest], undefined, [/version 0, want 1/]);
-    await check([{ ...first!, labelVersion: 0 }, ...rest], undefined, [/label w0 v0 s0, want w0 v1 s0/]);
+    await check([{ ...first!, labelVersion: 0 }, ...rest], undefined, [/label w0 v0 s0, .*, want .*label w0 v1 s0,/]);
   });
 });
 
-describe("batches", () => {
-  test("spread a request over all tables, with one time a row", () => {
-    const lines = encodeBatch({ ...FRESH, seats: SEATS_MAX })
+describe("an unanswered batch is sent again", () => {
+  test("where rows can only be added, if it is sure that it is not there", () => {
+    const models = DOORS.map((door, writer) => new WriterModel(writer, door));
+    const random = { ...seededRandom(1), next: () => 0 };
+    const sentAgain = (fate: "applied" | "absent"): string[] => {
+      const retries = retriesAfter(
+        models,
+        models.map(() => FRESH),
+        models.map(() => fate),
+        random,
+      );
+      return DOORS.filter((_, i) => retries[i] !== undefined).map(({ name }) => name);
+    };
+    expect(sentAgain("absent")).toEqual(DOORS.map(({ name }) => name));
+    expect(sentAgain("applied")).toEqual(["line", "remote-write"]);
+  });
+});
+
+describe("line protocol", () => {
+  const linesOf = (batch: Batch): string => String(lineDoor.request(batch).body);
+
+  test("spreads a request over all tables, with one time a row", () => {
+    const lines = linesOf({ ...FRESH, seats: SEATS_MAX })
       .trim()
       .split("\n");
-    expect(new Set(lines.map((line) => line.split(",")[0])).size).toBe(TABLE_COUNT);
+    expect(new Set(lines.map((line) => line.split(",")[0])).size).toBe(lineDoor.tables.length);
     expect(new Set(lines.map((line) => line.split(" ").at(-1))).size).toBe(SEATS_MAX);
   });
 
-  test("leave the lasting fields out of a partial overwrite", () => {
-    expect(encodeBatch({ ...partial, seats: 1 })).toBe(
-      `crash_1,writer=w0,shard=s0 version=2i,amount=${amountOf(0, 2, 0)} ${timeOf(1, 0)}\n`,
-    );
-    expect(encodeBatch({ ...full, seats: 1 })).toContain('origin=1i,seat=0i,label="w0 v2 s0"');
+  test("leaves the lasting fields out of a partial overwrite", () => {
+    expect(linesOf({ ...partial, seats: 1 })).toBe(`crash_1,writer=w0,shard=s0 version=2i,amount=${amountOf(0, 2, 0)} ${timeOf(1, 0)}\n`);
+    expect(linesOf({ ...full, seats: 1 })).toContain('origin=1i,seat=0i,label="w0 v2 s0"');
   });
 });

@@ -1,14 +1,16 @@
-/** One connection of a crash campaign: sends batches one after the other until the server is gone. */
+/** One connection of a crash campaign: sends batches through its door, one after the other, until the server is gone. */
 import type { Random } from "../../bench/macro/random.ts";
-import { type Batch, type BatchKind, encodeBatch, SEATS_MAX } from "./batch.ts";
+import { type Batch, type BatchKind, SEATS_MAX } from "./batch.ts";
+import type { DoorRequest } from "./doors/door.ts";
 import type { WriterModel } from "./model.ts";
 
-const GOOD_STATUS = 204;
-const OVERWRITE_SHARE = 0.25;
+const CHANGE_SHARE = 0.25;
 const RECENT_ORIGINS = 30;
 const LARGE_SHARE = 0.03;
 const SEATS_USUAL = 200;
 const PAUSE_MS_MAX = 8;
+/** Share of the requests on connections of their own: the system hands each new one to another ingest thread. */
+const NEW_CONNECTION_SHARE = 0.3;
 
 /** What ended a writer: the kill, or an answer that no client should get. */
 export interface WriterEnd {
@@ -16,25 +18,37 @@ export interface WriterEnd {
   readonly refusal: string | undefined;
 }
 
+/** What a request came to: nothing was heard of it, it was acknowledged, or the answer says why not. */
+type Answer = undefined | "good" | { readonly refusal: string };
+
 /**
  * Sends batches until a request fails or `batchesMax` were acknowledged. `retry` is sent first, as a client would send an unanswered batch
  * again.
  */
 export async function writeUntilKilled(
-  url: string,
+  baseUrl: string,
   model: WriterModel,
   random: Random,
   retry: Batch | undefined,
   batchesMax: number = Number.POSITIVE_INFINITY,
 ): Promise<WriterEnd> {
+  const { door } = model;
+  const refusedAs = (what: string, { refusal }: { readonly refusal: string }): string => `${door.name}, ${what}: ${refusal}`;
+  if (door.setUp !== undefined && !model.isSetUp) {
+    const answer = await send(baseUrl, door.setUp);
+    if (answer === undefined) return { acknowledged: 0, refusal: undefined };
+    if (answer !== "good") return { acknowledged: 0, refusal: refusedAs("set up", answer) };
+    model.isSetUp = true;
+  }
   let acknowledged = 0;
   let batch = retry ?? nextBatch(model, random);
   for (;;) {
     model.send(batch);
-    const answer = await post(url, encodeBatch(batch));
+    const answer = await send(baseUrl, door.request(batch), random.next() >= NEW_CONNECTION_SHARE);
     if (answer === undefined) return { acknowledged, refusal: undefined };
-    if (answer.status !== GOOD_STATUS) return { acknowledged, refusal: `batch ${batch.number}: ${answer.status} ${answer.text}` };
+    if (answer !== "good") return { acknowledged, refusal: refusedAs(`${batch.kind} batch ${batch.number}`, answer) };
     model.apply();
+    model.acknowledged++;
     acknowledged++;
     if (acknowledged >= batchesMax) return { acknowledged, refusal: undefined };
     if (random.next() < 0.5) await Bun.sleep(random.next() * PAUSE_MS_MAX);
@@ -42,29 +56,35 @@ export async function writeUntilKilled(
   }
 }
 
-/** `undefined` when the connection broke before the whole answer was there. */
-async function post(url: string, body: string): Promise<{ readonly status: number; readonly text: string } | undefined> {
-  return await fetch(url, { method: "POST", body }).then(
+/** `undefined` when the connection broke before the status line was there: that line is the acknowledgement, whatever follows it. */
+async function send(baseUrl: string, { path, headers, body, goodStatus }: DoorRequest, keepalive = true): Promise<Answer> {
+  return await fetch(`${baseUrl}${path}`, { method: "POST", body, keepalive, ...(headers === undefined ? {} : { headers }) }).then(
     async (response) => {
-      // The status line is the acknowledgement; a 204 has no body that could still be cut off.
-      if (response.status === GOOD_STATUS) return { status: response.status, text: "" };
       const text = await response.text().catch(() => "(the answer was cut off)");
-      return { status: response.status, text: text.slice(0, 500) };
+      return response.status === goodStatus ? "good" : { refusal: `${response.status} ${text.slice(0, 500)}` };
     },
     () => undefined,
   );
 }
 
 function nextBatch(model: WriterModel, random: Random): Batch {
+  const { writer, door } = model;
   const number = model.nextNumber++;
   const origins = [...model.origins.keys()];
-  if (origins.length === 0 || random.next() >= OVERWRITE_SHARE) {
+  if (origins.length === 0 || door.changes.length === 0 || random.next() >= CHANGE_SHARE) {
     const seats = 1 + random.below(random.next() < LARGE_SHARE ? SEATS_MAX : SEATS_USUAL);
-    return { writer: model.writer, number, kind: "fresh", origin: number, seats };
+    return { writer, number, kind: "fresh", origin: number, seats };
   }
   // Mostly young rows, which are still in memory, and some old ones, which are in files.
   const among = random.next() < 0.7 ? Math.min(RECENT_ORIGINS, origins.length) : origins.length;
   const origin = origins[origins.length - 1 - random.below(among)]!;
-  const kind: BatchKind = random.next() < 0.5 ? "full" : "partial";
-  return { writer: model.writer, number, kind, origin, seats: 1 + random.below(model.origins.get(origin)!.seats) };
+  const rows = model.origins.get(origin)!;
+  const kind = door.changes[random.below(door.changes.length)]!;
+  const seats = kind === "delete" ? rows.seats : 1 + random.below(rows.seats);
+  return { writer, number, kind: kindFor(kind, rows.versions.subarray(0, seats)), origin, seats };
+}
+
+/** A row that was deleted has no fields that a partial batch could leave as they are. */
+function kindFor(kind: BatchKind, versions: Uint32Array): BatchKind {
+  return kind === "partial" && versions.includes(0) ? "full" : kind;
 }

@@ -57,10 +57,9 @@ describe("no space for a data file", () => {
     async (call) => {
       const path = join(folder, `flush-${call}`);
       let isFull = false;
-      const home = await openHome(
-        path,
-        faultyFileDisk((name) => (isFull && name === call ? new Error(NO_SPACE) : undefined)),
-      );
+      const home = await openHome(path, {
+        fileDisk: faultyFileDisk((name) => (isFull && name === call ? new Error(NO_SPACE) : undefined)),
+      });
       await put(home.engine, "cpu,host=a v=1i 1\ncpu,host=b v=2i 2");
       isFull = true;
       for (let n = 0; n < 3; n++) {
@@ -80,10 +79,9 @@ describe("no space for a data file", () => {
   test("in a merge: the old files stay, nothing is left behind, and the next merge works", async () => {
     const path = join(folder, "merge");
     let isFull = false;
-    const { engine } = await openHome(
-      path,
-      faultyFileDisk((name) => (isFull && name === "write" ? new Error(NO_SPACE) : undefined)),
-    );
+    const { engine } = await openHome(path, {
+      fileDisk: faultyFileDisk((name) => (isFull && name === "write" ? new Error(NO_SPACE) : undefined)),
+    });
     for (const line of ["cpu,host=a v=1i 1", "cpu,host=b v=2i 2"]) {
       await put(engine, line);
       await engine.flushTable("public", "cpu");

@@ -61,7 +61,7 @@ describe("a failed sync", () => {
 describe("a failed sync with wal.sync = interval", () => {
   test("heals although the segment in doubt has rows of no table, so that no flush lets it go", async () => {
     const path = join(folder, `home-${homes++}`);
-    const { engine, disk } = await openHome(path, undefined, "interval");
+    const { engine, disk } = await openHome(path, { sync: "interval" });
     for (let n = 0; n < 2; n++) {
       disk.fail("create", IO_ERROR);
       await refusal(put(engine, "cpu,host=lost v=9i 9"));

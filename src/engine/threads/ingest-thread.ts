@@ -9,6 +9,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { DbError, toDbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
@@ -165,10 +166,12 @@ export class IngestThread implements RowWriter, SchemaLookup {
       this.noteLogBytes();
       this.tellHealth();
     }
+    failPoint("thread.durable");
     for (const chunk of prepared) chunk.publish();
     const queuedBytes = record.head.length + MESSAGE_BYTES;
     this.parts.shared.addUntoldBytes(queuedBytes); // So that an owner that is held up is not buried under small requests.
     this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces(), queuedBytes });
+    failPoint("thread.told");
   }
 
   private tell(message: Extract<FromThread, { kind: "logged" | "failed" }>): void {

@@ -163,7 +163,7 @@ class LocalWal implements Wal {
       this.complete.push({ id, bytes: found.intactBytes });
       if (i === ids.length - 1 && this.options.sync !== "never") await this.folder.settle(id, found);
     }
-    failPoint("recover.log-synced");
+    failPoint(this.options.isRecovered === true ? "thread.log-taken" : "recover.log-synced");
     this.headId = ids.at(-1) ?? 0;
     this.headBytes = Number.POSITIVE_INFINITY; // The next record starts a fresh segment.
     if (this.options.sync === "interval") {
@@ -516,6 +516,7 @@ class LocalWal implements Wal {
       this.healLater(Math.min(millis * 2, HEAL_MILLIS_MAX));
       return;
     }
+    failPoint("log.healed");
     this.trouble = undefined;
     this.failures = 0;
     this.headBytes = this.headId === id ? SEGMENT_HEADER_BYTES : Number.POSITIVE_INFINITY;

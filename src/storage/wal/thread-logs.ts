@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
 const NAME = /^thread-([1-9]\d{0,3})$/;
@@ -36,6 +37,7 @@ export async function removeThreadLog(directory: string, thread: number): Promis
   } catch (cause) {
     throw new DbError(StatusCode.StorageUnavailable, `cannot delete the log folder ${folder}: ${reasonOf(cause)}`, { cause });
   }
+  failPoint("log.folder-deleted");
 }
 
 function reasonOf(error: unknown): string {

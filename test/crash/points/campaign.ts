@@ -13,9 +13,10 @@ import { SqlError, sqlTable, TABLE_NOT_FOUND } from "../../../bench/macro/sql-cl
 import { FAIL_POINTS_VARIABLE } from "../../../src/base/fail-point.ts";
 import { FAIL_POINTS, type FailPointName } from "../../../src/base/fail-point-names.ts";
 import type { Batch } from "../batch.ts";
-import { TABLE_COUNT, tableName } from "../batch.ts";
 import { checkStore } from "../check.ts";
+import { DOORS, doorOf } from "../doors/doors.ts";
 import { WriterModel } from "../model.ts";
+import { retriesAfter } from "../retry.ts";
 import { writeUntilKilled } from "../writer.ts";
 import { strayFiles } from "./home.ts";
 import { dropBeside, isGone, type Recipe, recipeFor, workStatements } from "./recipes.ts";
@@ -75,7 +76,7 @@ export async function runPointCampaign(options: PointCampaignOptions): Promise<P
     port,
     baseUrl: `http://127.0.0.1:${port}`,
     random: seededRandom(options.seed),
-    models: writers.map((writer) => new WriterModel(writer)),
+    models: writers.map((writer) => new WriterModel(writer, doorOf(writer, DOORS))),
     writerRandoms: writers.map((writer) => seededRandom(options.seed + WRITER_SEED_STEP * (writer + 1))),
     retries: writers.map(() => undefined),
     violations: [],
@@ -99,8 +100,8 @@ async function dieAt(campaign: Campaign, name: FailPointName): Promise<void> {
   const { options, random, violations } = campaign;
   const recipe = recipeFor(name, random);
   const dataHome = varveDataHome(options.directory);
-  if (recipe.pastime === "start") {
-    const first = await (await launch(campaign, undefined)).ready();
+  if (recipe.threadsBefore !== undefined) {
+    const first = await (await launch(campaign, undefined, recipe.threadsBefore)).ready();
     await writeSome(campaign);
     await first.kill();
   }
@@ -141,7 +142,8 @@ async function spend(campaign: Campaign, { pastime }: Recipe, launched: Launched
 
 /** One round of statements; those of tables that nobody wrote yet are refused, and others may hit what the point left undone. */
 async function workOnce(campaign: Campaign, server: ServerProcess): Promise<void> {
-  const tables = Array.from({ length: TABLE_COUNT }, (_, table) => tableName(table));
+  // Of logical tables one is enough: its rows are in the files of all of them.
+  const tables = campaign.models.flatMap(({ door }) => (door.name === "remote-write" ? door.tables.slice(0, 1) : door.tables));
   const { round } = campaign;
   campaign.round++;
   // A write that makes its table, and one that makes a column.
@@ -163,12 +165,11 @@ async function writeSome(campaign: Campaign): Promise<void> {
 
 async function write(campaign: Campaign, batchesMax: number, mayFail: boolean): Promise<void> {
   const { models, writerRandoms, retries, baseUrl } = campaign;
-  const url = `${baseUrl}/v1/influxdb/write?db=public`;
   const ends = await Promise.all(
     models.map(async (model, i) => {
       const retry = retries[i];
       retries[i] = undefined;
-      return await writeUntilKilled(url, model, writerRandoms[i]!, retry, batchesMax);
+      return await writeUntilKilled(baseUrl, model, writerRandoms[i]!, retry, batchesMax);
     }),
   );
   for (const { acknowledged, refusal } of ends) {
@@ -185,17 +186,22 @@ async function checkAfter(campaign: Campaign, name: FailPointName, isFull: boole
   const check = await checkStore(baseUrl, models, isFull);
   for (const violation of check.violations) violations.push(`after ${name}: ${violation}`);
   campaign.rowsCompared += check.rowsCompared;
-  for (const [writer, batch] of unanswered.entries()) retries[writer] = random.next() < 0.5 ? batch : undefined;
+  retries.splice(0, models.length, ...retriesAfter(models, unanswered, check.fates, random));
   await server.stop();
   for (const stray of strayFiles(varveDataHome(options.directory))) violations.push(`after ${name}: ${stray} does not match its entry`);
 }
 
-async function launch({ options, port }: Campaign, recipe: Recipe | undefined): Promise<LaunchedServer> {
+/** `threads` of a server that is not armed are one or two by chance, unless they are given. */
+async function launch(
+  { options, port, random }: Campaign,
+  recipe: Recipe | undefined,
+  threads = recipe === undefined ? 1 + random.below(2) : (recipe.threads ?? 1),
+): Promise<LaunchedServer> {
   const isQuiet = recipe === undefined || recipe.pastime.startsWith("drop beside"); // A merge that a stop gives up leaves a file.
   return await launchVarve({
     directory: options.directory,
     port,
-    settings: isQuiet ? QUIET_SETTINGS : WORK_SETTINGS,
+    settings: { ...(isQuiet ? QUIET_SETTINGS : WORK_SETTINGS), ingest: { threads: String(threads) } },
     env: { [FAIL_POINTS_VARIABLE]: recipe?.arm ?? "" },
   });
 }

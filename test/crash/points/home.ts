@@ -6,51 +6,73 @@ import { Database } from "bun:sqlite";
 import { appendFileSync, cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { OPEN_FILES_MAX } from "../../../src/base/limits.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { Engine } from "../../../src/engine/engine.ts";
+import type { ThreadLog } from "../../../src/engine/log-stream.ts";
+import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
+import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { type FileDisk, systemFileDisk } from "../../../src/storage/file-store/file-disk.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../../src/storage/meta-store/sqlite-meta-store.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
-import type { WalSync } from "../../../src/storage/wal/wal.ts";
+import { listThreadLogs, removeThreadLog, threadLogFolder } from "../../../src/storage/wal/thread-logs.ts";
+import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
 import { plainParts } from "../../engine/plain-parts.ts";
+import { makeLinks } from "../../engine/thread-links.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
 
 /** Segments so small that each write of a few rows begins one. */
 const SEGMENT_BYTES = 200;
+/** Number of the ingest thread; there is one at most. */
+const THREAD = 1;
 
 /** An engine that runs in a directory. */
 export interface Home {
   readonly path: string;
   readonly engine: Engine;
+  /** An ingest thread with a log of its own, when it was asked for. */
+  readonly thread: IngestThread | undefined;
+  /** The disk of the engine's own log. */
   readonly disk: FaultyLogDisk;
-  /** From now on flushes and merges stand still once their files are durable. */
-  hold(): void;
+  /** From now on flushes and merges stand still once their files are durable. Resolves when one does. */
+  hold(): Promise<void>;
   release(): void;
 }
 
+/** How an engine is opened. */
+export interface HomeOptions {
+  readonly fileDisk?: FileDisk;
+  readonly sync?: WalSync;
+  /** Whether an ingest thread runs beside the engine, on this thread. */
+  readonly hasThread?: boolean;
+}
+
 /** Opens an engine in `path`, which is made when missing. */
-export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk, sync: WalSync = "always"): Promise<Home> {
+export async function openHome(path: string, options: HomeOptions = {}): Promise<Home> {
+  const { fileDisk = systemFileDisk, sync = "always", hasThread = false } = options;
   const files = localFileStore(join(path, "data"), OPEN_FILES_MAX, fileDisk);
   const disk = new FaultyLogDisk();
   const plain = plainParts(files);
   const { flusher, merger } = plain;
-  let gate: PromiseWithResolvers<void> | undefined;
-  const wal = await openLocalWal({
-    directory: join(path, "wal"),
-    sync,
-    syncIntervalMs: 5,
-    segmentBytes: SEGMENT_BYTES,
-    recovery: "strict",
-    logger: silentLogger,
-    disk,
-  });
+  let gate: { readonly stands: PromiseWithResolvers<void>; readonly opens: PromiseWithResolvers<void> } | undefined;
+  const walFolder = join(path, "wal");
+  const wal = await openLog(walFolder, sync, false, disk);
+  const shared = new SharedState(hasThread ? THREAD : 0);
+  const threadLogs: ThreadLog[] = [];
+  for (const id of listThreadLogs(walFolder)) {
+    const log = await openLog(threadLogFolder(walFolder, id), sync, false);
+    threadLogs.push({ id, wal: log, remove: () => removeThreadLog(walFolder, id) });
+  }
   const held = async <T>(made: T): Promise<T> => {
-    await gate?.promise;
+    gate?.stands.resolve();
+    await gate?.opens.promise;
     return made;
   };
   const { engine } = await Engine.open({
     wal,
+    shared,
+    threadLogs,
     meta: openSqliteMetaStore(join(path, "meta.db")),
     ...plain,
     flusher: { flush: async (job) => held(await flusher.flush(job)), close: () => flusher.close() },
@@ -59,13 +81,32 @@ export async function openHome(path: string, fileDisk: FileDisk = systemFileDisk
   return {
     path,
     engine,
+    thread: hasThread ? await startThread(engine, shared, walFolder, sync) : undefined,
     disk,
-    hold: () => void (gate ??= Promise.withResolvers<void>()),
+    hold() {
+      gate ??= { stands: Promise.withResolvers(), opens: Promise.withResolvers() };
+      return gate.stands.promise;
+    },
     release() {
-      gate?.resolve();
+      gate?.opens.resolve();
       gate = undefined;
     },
   };
+}
+
+function openLog(directory: string, sync: WalSync, isRecovered: boolean, disk = new FaultyLogDisk()): Promise<Wal> {
+  const options = { syncIntervalMs: 5, segmentBytes: SEGMENT_BYTES, recovery: "strict", logger: silentLogger } as const;
+  return openLocalWal({ directory, sync, isRecovered, disk, ...options });
+}
+
+/** As the program of an ingest thread does, but on this thread. */
+async function startThread(engine: Engine, shared: SharedState, walFolder: string, sync: WalSync): Promise<IngestThread> {
+  const links = makeLinks();
+  await engine.addThread(THREAD, links.owner);
+  const wal = await openLog(threadLogFolder(walFolder, THREAD), sync, true);
+  await wal.recover(() => undefined);
+  const bytes = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20 };
+  return new IngestThread({ id: THREAD, shared, link: links.thread, wal, clock: systemClock, news: engine.catalogNews(), ...bytes });
 }
 
 /** Copies a directory as it is now: what a SIGKILL at this moment leaves. */

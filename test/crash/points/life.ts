@@ -2,8 +2,11 @@
  * One life of an engine, step by step, that passes every fail point of a running server. Each step takes effect whole or not at all.
  */
 import type { Engine } from "../../../src/engine/engine.ts";
+import { STRING, TIMESTAMP_NANOSECOND } from "../../../src/column/data-type.ts";
+import { RowBatchBuilder } from "../../../src/table/row-batch-builder.ts";
 import type { TableDefinition } from "../../../src/table/schema.ts";
-import { put, refusal } from "../../engine/lines.ts";
+import { AUTO, put, refusal } from "../../engine/lines.ts";
+import { metricBatch, type Sample } from "../../support/metric-batch.ts";
 import type { Home } from "./home.ts";
 import { rows, type StateChange } from "./state.ts";
 
@@ -59,11 +62,38 @@ const renamed = (from: string, to: string): StateChange => {
   };
 };
 
+/** Samples of metrics at host `a`, which make logical tables. */
+function push(values: Readonly<Record<string, number>>, change: StateChange, halves: readonly StateChange[] = []): Step {
+  const samples: Sample[] = Object.entries(values).map(([metric, value]) => ({ metric, labels: { host: "a" }, time: 1, value }));
+  return {
+    name: `push ${Object.keys(values).join()}`,
+    run: ({ engine }) => engine.write("public", metricBatch(samples), AUTO),
+    change,
+    halves,
+  };
+}
+
+/** Deletes a row of table cpu. */
+function deletion(host: string, time: bigint): Step {
+  const builder = new RowBatchBuilder("cpu", [
+    { name: "host", type: STRING, semantic: "tag" },
+    { name: "greptime_timestamp", type: TIMESTAMP_NANOSECOND, semantic: "timestamp" },
+  ]);
+  builder.add([host, time]);
+  const change: StateChange = (state) => void state.get("cpu")?.delete(`${host} ${time}`);
+  return { name: `delete ${host} ${time}`, run: ({ engine }) => engine.delete("public", builder.batch()), change };
+}
+
+/** A write on the ingest thread. */
+function writeOnThread(line: string, change: StateChange, halves: readonly StateChange[] = []): Step {
+  return { name: `write on a thread ${line}`, run: ({ thread }) => put(thread!, line), change, halves };
+}
+
 /** Lets a flush or merge make its files, empties its table, and lets it go on. */
 async function discard(home: Home, work: (engine: Engine) => Promise<void>): Promise<void> {
-  home.hold();
+  const stands = home.hold();
   const working = work(home.engine);
-  await Bun.sleep(1); // A turn, in which the files are made.
+  await stands;
   const removal = home.engine.truncateTable("public", "cpu");
   home.release();
   await Promise.all([working, removal]);
@@ -99,6 +129,26 @@ const LIFE: readonly Step[] = [
     },
   },
   write("cpu,host=d v=5i 5", rows("cpu", ["d", 5, 5])),
+  {
+    name: "fail a sync, and go on once the log works again",
+    async run({ engine, disk }) {
+      disk.fail("sync", "i/o error");
+      await refusal(put(engine, "cpu,host=lost v=9i 9"));
+      while (engine.failure() !== undefined) await Bun.sleep(5);
+    },
+    halves: [rows("cpu", ["lost", 9, 9])], // It may come back until it is cut off.
+  },
+  push({ up: 1.5, down: 2.5 }, both(rows("up", ["a", 1.5, 1]), rows("down", ["a", 2.5, 1])), [both(rows("up"), rows("down"))]),
+  writeOnThread("cpu,host=t v=6i 6\nthreads,host=t v=1i 1", both(rows("cpu", ["t", 6, 6]), rows("threads", ["t", 1, 1])), [
+    rows("threads"),
+  ]),
+  deletion("b", 2n),
+  deletion("t", 6n),
+  writeOnThread("cpu,host=t v=7i 6", rows("cpu", ["t", 7, 6])),
+  { name: "truncate a logical table", run: ({ engine }) => engine.truncateTable("public", "down"), change: emptied("down") },
+  flush("up"),
+  { name: "drop a logical table", run: ({ engine }) => engine.dropTable("public", "down", false), change: gone("down") },
+  { name: "merge up", run: ({ engine }) => engine.compactTable("public", "up") },
   flush("memory"),
   flush("made"),
   flush("cpu"),

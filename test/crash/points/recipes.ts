@@ -17,6 +17,10 @@ export interface Recipe {
   /** Value of the variable that arms the server. */
   readonly arm: string;
   readonly pastime: Pastime;
+  /** Ingest threads; default one. */
+  readonly threads?: number;
+  /** Ingest threads of a server that is killed before, with rows in its log. */
+  readonly threadsBefore?: number;
   /** Prepares the data directory while no server runs. */
   readonly before?: (dataHome: string) => void;
 }
@@ -30,6 +34,13 @@ const STANDING_STILL_MS = 250;
 export function recipeFor(name: FailPointName, random: Random): Recipe {
   const kill = `${name}=kill`;
   switch (name) {
+    case "log.healed":
+      return { arm: `log.before-write=error:2,log.before-write=error:3,${kill}`, pastime: "work" };
+    case "log.folder-deleted":
+      return { arm: kill, pastime: "work", threadsBefore: 2 };
+    case "thread.begun":
+    case "thread.log-taken":
+      return { arm: kill, pastime: "start", threads: 2, threadsBefore: 2 };
     case "log.cut":
       return { arm: `log.before-write=error:2,${kill}`, pastime: "work" };
     case "flush.before-discard":
@@ -37,13 +48,14 @@ export function recipeFor(name: FailPointName, random: Random): Recipe {
     case "compact.before-discard":
       return { arm: `compact.job-begun=pause,${kill}`, pastime: "drop beside a merge" };
     case "file.unfinished-deleted":
-      return { arm: kill, pastime: "start", before: (home) => plantFile(home, ".tmp") };
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => plantFile(home, ".tmp") };
     case "recover.orphan-deleted":
-      return { arm: kill, pastime: "start", before: (home) => plantFile(home, "") };
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => plantFile(home, "") };
     case "recover.tail-cut":
-      return { arm: kill, pastime: "start", before: (home) => void tearLog(home) };
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => void tearLog(home) };
     default:
-      if (name.startsWith("recover.")) return { arm: kill, pastime: "start" };
+      if (name.startsWith("thread.")) return { arm: `${kill}:${1 + random.below(HITS_MAX)}`, pastime: "work", threads: 2 };
+      if (name.startsWith("recover.")) return { arm: kill, pastime: "start", threadsBefore: 1 };
       if (name.startsWith("close.")) return { arm: kill, pastime: "stop" };
       return { arm: `${kill}:${1 + random.below(HITS_MAX)}`, pastime: "work" };
   }
@@ -67,12 +79,14 @@ function plantFile(dataHome: string, suffix: string): void {
 export function workStatements(tables: readonly string[], round: number): string[] {
   const scratch = `scratch_${round}`;
   return [
+    "CREATE TABLE IF NOT EXISTS phy (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE = metric WITH ('physical_metric_table' = '')",
     ...tables.map((table) => `ADMIN flush_table('${table}')`),
     ...tables.map((table) => `ADMIN compact_table('${table}')`),
     `CREATE DATABASE d${round}`,
     `ALTER DATABASE d${round} SET 'ttl' = '90d'`,
     `CREATE TABLE ${scratch} (host STRING PRIMARY KEY, v BIGINT, ts TIMESTAMP(9) TIME INDEX)`,
     `INSERT INTO ${scratch} (host, v, ts) VALUES ('a', 1, 1)`,
+    `DELETE FROM ${scratch} WHERE host = 'a'`,
     `ALTER TABLE ${scratch} ADD COLUMN w BIGINT`,
     `ADMIN flush_table('${scratch}')`,
     `ALTER TABLE ${scratch} RENAME ${scratch}_renamed`,
@@ -81,6 +95,11 @@ export function workStatements(tables: readonly string[], round: number): string
     `ADMIN flush_table('${scratch}_renamed')`,
     `DROP TABLE ${scratch}_renamed`,
     `DROP TABLE fresh_${round}`,
+    `CREATE TABLE logical_${round} (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY) ` +
+      "ENGINE = metric WITH ('on_physical_table' = 'phy')",
+    `INSERT INTO logical_${round} (host, v, ts) VALUES ('a', 1, 1)`,
+    `TRUNCATE TABLE logical_${round}`,
+    `DROP TABLE logical_${round}`,
     `DROP DATABASE d${round}`,
   ];
 }

@@ -1,5 +1,6 @@
 /** What the tables of a life hold: the expected state, and the state that an engine answers, in the same text. */
 import type { Engine } from "../../../src/engine/engine.ts";
+import { isPhysicalTable } from "../../../src/table/metric.ts";
 import { read } from "../../engine/lines.ts";
 
 /** Table → rows as `'host'|v|time`, keyed by host and time. */
@@ -36,7 +37,9 @@ export function textOfState(state: State): string {
 export async function textOfEngine(engine: Engine): Promise<string> {
   const lines: string[] = [];
   for (const { schema } of engine.tables("public")) {
-    const found = await read(engine, schema.name, { projection: ["host", "v", "greptime_timestamp"] });
+    if (isPhysicalTable(schema)) continue; // Its rows are those of the logical tables.
+    const value = schema.columns.some(({ name }) => name === "v") ? "v" : "greptime_value";
+    const found = await read(engine, schema.name, { projection: ["host", value, "greptime_timestamp"] });
     lines.push(`${schema.name}: ${found.sort().join(" ")}`);
   }
   return lines.sort().join("\n");

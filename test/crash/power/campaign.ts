@@ -1,6 +1,7 @@
 /** Many random lives on disks that lose power. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { WalSync } from "../../../src/storage/wal/wal.ts";
 import { livePower, type PowerReport } from "./power-life.ts";
 
 /** How to run a campaign. */
@@ -19,15 +20,15 @@ export interface PowerCampaignReport extends PowerReport {
 
 const DEATHS_A_LIFE = 12;
 const LIVES_A_LINE = 100;
-/** Every so many lives the log is synced from time to time only. */
-const INTERVAL_EVERY = 5;
+/** Of ten lives two sync the log from time to time only, and one never. */
+const SYNCS: readonly WalSync[] = [...new Array<WalSync>(7).fill("always"), "interval", "interval", "never"];
 
 /** Runs a campaign; life `n` has the seed `seed + n`. */
 export async function runPowerCampaign({ directory, seed, lives, progress }: PowerCampaignOptions): Promise<PowerCampaignReport> {
   const total = { deaths: 0, deathsInStart: 0, powerLosses: 0, acknowledged: 0, unansweredFound: 0, unansweredGone: 0 };
   for (let life = 0; life < lives; life++) {
     const folder = join(directory, `life-${seed + life}`);
-    const sync = life % INTERVAL_EVERY === INTERVAL_EVERY - 1 ? "interval" : "always";
+    const sync = SYNCS[life % SYNCS.length]!;
     try {
       const report = await livePower(seed + life, DEATHS_A_LIFE, folder, sync);
       for (const key of Object.keys(total) as (keyof PowerReport)[]) total[key] += report[key];

@@ -4,6 +4,9 @@
  *
  * Promises: the start succeeds; a write that was acknowledged is there, whole, with its values, once; one that was not is there whole or
  * not at all over its tables, and stays as it was found; a change of a table is made or not; no file is there that nobody knows.
+ *
+ * What `wal.sync` takes off that: with `interval` a power loss, and only that, takes what was acknowledged since the last sync; with
+ * `never` a power loss may take anything, so that such a life has none, but a dead process loses nothing.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +25,8 @@ const CALLS_MAX = [16, 90];
 const DAY_NANOS = 86_400 * 1e9;
 /** Longer than a log waits before it looks whether its disk works again. */
 const HEAL_MS = 120;
+/** Several times as long as a log waits for its next sync with `interval`. */
+const SYNC_WAIT_MS = 12;
 /** Longest life of a process: a log that cannot heal, or a step that waits for nothing. */
 const PROCESS_MS_MAX = 15_000;
 
@@ -52,7 +57,8 @@ export interface PowerReport {
 /** Lives one life of so many deaths in `folder`, which must not exist. @throws Error with the seed and the death */
 export async function livePower(seed: number, deaths: number, folder: string, sync: WalSync = "always"): Promise<PowerReport> {
   const random = seededRandom(seed);
-  const life = new PowerLife(random, new PowerMachine(folder, random, { sync, segmentBytes: 200 << random.below(8) }), sync);
+  const options = { sync, segmentBytes: 200 << random.below(8), hasThread: random.below(2) === 0 };
+  const life = new PowerLife(random, new PowerMachine(folder, random, options), sync);
   for (let death = 0; death < deaths; death++) {
     try {
       await life.liveAndDie();
@@ -75,7 +81,10 @@ class PowerLife {
   };
   private readonly random: Random;
   private readonly machine: PowerMachine;
-  private readonly isAlways: boolean;
+  private readonly sync: WalSync;
+  /** Requests that a sync must have covered, although they were acknowledged before it. */
+  private readonly settled: Set<number> = new Set();
+  private hasLostPower = false;
   private readonly tables: Map<string, TableModel> = new Map(TABLES.map((name) => [name, newTable()]));
   /** Requests without an answer, or that a failing disk refused. */
   private unanswered: Batch[] = [];
@@ -86,7 +95,7 @@ class PowerLife {
   constructor(random: Random, machine: PowerMachine, sync: WalSync) {
     this.random = random;
     this.machine = machine;
-    this.isAlways = sync === "always";
+    this.sync = sync;
   }
 
   /** Starts, checks, does things until the process dies, sometimes within the start. */
@@ -109,8 +118,9 @@ class PowerLife {
       this.report.deathsInStart++;
     }
     this.report.deaths++;
-    if (random.below(3) === 0) return machine.kill();
+    if (random.below(3) === 0 || this.sync === "never") return machine.kill();
     machine.losePower();
+    this.hasLostPower = true;
     this.report.powerLosses++;
   }
 
@@ -120,6 +130,7 @@ class PowerLife {
     const name = TABLES[this.random.below(TABLES.length)]!;
     if (this.random.below(14) === 0) this.failSome();
     if (this.isFailing && this.random.below(3) === 0) await this.whileAlive("wait", Bun.sleep(HEAL_MS));
+    if (this.sync === "interval" && dice % 8 === 0) await this.waitForSync();
     if (dice < 65) await this.writeGroup(engine);
     else if (dice < 80) await this.whileAlive(`flush ${name}`, this.known(engine, name) ? engine.flushTable("public", name) : undefined);
     else if (dice < 88) await this.whileAlive(`merge ${name}`, this.known(engine, name) ? engine.compactTable("public", name) : undefined);
@@ -127,6 +138,13 @@ class PowerLife {
       await this.empty(name, `truncate ${name}`, this.known(engine, name) ? engine.truncateTable("public", name) : undefined);
     else if (dice < 97) await this.empty(name, `drop ${name}`, engine.dropTable("public", name, true));
     else await this.whileAlive("write beside a flush", Promise.all([this.writeGroup(engine), this.flushKnown(engine, name)]));
+  }
+
+  /** With a log that is synced from time to time: until all that was acknowledged must be durable. */
+  private async waitForSync(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++) await this.whileAlive("wait for a sync", Bun.sleep(SYNC_WAIT_MS));
+    if (this.isFailing || this.machine.attached.isDead) return;
+    for (const { batches } of this.tables.values()) for (const id of batches.keys()) this.settled.add(id);
   }
 
   private failSome(): void {
@@ -153,7 +171,8 @@ class PowerLife {
     const tables = TABLES.filter(() => random.below(2) === 0);
     const batch = { id: this.nextBatch++, tables: tables.length === 0 ? [TABLES[0]!] : tables, rows: 1 + random.below(ROWS_MAX) };
     this.unanswered.push(batch);
-    const isTaken = await put(engine, linesOf(batch)).then(
+    const writer = random.below(2) === 0 ? engine : (this.machine.thread ?? engine);
+    const isTaken = await put(writer, linesOf(batch)).then(
       () => true,
       (error: unknown) => {
         if (!this.isFailing || !(error instanceof DbError)) throw error;
@@ -205,14 +224,20 @@ class PowerLife {
       const rows = found.get(name)!;
       if (table.isBeingEmptied && rows.size === 0) table.batches.clear();
       table.isBeingEmptied = false;
-      if (!this.isAlways) for (const id of table.batches.keys()) if (!rows.has(id)) table.batches.delete(id);
+      if (this.sync !== "always" && this.hasLostPower) this.forgetLost(table, rows);
       for (const batch of table.batches.values()) wantWhole(name, batch, rows);
       for (const id of rows.keys())
         if (!table.batches.has(id)) throw new Error(`${name} holds batch ${id}, which was removed or never sent`);
     }
     // With a log that may lose its end, a flush that was cut short may leave a file whose rows nothing else has: it stays.
-    const strays = strayFiles(this.machine).filter((name) => this.isAlways || name.startsWith("missing: "));
+    const strays = strayFiles(this.machine).filter((name) => this.sync === "always" || name.startsWith("missing: "));
     if (strays.length > 0) throw new Error(`files that do not match their entries: ${strays.join(", ")}`);
+    this.hasLostPower = false;
+  }
+
+  /** A power loss may have taken what no sync had covered. */
+  private forgetLost(table: TableModel, found: ReadonlyMap<number, number>): void {
+    for (const id of table.batches.keys()) if (!found.has(id) && !this.settled.has(id)) table.batches.delete(id);
   }
 
   /** Unanswered batches are whole over their tables, apart from tables that were being emptied, or absent. */

@@ -9,24 +9,41 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../../../bench/macro/random.ts";
 import { DbError } from "../../../src/base/error.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { StatusCode } from "../../../src/base/status-code.ts";
 import { Engine } from "../../../src/engine/engine.ts";
+import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
+import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { memoryMetaStore } from "../../../src/storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../../../src/storage/meta-store/meta-store.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
+import { threadLogFolder } from "../../../src/storage/wal/thread-logs.ts";
 import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
 import { plainParts } from "../../engine/plain-parts.ts";
+import { type Links, makeLinks } from "../../engine/thread-links.ts";
 import { type AttachedDisk, PowerDisk } from "../../support/power-disk.ts";
 
 /** Most files that are open for reading: a machine is thrown away without closing them. */
 const OPEN_FILES = 4;
+/** Number of the ingest thread. Its log's folder is there from the start, as the log's own. */
+const THREAD = 1;
 
 /** How the log works on a machine. */
 export interface PowerOptions {
   readonly sync: WalSync;
   readonly segmentBytes: number;
+  /** Whether an ingest thread with a log of its own runs beside the engine. */
+  readonly hasThread: boolean;
+}
+
+/** What a process has once its start has come through. */
+interface Process {
+  readonly engine: Engine;
+  readonly thread: IngestThread | undefined;
+  readonly links: Links | undefined;
+  readonly logs: readonly Wal[];
 }
 
 /** See the file header. Each start is a process. */
@@ -37,17 +54,17 @@ export class PowerMachine {
   private readonly meta: MetaStore = memoryMetaStore();
   private disk: PowerDisk;
   private losses = 0;
-  private wal: Wal | undefined;
+  /** Undefined until a start has come through. One that died may still come through when nobody waits for it. */
+  private process: Process | undefined;
   attached: AttachedDisk;
-  /** Undefined until a start has come through. */
-  engine: Engine | undefined;
 
   /** A machine with an empty disk in `folder`, which must not exist. */
   constructor(folder: string, random: Random, options: PowerOptions) {
     this.folder = folder;
     this.random = random;
     this.options = options;
-    mkdirSync(join(folder, "disk-0", "wal"), { recursive: true });
+    const wal = join(folder, "disk-0", "wal");
+    mkdirSync(options.hasThread ? threadLogFolder(wal, THREAD) : wal, { recursive: true });
     this.disk = new PowerDisk(join(folder, "disk-0"));
     this.attached = this.disk.attach();
   }
@@ -58,17 +75,28 @@ export class PowerMachine {
     this.attached = attached;
     attached.dieAfter(dieAfter);
     const opened = await Promise.race([this.open(attached), attached.died]);
-    this.engine = opened ?? undefined;
+    this.process = opened ?? undefined;
     return opened !== undefined;
+  }
+
+  /** Undefined until a start has come through. */
+  get engine(): Engine | undefined {
+    return this.process?.engine;
+  }
+
+  /** Likewise, and undefined when there is none. */
+  get thread(): IngestThread | undefined {
+    return this.process?.thread;
   }
 
   /** The process dies, if it lives. Its promises never settle. */
   kill(): void {
     this.attached.dieAfter(0);
     // Its timers end; of the rest nothing comes through.
-    void this.engine?.close().catch(isOfTheDead);
-    void this.wal?.close().catch(isOfTheDead);
-    this.engine = undefined;
+    this.process?.links?.cut();
+    void this.process?.engine.close().catch(isOfTheDead);
+    for (const log of this.process?.logs ?? []) void log.close().catch(isOfTheDead);
+    this.process = undefined;
   }
 
   /** The process dies, and of what no sync has covered any part is lost. */
@@ -87,25 +115,36 @@ export class PowerMachine {
     return this.meta.list("file/").map(({ value }) => (value as { readonly name: string }).name);
   }
 
-  private async open(attached: AttachedDisk): Promise<Engine> {
-    const { sync, segmentBytes } = this.options;
+  private async open(attached: AttachedDisk): Promise<Process> {
+    const { hasThread } = this.options;
     const files = localFileStore(join(this.disk.root, "data"), OPEN_FILES, attached.files);
-    const wal = await openLocalWal({
-      directory: join(this.disk.root, "wal"),
-      sync,
-      syncIntervalMs: 1,
-      segmentBytes,
-      recovery: "strict",
-      logger: silentLogger,
-      disk: attached.log,
-    });
-    this.wal = wal;
+    const shared = new SharedState(hasThread ? THREAD : 0);
+    const wal = await this.openLog(attached, 0, false);
+    const before = hasThread ? await this.openLog(attached, THREAD, false) : undefined;
+    const threadLogs = before === undefined ? [] : [{ id: THREAD, wal: before, remove: neverRemoved }];
     const { engine } = await Engine.open({
       wal,
+      shared,
+      threadLogs,
       meta: this.metaFor(attached),
       ...plainParts(files),
     });
-    return engine;
+    if (!hasThread) return { engine, thread: undefined, links: undefined, logs: [wal] };
+    const links = makeLinks();
+    await engine.addThread(THREAD, links.owner);
+    const log = await this.openLog(attached, THREAD, true);
+    await log.recover(() => undefined);
+    const own = { id: THREAD, shared, link: links.thread, wal: log, news: engine.catalogNews() };
+    const thread = new IngestThread({ ...own, clock: systemClock, writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20 });
+    return { engine, thread, links, logs: [wal, log] };
+  }
+
+  private openLog(attached: AttachedDisk, thread: number, isRecovered: boolean): Promise<Wal> {
+    const { sync, segmentBytes } = this.options;
+    const folder = join(this.disk.root, "wal");
+    const directory = thread === 0 ? folder : threadLogFolder(folder, thread);
+    const options = { syncIntervalMs: 1, recovery: "strict", logger: silentLogger } as const;
+    return openLocalWal({ directory, sync, segmentBytes, isRecovered, disk: attached.log, ...options });
   }
 
   private metaFor(attached: AttachedDisk): MetaStore {
@@ -123,6 +162,11 @@ export class PowerMachine {
       close: () => undefined,
     };
   }
+}
+
+/** The thread is there again before its log has lost its last segment. */
+async function neverRemoved(): Promise<void> {
+  // Its folder stays in any case.
 }
 
 /** What calls of a dead process answer. Anything else is a failure of the engine's. */

@@ -7,6 +7,7 @@ import { livePower } from "./power-life.ts";
 
 const SEED = 1;
 const LIVES = 8;
+const INTERVAL_LIVES = 4;
 const DEATHS = 12;
 
 let folder = "";
@@ -28,9 +29,15 @@ describe("a power loss between any two calls to the disk", () => {
     20_000,
   );
 
-  test("with wal.sync = interval may take the newest writes, each of them whole, and the log starts", async () => {
-    for (let seed = SEED; seed < SEED + 2; seed++) {
+  test("with wal.sync = interval takes writes since the last sync at most, each of them whole, and the log starts", async () => {
+    for (let seed = SEED; seed < SEED + INTERVAL_LIVES; seed++) {
       expect((await livePower(seed, DEATHS, join(folder, `interval-${seed}`), "interval")).deaths).toBe(DEATHS);
     }
   }, 20_000);
 });
+
+test("a death of the process takes nothing that was acknowledged, though wal.sync = never", async () => {
+  const report = await livePower(SEED, DEATHS, join(folder, "never"), "never");
+  expect({ deaths: report.deaths, powerLosses: report.powerLosses }).toEqual({ deaths: DEATHS, powerLosses: 0 });
+  expect(report.acknowledged).toBeGreaterThan(0);
+}, 20_000);
