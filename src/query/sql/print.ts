@@ -193,7 +193,7 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
 }
 
 /** `order by a, b desc nulls last`. */
-export function printOrderBy(items: readonly OrderItem[], style: PrintStyle): string {
+function printOrderBy(items: readonly OrderItem[], style: PrintStyle): string {
   const { word } = style;
   const texts = items.map(({ expression, descending, nullsFirst }) => {
     const nulls = nullsFirst === undefined ? "" : ` ${word(nullsFirst ? "nulls first" : "nulls last")}`;
