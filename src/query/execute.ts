@@ -30,6 +30,9 @@ export type { ExecOptions } from "./exec/select.ts";
 export async function executeStatement(statement: Statement, context: QueryContext, options: ExecOptions = {}): Promise<StatementResult> {
   switch (statement.kind) {
     case "select":
+    case "set-operation":
+    case "values-query":
+    case "with":
       return select(statement, context, options);
     case "insert":
       return insert(statement, context, options);
@@ -80,6 +83,9 @@ export async function executeStatement(statement: Statement, context: QueryConte
 export function isReadOnly(statement: Statement): boolean {
   switch (statement.kind) {
     case "select":
+    case "set-operation":
+    case "values-query":
+    case "with":
     case "show-databases":
     case "show-tables":
     case "show-create-table":

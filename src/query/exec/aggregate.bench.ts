@@ -6,6 +6,7 @@ import { columnId, tableId } from "../../base/units.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import { newPlanner } from "../plan/plan-query.ts";
 import { planSelect } from "../plan/plan-select.ts";
 import type { Select } from "../sql/ast.ts";
 import { parseSql } from "../sql/parse.ts";
@@ -119,7 +120,7 @@ async function query(sql: string, table: Table): Promise<number> {
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
   const catalog = { table: () => table } as unknown as Catalog; // planning asks for the table only
   const [statement] = parseSql(sql);
-  const plan = planSelect(statement as Select, { catalog, environment, optimise: true });
+  const plan = planSelect(statement as Select, newPlanner(catalog, environment, true));
   const clock = systemClock;
   const exec = {
     environment,

@@ -26,6 +26,8 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
       return expression.value;
     case "column":
       return row(expression.index);
+    case "parameter":
+      throw new Error(`parameters have values before they are read; got ${expression.name}`);
     case "call":
       return call(expression, row, environment);
     case "arithmetic": {

@@ -39,6 +39,11 @@ export class ValueCodes {
     return code;
   }
 
+  /** The code of a value, or -1 when it has none. */
+  find(value: Value): number {
+    return this.codes.get(value instanceof Uint8Array || isInterval(value) ? valueKey(value) : value) ?? -1;
+  }
+
   /** Codes of all rows of a vector. */
   encode(vector: Vector, rowCount: number, into: Uint32Array): void {
     if (vector.kind === "dictionary") return this.encodeDictionary(vector, rowCount, into);

@@ -6,14 +6,18 @@ import { sameType } from "../../column/data-type.ts";
 import { newScanMetrics } from "../../table/scan.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { aggregate } from "./aggregate.ts";
+import { apply, lateralJoin } from "./apply.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { firstOfEach } from "./first-of-each.ts";
 import { gatherBatch } from "./held-rows.ts";
+import { join } from "./join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
+import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
@@ -41,13 +45,32 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
     case "limit":
       return limit(node, context);
     case "newest-first":
-      return newestFirst(node, (plan) => {
-        shareMetrics(node.input, plan, context);
-        return run(plan, context);
-      });
+      return newestFirst(node, (plan) => runCopy(node.input, plan, context));
+    case "join":
+      return join(node, run(node.left, context), run(node.right, context), context);
+    case "lateral-join":
+      return lateralJoin(node, run(node.input, context), (plan) => runCopy(node.plan, plan, context), context);
+    case "apply":
+      return apply(node, run(node.input, context), (original, plan) => runCopy(original, plan, context), context);
+    case "first-of-each":
+      return firstOfEach(node, run(node.input, context), context);
+    case "union":
+      return union(node, context);
+    case "set-filter":
+      return setFilter(node, run(node.left, context), run(node.right, context), context);
     default:
       return unreachable(node);
   }
+}
+
+/** Runs a copy of a plan, which counts as the plan itself. */
+function runCopy(original: PlanNode, copy: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+  if (copy !== original) shareMetrics(original, copy, context);
+  return run(copy, context);
+}
+
+async function* union(node: NodeOf<"union">, context: ExecContext): AsyncIterable<ExecBatch> {
+  for (const input of node.inputs) yield* run(input, context);
 }
 
 /** Lets a copy of a plan count into the figures of the original. */

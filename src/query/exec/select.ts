@@ -1,12 +1,12 @@
-/** Plans a SELECT and runs it. */
+/** Plans a query and runs it. */
 import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Select } from "../sql/ast.ts";
+import type { Query } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { planSelect } from "../plan/plan-select.ts";
+import { newPlanner, planQuery } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
@@ -28,15 +28,10 @@ export interface PreparedSelect {
   readonly exec: ExecContext;
 }
 
-/** Plans a SELECT. @throws DbError PlanQuery, TableNotFound */
-export function prepareSelect(
-  select: Select,
-  context: QueryContext,
-  options: ExecOptions,
-  extra: Partial<ExecContext> = {},
-): PreparedSelect {
+/** Plans a query. @throws DbError PlanQuery, TableNotFound */
+export function prepareSelect(query: Query, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
-  const plan = planSelect(select, { catalog: context.catalog, environment, optimise: options.forceInterpreter !== true });
+  const plan = planQuery(query, newPlanner(context.catalog, environment, options.forceInterpreter !== true));
   return { plan, exec: { ...execContextOf(environment, context, options), ...extra } };
 }
 
@@ -54,8 +49,8 @@ export function execContextOf(environment: Environment, context: QueryContext, o
   };
 }
 
-/** The answer of a SELECT. Rows are computed while they are read. */
-export function select(statement: Select, context: QueryContext, options: ExecOptions): StatementResult {
+/** The answer of a query. Rows are computed while they are read. */
+export function select(statement: Query, context: QueryContext, options: ExecOptions): StatementResult {
   const { plan, exec } = prepareSelect(statement, context, options);
   const batches: AsyncIterable<Batch> = run(plan, exec);
   return { kind: "rows", headers: plan.columns, batches };

@@ -8,6 +8,8 @@ function childrenOf(expression: Expression): readonly Expression[] {
     case "unary":
     case "is":
     case "cast":
+    case "in-query":
+    case "quantified":
       return [expression.operand];
     case "binary":
       return [expression.left, expression.right];
@@ -30,12 +32,22 @@ function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** Whether an aggregate is called anywhere in an expression. Does not recurse, since chains of AND may be long. */
-export function containsAggregate(expression: Expression): boolean {
+/** Whether a node that meets a test is anywhere in an expression, sub-queries aside. Does not recurse, since chains of AND may be long. */
+function contains(expression: Expression, test: (node: Expression) => boolean): boolean {
   const open: Expression[] = [expression];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (node.kind === "call" && aggregateNamed(node.name) !== undefined) return true;
+    if (test(node)) return true;
     open.push(...childrenOf(node));
   }
   return false;
+}
+
+/** Whether an aggregate is called anywhere in an expression. */
+export function containsAggregate(expression: Expression): boolean {
+  return contains(expression, (node) => node.kind === "call" && aggregateNamed(node.name) !== undefined);
+}
+
+/** Whether an expression holds a sub-query. */
+export function containsSubQuery(expression: Expression): boolean {
+  return contains(expression, (node) => ["sub-query", "exists", "in-query", "quantified"].includes(node.kind));
 }

@@ -5,7 +5,7 @@
 import { type DataType, displayName } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../sql/ast.ts";
-import { containsAggregate } from "./ast-walk.ts";
+import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { castTo } from "./coerce.ts";
 import { expressionKey, type TypedExpression } from "./expression.ts";
@@ -20,7 +20,7 @@ export interface AggregateScope {
 }
 
 /** A binder for expressions above GROUP BY `keys`, which are expressions over the scope of `input`. */
-export function aggregateScope(input: Binder, keys: readonly TypedExpression[]): AggregateScope {
+export function aggregateScope(input: Binder, keys: readonly TypedExpression[], subQueries: Binder["subQueries"]): AggregateScope {
   const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
   const calls: AggregateCall[] = [];
   const seen = new Map<string, number>();
@@ -34,15 +34,15 @@ export function aggregateScope(input: Binder, keys: readonly TypedExpression[]):
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
-    if (containsAggregate(expression)) return undefined;
+    if (containsAggregate(expression) || containsSubQuery(expression)) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));
     if (position !== undefined) return keyColumn(position, bound.type);
-    if (bound.kind === "literal") return bound;
+    if (bound.kind === "literal" || bound.kind === "parameter") return bound;
     if (expression.kind === "column") throw notGrouped(expression.name.join("."));
     return undefined;
   };
-  return { binder: { scope: [], environment: input.environment, intercept }, calls };
+  return { binder: { scope: [], environment: input.environment, intercept, outer: input.outer, subQueries }, calls };
 }
 
 /** The error of a column that is neither grouped by nor aggregated. */

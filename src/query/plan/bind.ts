@@ -8,7 +8,7 @@ import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
-import type { Expression } from "../sql/ast.ts";
+import type { Expression, ObjectName } from "../sql/ast.ts";
 import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
@@ -19,8 +19,15 @@ import { findColumn, type Scope, unknownColumn } from "./scope.ts";
 export interface Binder {
   readonly scope: Scope;
   readonly environment: Environment;
-  readonly intercept?: (expression: Expression) => TypedExpression | undefined;
+  readonly intercept?: ((expression: Expression) => TypedExpression | undefined) | undefined;
+  /** Columns of the queries around. */
+  readonly outer?: { readonly resolve: (name: ObjectName) => TypedExpression | undefined } | undefined;
+  /** Takes sub-queries; without it there may be none. */
+  readonly subQueries?: { readonly bind: (expression: SubQueryExpression, binder: Binder) => TypedExpression } | undefined;
 }
+
+/** The kinds of expression that hold a query. */
+export type SubQueryExpression = Extract<Expression, { kind: "sub-query" | "exists" | "in-query" | "quantified" }>;
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
@@ -64,6 +71,12 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
       return caseOf(expression, binder);
     case "call":
       return call(expression, binder);
+    case "sub-query":
+    case "exists":
+    case "in-query":
+    case "quantified":
+      if (binder.subQueries === undefined) throw notSupported("a sub-query in this place");
+      return binder.subQueries.bind(expression, binder);
     default:
       return unreachable(expression);
   }
@@ -93,6 +106,8 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
     const bound = callOf(functionNamed(name), [], binder);
     if (bound !== undefined) return bound;
   }
+  const outside = binder.outer?.resolve(expression.name);
+  if (outside !== undefined) return outside;
   throw unknownColumn(binder.scope, expression.name);
 }
 

@@ -9,7 +9,7 @@ import { isInterval, type Value } from "../function/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import { operandsOf, type TypedExpression } from "./expression.ts";
-import { type AggregateCall, type GroupKey, inputsOf, type PlanNode, type SortItem } from "./node.ts";
+import { type AggregateCall, type GroupKey, inputsOf, type PlanNode, type SortItem, type SubQueryCall } from "./node.ts";
 
 /** Most values of an IN that are listed. */
 const VALUES_SHOWN = 8;
@@ -60,9 +60,30 @@ function physicalLine(node: PlanNode): string {
       return `TopNExec: [${node.items.map(itemText).join(", ")}], keep=${node.keep}`;
     case "limit":
       return `LimitExec: skip=${node.offset}, fetch=${node.count ?? "all"}`;
+    case "join":
+      return `HashJoinExec: ${node.join}${listed(
+        ", on=",
+        node.keys.map((key) => `${expressionText(key.left)} = ${expressionText(key.right)}`),
+      )}${node.residual === undefined ? "" : `, filter=${expressionText(node.residual)}`}`;
+    case "lateral-join":
+      return `LateralJoinExec: ${node.join}${node.condition === undefined ? "" : `, filter=${expressionText(node.condition)}`}`;
+    case "apply":
+      return `SubQueryExec: [${node.calls.map(subQueryText).join(", ")}]`;
+    case "first-of-each":
+      return `DistinctOnExec: [${node.keys.map(expressionText).join(", ")}]`;
+    case "union":
+      return "UnionExec";
+    case "set-filter":
+      return `${node.operator === "intersect" ? "Intersect" : "Except"}Exec${node.all ? ": all" : ""}`;
     case "newest-first":
       return `NewestFirstExec: wanted=${node.wanted}, stretches=${node.buckets === undefined ? "by row density" : "by time bucket"}`;
   }
+}
+
+function subQueryText({ result, parameters }: SubQueryCall): string {
+  const taken = parameters.map((parameter) => `$${parameter.id} = ${expressionText(parameter.expression)}`);
+  const what = "operand" in result ? `${expressionText(result.operand)} ${result.operator} ${result.kind}` : result.kind;
+  return taken.length === 0 ? what : `${what} (${taken.join(", ")})`;
 }
 
 function scanText({ table, request }: Extract<PlanNode, { kind: "scan" }>): string {
@@ -165,6 +186,8 @@ function expressionText(expression: TypedExpression): string {
   switch (expression.kind) {
     case "literal":
       return literalText(expression.type, expression.value);
+    case "parameter":
+      return `$${expression.id}`;
     case "column":
       return expression.name;
     case "call":

@@ -16,6 +16,8 @@ export type TypedExpression =
   /** `text`: a number as it was written, where its type is a float, so that it can become a decimal without losing a digit. */
   | { readonly kind: "literal"; readonly type: DataType; readonly value: Value; readonly text?: string }
   | { readonly kind: "column"; readonly type: DataType; readonly index: number; readonly name: string }
+  /** A column of an enclosing query: a literal takes its place before the plan that reads it runs. */
+  | { readonly kind: "parameter"; readonly type: DataType; readonly id: number; readonly name: string }
   | {
       readonly kind: "call";
       readonly type: DataType;
@@ -96,6 +98,7 @@ export function operandsOf(expression: TypedExpression): readonly TypedExpressio
   switch (expression.kind) {
     case "literal":
     case "column":
+    case "parameter":
       return [];
     case "call":
       return expression.args;
@@ -114,7 +117,7 @@ export function operandsOf(expression: TypedExpression): readonly TypedExpressio
 }
 
 /** The same expression over other operands, given in the order of `operandsOf`. */
-function withOperands(expression: TypedExpression, operands: readonly TypedExpression[]): TypedExpression {
+export function withOperands(expression: TypedExpression, operands: readonly TypedExpression[]): TypedExpression {
   const at = (i: number): TypedExpression => {
     const operand = operands[i];
     assert(operand !== undefined, `as many operands as before; got ${operands.length}`);
@@ -123,6 +126,7 @@ function withOperands(expression: TypedExpression, operands: readonly TypedExpre
   switch (expression.kind) {
     case "literal":
     case "column":
+    case "parameter":
       return expression;
     case "call":
       return { ...expression, args: operands };
@@ -180,6 +184,11 @@ export function mapColumns(expression: TypedExpression, place: (index: number) =
       );
 }
 
+/** Whether an expression reads a column of an enclosing query. */
+export function hasParameter(expression: TypedExpression): boolean {
+  return expression.kind === "parameter" || operandsOf(expression).some(hasParameter);
+}
+
 /** Whether the value may change from one evaluation to the next with the same columns. */
 export function isVolatile(expression: TypedExpression): boolean {
   return (expression.kind === "call" && expression.function.volatility === "volatile") || operandsOf(expression).some(isVolatile);
@@ -194,6 +203,8 @@ export function expressionKey(expression: TypedExpression): string {
       return `${type}'${valueKey(expression.value)}'`;
     case "column":
       return `#${expression.index}`;
+    case "parameter":
+      return `$${expression.id}`;
     case "call":
       return `${expression.function.name}(${operands})`;
     case "arithmetic":

@@ -14,7 +14,7 @@ const NO_ROW = (): never => {
  * Operands are folded already. A failing computation stays as it is and fails when a row needs it; a failing cast fails now.
  */
 export function fold(expression: TypedExpression, environment: Environment): TypedExpression {
-  if (expression.kind === "literal" || expression.kind === "column") return expression;
+  if (expression.kind === "literal" || expression.kind === "column" || expression.kind === "parameter") return expression;
   if (expression.kind === "call" && expression.function.volatility === "volatile") return expression;
   if (!operandsOf(expression).every((operand) => operand.kind === "literal")) return simplify(expression);
   try {

@@ -1,15 +1,16 @@
-/** FROM and WHERE as a plan: scan, pushed-down conditions, residual filter, and only the columns that are needed. */
-import { ALL_TIME } from "../../table/scan.ts";
+/** FROM and WHERE as a plan: scan, pushed-down conditions, residual filter, sub-queries, and only the columns that are needed. */
 import type { Expression } from "../sql/ast.ts";
-import { bindCondition } from "./bind.ts";
+import { printExpression } from "../sql/print.ts";
+import { containsAggregate } from "./ast-walk.ts";
+import { type Binder, bindCondition } from "./bind.ts";
 import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlannedRequest, PlanNode } from "./node.ts";
-import type { Planner } from "./planner.ts";
-import type { Source } from "./source.ts";
-import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
-import { printExpression } from "../sql/print.ts";
 import { planError } from "./plan-error.ts";
-import { containsAggregate } from "./ast-walk.ts";
+import type { Planner } from "./planner.ts";
+import { type PlannedRelation, planLeaf, planRelation, splitFor } from "./plan-relation.ts";
+import type { Source } from "./source.ts";
+import type { SplitWhere } from "./split-where.ts";
+import { applied, isOfSubQuery, SubQueries, SUB_QUERY_BASE } from "./sub-queries.ts";
 
 /** FROM and WHERE, bound and split, before it is known which columns are needed. */
 export interface InputPlan {
@@ -17,19 +18,22 @@ export interface InputPlan {
   readonly split: SplitWhere;
   /** The WHERE as written, for EXPLAIN. */
   readonly predicates: readonly string[];
+  /** Sub-queries of all expressions over the source. */
+  readonly subQueries: SubQueries;
+  /** Binds expressions over the source. */
+  readonly binder: Binder;
+  readonly planner: Planner;
 }
 
 /** Binds and splits a WHERE. @throws DbError PlanQuery */
 export function inputPlan(source: Source, where: Expression | undefined, planner: Planner): InputPlan {
-  const binder = { scope: source.scope, environment: planner.environment };
+  const subQueries = new SubQueries(source.scope, planner);
+  const binder: Binder = { scope: source.scope, environment: planner.environment, outer: planner.outer, subQueries };
   if (where !== undefined && containsAggregate(where)) throw planError("aggregates are not allowed in WHERE; use HAVING");
   const bound = where === undefined ? undefined : bindCondition(where, "WHERE", binder);
   const conjuncts = bound === undefined ? [] : conjunctsOf(bound);
-  const split: SplitWhere =
-    source.table === undefined || !planner.optimise
-      ? { timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], fieldConditions: [], residual: conjuncts }
-      : splitWhere(conjuncts, source.table.schema, planner.environment);
-  return { source, split, predicates: where === undefined ? [] : [printExpression(where)] };
+  const split = splitFor(source.relation, conjuncts, planner);
+  return { source, split, predicates: where === undefined ? [] : [printExpression(where)], subQueries, binder, planner };
 }
 
 /** The plan of an input, and where its columns went. */
@@ -41,33 +45,28 @@ export interface PrunedInput {
 
 /** The plan of an input that gives the columns that `needed` reads. `extra` adds to the request of a scan. */
 export function prunedInput(input: InputPlan, needed: readonly TypedExpression[], extra: Partial<PlannedRequest>): PrunedInput {
-  const { source, split } = input;
+  const { split, subQueries } = input;
+  const late = split.residual.filter(isOfSubQuery);
+  const early = late.length === 0 ? split.residual : split.residual.filter((condition) => !isOfSubQuery(condition));
   const used = new Set<number>();
-  for (const expression of [...needed, ...split.residual]) columnsOf(expression, used);
-  const kept = source.table === undefined ? source.columns.map((_, i) => i) : [...used].sort((a, b) => a - b);
-  const positions = new Map(kept.map((index, position) => [index, position] as const));
-  const place = (expression: TypedExpression): TypedExpression => mapColumns(expression, (index) => positions.get(index) ?? -1);
-  const columns = kept.flatMap((index) => source.columns[index] ?? []);
-  const predicate = conjunction(split.residual);
-  const leaf: PlanNode =
-    source.table === undefined
-      ? { kind: "source", name: source.name, columns, batches: source.batches }
-      : {
-          kind: "scan",
-          table: source.table,
-          columns,
-          request: requestOf(
-            columns.map((column) => column.name),
-            split,
-            extra,
-          ),
-          predicates: input.predicates,
-        };
-  if (predicate === undefined) return { node: leaf, place };
-  return { node: { kind: "filter", input: leaf, columns, predicate: place(predicate) }, place };
+  for (const expression of [...needed, ...late, ...subQueries.expressions()]) columnsOf(expression, used);
+  const columns = new Set([...used].filter((index) => index < SUB_QUERY_BASE));
+  const planned = plannedSource(input, { ...split, residual: early }, columns, extra);
+  if (subQueries.calls.length === 0) return { node: planned.node, place: (expression) => mapColumns(expression, planned.place) };
+  const { node, place } = applied(planned.node, planned.place, subQueries.calls);
+  const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
+  const predicate = conjunction(late.map(placed));
+  if (predicate === undefined) return { node, place: placed };
+  return { node: { kind: "filter", input: node, columns: node.columns, predicate }, place: placed };
 }
 
-function requestOf(projection: readonly string[], split: SplitWhere, extra: Partial<PlannedRequest>): PlannedRequest {
-  const { timeRange, tagPredicates, fieldBounds, fieldConditions } = split;
-  return { projection, timeRange: intersect(timeRange, ALL_TIME), tagPredicates, fieldBounds, fieldConditions, order: "none", ...extra };
+function plannedSource(
+  { source, predicates, planner }: InputPlan,
+  split: SplitWhere,
+  columns: ReadonlySet<number>,
+  extra: Partial<PlannedRequest>,
+): PlannedRelation {
+  const { relation } = source;
+  if (relation.kind === "table") return planLeaf(relation, columns, split, predicates, extra);
+  return planRelation(relation, { columns, conditions: split.residual }, planner);
 }

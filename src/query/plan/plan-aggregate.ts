@@ -4,13 +4,23 @@ import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
-import type { TypedExpression } from "./expression.ts";
+import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf } from "./group-keys.ts";
 import { prunedInput } from "./input-plan.ts";
+import { applied, SubQueries } from "./sub-queries.ts";
 import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
-import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, resolveAlias, type SelectBody } from "./select-body.ts";
+import {
+  dropHelpers,
+  finish,
+  finishFirstOf,
+  limited,
+  type OrderedOutput,
+  orderedOutput,
+  resolveAlias,
+  type SelectBody,
+} from "./select-body.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
 import { figuresFor } from "./rules/page-figures.ts";
@@ -18,19 +28,23 @@ import { figuresFor } from "./rules/page-figures.ts";
 /** The plan of a SELECT whose rows are groups. */
 export function planAggregate(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
-  const below: Binder = { scope: input.source.scope, environment: planner.environment };
+  const below = input.binder;
   const keys = select.groupBy.map((item) => {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     return bind(expression, below);
   });
-  const above = aggregateScope(below, keys);
+  const subQueries = new SubQueries(input.source.scope, planner);
+  const above = aggregateScope(below, keys, subQueries);
   const output = orderedOutput(body, above.binder);
   const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
   const grouped = aggregation(body, keys, above.calls);
+  const { node, place } = subQueries.calls.length === 0 ? UNCHANGED(grouped) : applied(grouped, (index) => index, subQueries.calls);
+  const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
-    having === undefined ? grouped : { kind: "filter", input: grouped, columns: grouped.columns, predicate: having };
-  const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions };
+    having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
+  const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions.map(placed) };
+  if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
   return newestFirst(body, output, grouped, having, projected) ?? finish(projected, output.order, limits, body.items.length);
 }
@@ -46,12 +60,14 @@ function bindHaving(body: SelectBody, binder: Binder): TypedExpression {
   return bindCondition(select.having, "HAVING", { ...binder, intercept });
 }
 
+const UNCHANGED = (node: PlanNode): ReturnType<typeof applied> => ({ node, place: (index) => index });
+
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 
 function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[]): Aggregation {
   const { input, planner } = body;
   const { table } = input.source;
-  const optimised = planner.optimise && table !== undefined;
+  const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0;
   const plain = (expression: TypedExpression): GroupKey => ({ kind: "row", type: expression.type, expression });
   const planned = keys.map((key) => (optimised ? groupKeyOf(key, table.schema) : plain(key)));
   const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions)];

@@ -1,18 +1,19 @@
 /** SELECT without aggregation. */
 import { prunedInput } from "./input-plan.ts";
 import type { GroupKey, PlanNode } from "./node.ts";
-import { dropHelpers, finish, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
+import { dropHelpers, finish, finishFirstOf, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
 import { asksForNewestRows } from "./rules/time-descending-limit.ts";
 
 /** The plan of a SELECT whose rows are rows of its input. */
 export function planRows(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
-  const output = orderedOutput(body, { scope: input.source.scope, environment: planner.environment });
+  const output = orderedOutput(body, input.binder);
   const simple = output.order.length === 0 && !select.distinct;
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
   const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
   const { node, place } = prunedInput(input, output.expressions, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };
+  if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
   return newestFirst(body, output, projected) ?? finish(projected, output.order, limits, body.items.length);
 }

@@ -11,7 +11,8 @@ import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
-import { bindConstant } from "./bind.ts";
+import { type Binder, bindConstant } from "./bind.ts";
+import type { TypedExpression } from "./expression.ts";
 import { inputPlan } from "./input-plan.ts";
 import type { PlanNode } from "./node.ts";
 import { planAggregate } from "./plan-aggregate.ts";
@@ -24,29 +25,39 @@ import { sourceOf } from "./source.ts";
 
 /** The plan of a SELECT. @throws DbError PlanQuery, TableNotFound, Unsupported */
 export function planSelect(select: Select, planner: Planner): PlanNode {
-  const source = sourceOf(select.from, planner.catalog, planner.environment);
+  const source = sourceOf(select.from, planner);
   const input = inputPlan(source, select.where, planner);
-  const items = outputItems(select, input.source.scope);
+  const pinned = new Map<Expression, TypedExpression>();
+  const items = outputItems(select, source.scope, pinned);
   if (items.length === 0) throw planError("SELECT list is empty");
+  const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
   const expressions = [...items.map((item) => item.expression), ...select.orderBy.map((item) => item.expression)];
   const aggregated = select.groupBy.length > 0 || select.having !== undefined || expressions.some(containsAggregate);
-  const body = { select, input, items, limits, planner };
+  const body = { select, input: { ...input, binder }, items, limits, planner };
   return aggregated ? planAggregate(body) : planRows(body);
 }
 
-function outputItems(select: Select, scope: Scope): readonly OutputItem[] {
+/** @param pinned takes what the columns of a `*` stand for, which their names need not tell apart */
+function outputItems(select: Select, scope: Scope, pinned: Map<Expression, TypedExpression>): readonly OutputItem[] {
   return select.items.flatMap((item): readonly OutputItem[] => {
     if (item.kind === "expression")
-      return [{ name: item.alias ?? printExpression(item.expression), expression: item.expression, alias: item.alias }];
+      return [{ name: item.alias ?? nameOf(item.expression), expression: item.expression, alias: item.alias }];
     if (scope.length === 0) throw planError("SELECT * needs a FROM clause");
-    const shown = scope.filter((column) => item.table === undefined || column.qualifier === item.table);
+    const shown = scope.filter((column) => (item.table === undefined ? column.shown !== "hidden" : column.qualifier === item.table));
     if (shown.length === 0) throw planError(`Invalid qualifier ${item.table ?? "*"}: no table of this query has that name`);
-    return shown.map(({ name, qualifier }) => {
+    return shown.map(({ name, qualifier, expression, shown: other }) => {
       const path = qualifier === undefined ? [name] : [qualifier, name];
-      return { name, expression: { kind: "column", name: path, quoted: true, span: item.span }, alias: undefined };
+      const column: Expression = { kind: "column", name: path, quoted: true, span: item.span };
+      pinned.set(column, item.table !== undefined || other === undefined || other === "hidden" ? expression : other);
+      return { name, expression: column, alias: undefined };
     });
   });
+}
+
+/** The name of a column that has no alias: a column keeps its own, whatever table it is of. */
+function nameOf(expression: Expression): string {
+  return expression.kind === "column" ? (expression.name.at(-1) ?? "") : printExpression(expression);
 }
 
 function limitsOf(select: Select, planner: Planner): Limits {

@@ -2,6 +2,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { Environment } from "../function/environment.ts";
+import type { Query, RelationAlias } from "../sql/ast.ts";
+import type { PlanNode } from "./node.ts";
+import type { OuterScope } from "./outer-scope.ts";
+
+/** A query that a WITH gave a name. */
+export interface NamedQuery {
+  readonly alias: RelationAlias;
+  /** Planned once; whoever reads it shares it. */
+  readonly node: PlanNode;
+}
 
 /** Everything a planner reads. */
 export interface Planner {
@@ -9,6 +19,14 @@ export interface Planner {
   readonly environment: Environment;
   /** False: nothing is pushed into scans and no rule runs, so that the plan means what the text says. For the oracle of tests. */
   readonly optimise: boolean;
+  /** Queries of WITH in sight, by name. */
+  readonly named: ReadonlyMap<string, NamedQuery>;
+  /** Columns of the queries around this one. */
+  readonly outer: OuterScope | undefined;
+  /** Plans a query inside this one. */
+  readonly plan: (query: Query, planner: Planner) => PlanNode;
+  /** Numbers of parameters, unique in a statement. */
+  readonly newId: () => number;
 }
 
 /** The environment of a statement that starts now. */

@@ -4,22 +4,36 @@ import { StatusCode } from "../../base/status-code.ts";
 import { nearestName } from "../function/registry.ts";
 import type { ObjectName } from "../sql/ast.ts";
 import type { TypedExpression } from "./expression.ts";
+import { planError } from "./plan-error.ts";
 
 /** One column in sight. `expression` is what its name stands for. */
 export interface ScopeColumn {
   readonly qualifier: string | undefined;
   readonly name: string;
   readonly expression: TypedExpression;
+  /** Joined by USING with one of that name, which is what the name alone means. */
+  readonly merged?: boolean;
+  /** What `*` shows in this place: nothing, or another value than `expression`. */
+  readonly shown?: TypedExpression | "hidden";
 }
 
 /** Columns in sight, in the order that `*` shows. */
 export type Scope = readonly ScopeColumn[];
 
-/** The column of a name, or undefined. Qualifiers may be `table`, `schema.table` or `catalog.schema.table`; the last part counts. */
+/**
+ * The column of a name, or undefined. Qualifiers may be `table`, `schema.table` or `catalog.schema.table`; the last part counts.
+ *
+ * @throws DbError PlanQuery when it means several columns
+ */
 export function findColumn(scope: Scope, name: ObjectName): ScopeColumn | undefined {
   const column = name.at(-1);
   const qualifier = name.at(-2);
-  return scope.find((entry) => entry.name === column && (qualifier === undefined || entry.qualifier === qualifier));
+  const found = scope.filter(
+    (entry) => entry.name === column && (qualifier === undefined ? entry.merged !== true : entry.qualifier === qualifier),
+  );
+  if (found.length > 1)
+    throw planError(`Ambiguous reference to ${qualifier === undefined ? "unqualified field" : "field"} ${name.join(".")}`);
+  return found[0];
 }
 
 /** The error of a name that stands for nothing. Lists the valid names, at most 100, and the nearest. */

@@ -41,6 +41,8 @@ export interface OrderedOutput {
   readonly columns: readonly ColumnHeader[];
   /** Over the projection. */
   readonly order: readonly SortItem[];
+  /** DISTINCT ON, over the projection; empty: not that form. */
+  readonly firstOf: readonly TypedExpression[];
 }
 
 /**
@@ -58,19 +60,34 @@ export function orderedOutput(body: SelectBody, binder: Binder): OrderedOutput {
     const type = columns[index]?.type ?? { kind: "null" };
     return { kind: "column", type, index, name: columns[index]?.name ?? "" };
   });
-  return { expressions, columns, order };
+  const firstOf = select.distinctOn.map((expression): TypedExpression => {
+    const item: OrderItem = { expression, descending: false, nullsFirst: undefined };
+    const index = outputPosition(item, items) ?? helper(item);
+    return { kind: "column", type: columns[index]?.type ?? { kind: "null" }, index, name: columns[index]?.name ?? "" };
+  });
+  checkFirstOf(firstOf, order);
+  return { expressions, columns, order, firstOf };
 
   function helper(item: OrderItem): number {
     const bound = bind(item.expression, binder);
     const known = positions.get(expressionKey(bound));
     if (known !== undefined) return known;
-    if (select.distinct) {
+    if (select.distinct && select.distinctOn.length === 0) {
       throw planError(`For SELECT DISTINCT, ORDER BY expressions ${printExpression(item.expression)} must appear in select list`);
     }
     columns.push({ name: printExpression(item.expression), type: bound.type });
     positions.set(expressionKey(bound), expressions.length);
     return expressions.push(bound) - 1;
   }
+}
+
+/** Which row comes first must not hang on what DISTINCT ON does not name. */
+function checkFirstOf(firstOf: readonly TypedExpression[], order: readonly SortItem[]): void {
+  if (firstOf.length === 0 || order.length === 0) return;
+  const keys = new Set(firstOf.map(expressionKey));
+  const leading = new Set(order.slice(0, keys.size).map((item) => expressionKey(item.expression)));
+  if (leading.size < keys.size || [...leading].some((key) => !keys.has(key)))
+    throw planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions");
 }
 
 function outputPosition(item: OrderItem, items: readonly OutputItem[]): number | undefined {
@@ -105,6 +122,14 @@ export function finish(projected: PlanNode, order: readonly SortItem[], limits: 
   const keep = limits.count === undefined ? undefined : limits.count + limits.offset;
   const sorted: PlanNode = order.length === 0 ? projected : { kind: "sort", input: projected, columns, items: order, keep };
   return dropHelpers(limited(sorted, limits), visible);
+}
+
+/** The same for DISTINCT ON: the first row of each group in the order asked for. */
+export function finishFirstOf(projected: PlanNode, output: OrderedOutput, limits: Limits, visible: number): PlanNode {
+  const { columns } = projected;
+  const sorted: PlanNode =
+    output.order.length === 0 ? projected : { kind: "sort", input: projected, columns, items: output.order, keep: undefined };
+  return dropHelpers(limited({ kind: "first-of-each", input: sorted, columns, keys: output.firstOf }, limits), visible);
 }
 
 /** Adds LIMIT and OFFSET. */

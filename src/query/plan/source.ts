@@ -1,24 +1,30 @@
 /** FROM: which relation a query reads and what its columns are called. */
+import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import type { ColumnHeader } from "../../column/batch.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
-import type { Catalog, Table } from "../../table/catalog.ts";
+import type { Table } from "../../table/catalog.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
-import type { ObjectName, TableReference } from "../sql/ast.ts";
-import type { TypedExpression } from "./expression.ts";
-import { planError } from "./plan-error.ts";
-import type { Scope } from "./scope.ts";
+import type { JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
+import { bindCondition } from "./bind.ts";
+import { compare, unify } from "./coerce.ts";
+import { conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
+import type { PlanNode } from "./node.ts";
+import { OuterScope } from "./outer-scope.ts";
+import { notSupported, planError } from "./plan-error.ts";
+import type { Planner } from "./planner.ts";
+import type { Relation } from "./relation.ts";
+import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
 
-/** What a query reads: a table of the catalog, rows that the server computes, or one row without columns. */
+/** What a query reads. */
 export interface Source {
   readonly scope: Scope;
   readonly columns: readonly ColumnHeader[];
+  readonly relation: Relation;
+  /** Set when the relation is this one table. */
   readonly table: Table | undefined;
-  readonly name: string;
-  readonly batches: () => Iterable<Batch>;
 }
 
 /** A table name in full. */
@@ -44,12 +50,35 @@ function tableNotFound({ database, table }: ResolvedName): DbError {
   return new DbError(StatusCode.TableNotFound, `Failed to plan SQL: Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 
-/** The relation of a FROM clause. @throws DbError TableNotFound */
-export function sourceOf(from: TableReference | undefined, catalog: Catalog, environment: Environment): Source {
-  if (from === undefined) return { scope: [], columns: [], table: undefined, name: "", batches: () => [{ rowCount: 1, vectors: [] }] };
+/** The relation of a FROM clause. @throws DbError TableNotFound, PlanQuery */
+export function sourceOf(from: TableReference | undefined, planner: Planner): Source {
+  if (from === undefined) {
+    const relation: Relation = { kind: "rows", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
+    return { scope: [], columns: [], relation, table: undefined };
+  }
+  switch (from.kind) {
+    case "table":
+      return tableSource(from, planner);
+    case "derived":
+      return derivedSource(planner.plan(from.query, planner), from.alias);
+    case "table-function":
+      throw notSupported(`table function ${from.name}`);
+    case "join":
+      return joinSource(from, planner);
+    default:
+      return unreachable(from);
+  }
+}
+
+function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: Planner): Source {
+  const { catalog, environment } = planner;
+  const query = from.name.length === 1 ? planner.named.get(from.name[0] ?? "") : undefined;
+  if (query !== undefined) {
+    return renamed(derivedSource(query.node, query.alias), from.alias);
+  }
   const name = resolveName(from.name, environment.database);
-  const qualifier = from.alias ?? name.table;
   const table = catalog.table(name.database, name.table);
+  const qualifier = name.table;
   if (table !== undefined) {
     const columns = table.schema.columns.map((column) => ({ name: column.name, type: scannedType(column) }));
     const scope = table.schema.columns.map((column, index) => ({
@@ -57,16 +86,141 @@ export function sourceOf(from: TableReference | undefined, catalog: Catalog, env
       name: column.name,
       expression: columnExpression(column, index),
     }));
-    return { scope, columns, table, name: name.table, batches: () => [] };
+    return renamed({ scope, columns, relation: { kind: "table", table, columns }, table }, from.alias);
   }
   const builtIn = builtInTable(name, catalog);
   if (builtIn === undefined) throw tableNotFound(name);
-  const scope = builtIn.columns.map((column, index) => ({
-    qualifier,
-    name: column.name,
-    expression: { kind: "column", type: column.type, index, name: column.name } satisfies TypedExpression,
-  }));
-  return { scope, columns: builtIn.columns, table: undefined, name: name.table, batches: builtIn.batches };
+  const { columns, batches } = builtIn;
+  const relation: Relation = { kind: "rows", name: name.table, columns, batches };
+  return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
+}
+
+function scopeOf(columns: readonly ColumnHeader[], qualifier: string | undefined): Scope {
+  return columns.map(({ name, type }, index) => ({ qualifier, name, expression: { kind: "column", type, index, name } }));
+}
+
+/** The rows of a planned query. */
+function derivedSource(node: PlanNode, alias: RelationAlias | undefined): Source {
+  const { columns } = node;
+  return renamed({ scope: scopeOf(columns, undefined), columns, relation: { kind: "derived", node }, table: undefined }, alias);
+}
+
+/** The same relation under an alias. @throws DbError PlanQuery when the alias names more columns than there are */
+function renamed(source: Source, alias: RelationAlias | undefined): Source {
+  if (alias === undefined) return source;
+  if (alias.columns.length > source.scope.length) {
+    throw planError(
+      `Source table contains ${source.scope.length} columns but only ${alias.columns.length} names given as column alias of ${alias.name}`,
+    );
+  }
+  const scope = source.scope.map((column, i) => ({ ...column, qualifier: alias.name, name: alias.columns[i] ?? column.name }));
+  return { ...source, scope };
+}
+
+type Join = Extract<TableReference, { kind: "join" }>;
+
+function joinSource(from: Join, planner: Planner): Source {
+  const left = sourceOf(from.left, planner);
+  if (from.right.kind === "derived" && from.right.lateral) return lateralSource(from, from.right, left, planner);
+  const right = sourceOf(from.right, planner);
+  const [mode, swapped] = MODES[from.join];
+  const [first, second] = swapped ? [right, left] : [left, right];
+  const width = first.columns.length;
+  const sides = {
+    left: swapped ? shifted(left.scope, width) : left.scope,
+    right: swapped ? right.scope : shifted(right.scope, width),
+  };
+  const { on, scope } = constrained(from, sides, planner);
+  const relation: Relation = { kind: "join", join: mode, left: first.relation, right: second.relation, on };
+  if (mode === "semi" || mode === "anti") return { scope: first.scope, columns: first.columns, relation, table: undefined };
+  return { scope, columns: [...first.columns, ...second.columns], relation, table: undefined };
+}
+
+/** How each join runs, and whether its sides change places for that. */
+const MODES: Readonly<Record<JoinKind, readonly [Extract<Relation, { kind: "join" }>["join"], boolean]>> = {
+  inner: ["inner", false],
+  cross: ["inner", false],
+  left: ["left", false],
+  right: ["left", true],
+  full: ["full", false],
+  "left-semi": ["semi", false],
+  "left-anti": ["anti", false],
+  "right-semi": ["semi", true],
+  "right-anti": ["anti", true],
+};
+
+function shifted(scope: Scope, by: number): Scope {
+  return scope.map((column) => ({ ...column, expression: mapColumns(column.expression, (index) => index + by) }));
+}
+
+interface Sides {
+  readonly left: Scope;
+  readonly right: Scope;
+}
+
+/** The condition of a join over both sides, and the names above it. */
+function constrained(
+  { join, constraint }: Join,
+  sides: Sides,
+  planner: Planner,
+): { readonly on: readonly TypedExpression[]; readonly scope: Scope } {
+  const both = [...sides.left, ...sides.right];
+  if (constraint === undefined) return { on: [], scope: both };
+  if (constraint.kind === "on") {
+    const condition = bindCondition(constraint.condition, "ON", { scope: both, environment: planner.environment, outer: planner.outer });
+    return { on: conjunctsOf(condition), scope: both };
+  }
+  const names = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
+  const on: TypedExpression[] = [];
+  let scope: Scope = both;
+  for (const name of names) {
+    const [left, right] = [findColumn(sides.left, [name]), findColumn(sides.right, [name])];
+    if (left === undefined || right === undefined) throw planError(`column ${name} of USING is not on both sides of the join`);
+    on.push(compare("=", left.expression, right.expression, planner.environment));
+    scope = merged(scope, left, right, join, planner);
+  }
+  return { on, scope };
+}
+
+/** The names above a USING: the name alone means the side whose value is always there, and `*` shows it once, where the right one stood. */
+function merged(scope: Scope, left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): Scope {
+  const full = join === "full" ? bothOf(left, right, planner) : undefined;
+  const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
+  const changed = scope.map((column): ScopeColumn => {
+    if (column === left) return { ...column, merged: join === "right" || join === "full", shown: "hidden" };
+    return column === right ? { ...column, merged: join !== "right", shown: value } : column;
+  });
+  return full === undefined ? changed : [...changed, { ...full, shown: "hidden" }];
+}
+
+function sharedNames({ left, right }: Sides): readonly string[] {
+  return left.filter((column) => column.merged !== true && right.some((other) => other.name === column.name)).map(({ name }) => name);
+}
+
+/** What USING means in a full join: the value of whichever side is there. */
+function bothOf(left: ScopeColumn, right: ScopeColumn, planner: Planner): ScopeColumn {
+  const [a, b] = unify([left.expression, right.expression], "USING", planner.environment);
+  if (a === undefined || b === undefined) throw planError("USING needs two columns");
+  const when: TypedExpression = { kind: "is", type: { kind: "boolean" }, operand: a, test: "null", negated: true };
+  return {
+    qualifier: undefined,
+    name: left.name,
+    expression: { kind: "case", type: a.type, branches: [{ when, result: a }], otherwise: b },
+  };
+}
+
+/** A sub-query of FROM that names columns of the relation before it. */
+function lateralSource(from: Join, right: Extract<TableReference, { kind: "derived" }>, left: Source, planner: Planner): Source {
+  if (from.join !== "inner" && from.join !== "left" && from.join !== "cross")
+    throw planError(`LATERAL goes with JOIN, LEFT JOIN and CROSS JOIN, not with ${from.join.toUpperCase()} JOIN`);
+  const outer = new OuterScope((name) => findColumn(left.scope, name)?.expression ?? planner.outer?.resolve(name), planner.newId);
+  const node = planner.plan(right.query, { ...planner, outer });
+  const made = derivedSource(node, right.alias);
+  const sides = { left: left.scope, right: shifted(made.scope, left.columns.length) };
+  const { on, scope } = constrained(from, sides, planner);
+  const join = from.join === "left" ? "left" : "inner";
+  const relation: Relation = { kind: "lateral", join, left: left.relation, node, parameters: outer.parameters, on };
+  return { scope, columns: [...left.columns, ...made.columns], relation, table: undefined };
 }
 
 /** Scans give every tag as text, whatever type it was declared with. */

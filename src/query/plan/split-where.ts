@@ -12,7 +12,7 @@ import type { Environment } from "../function/environment.ts";
 import { floorDivide } from "../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
-import { columnsOf, comparisonOf, isVolatile, type TypedExpression } from "./expression.ts";
+import { columnsOf, comparisonOf, hasParameter, isVolatile, type TypedExpression } from "./expression.ts";
 import { fieldConditionOf } from "./field-conditions.ts";
 
 /** A WHERE in parts, joined by AND. */
@@ -33,6 +33,10 @@ export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableS
   const fieldConditions: FieldCondition[] = [];
   const residual: TypedExpression[] = [];
   for (const conjunct of conjuncts) {
+    if (hasParameter(conjunct)) {
+      residual.push(conjunct);
+      continue;
+    }
     const range = timeRangeOf(conjunct, schema);
     const tag = range === undefined ? tagPredicateOf(conjunct, schema, environment) : undefined;
     if (range !== undefined) timeRange = intersect(timeRange, range);

@@ -40,6 +40,9 @@ export type BinaryOperator =
   | "!~*"
   | "@@";
 
+/** Operators that compare. */
+export type ComparisonOperator = Extract<BinaryOperator, "=" | "<>" | "<" | "<=" | ">" | ">=">;
+
 /** Months, days and nanoseconds are kept apart, since a month has no fixed length. */
 export interface IntervalValue {
   readonly months: number;
@@ -125,6 +128,19 @@ export type Expression =
       readonly orderBy: readonly OrderItem[];
       readonly filter: Expression | undefined;
       readonly span: Span;
+    }
+  /** A query in the place of one value. */
+  | { readonly kind: "sub-query"; readonly query: Query; readonly span: Span }
+  | { readonly kind: "exists"; readonly query: Query; readonly span: Span }
+  | { readonly kind: "in-query"; readonly operand: Expression; readonly query: Query; readonly negated: boolean; readonly span: Span }
+  /** `a > ANY (SELECT …)`, `a = ALL (SELECT …)`; SOME is ANY. */
+  | {
+      readonly kind: "quantified";
+      readonly operator: ComparisonOperator;
+      readonly quantifier: "any" | "all";
+      readonly operand: Expression;
+      readonly query: Query;
+      readonly span: Span;
     };
 
 /** One item of a SELECT list. */
@@ -133,22 +149,105 @@ export type SelectItem =
   | { readonly kind: "star"; readonly table: string | undefined; readonly span: Span }
   | { readonly kind: "expression"; readonly expression: Expression; readonly alias: string | undefined };
 
-/** Later kinds (joins, sub-queries, table functions) join this union. */
-export type TableReference = { readonly kind: "table"; readonly name: ObjectName; readonly alias: string | undefined; readonly span: Span };
+/** What a relation and its columns are called: `AS t (a, b)`. */
+export interface RelationAlias {
+  readonly name: string;
+  /** Names of the first columns; empty: all keep theirs. */
+  readonly columns: readonly string[];
+}
 
-/** A query. */
-export interface Select {
+/** Which rows a join keeps. */
+export type JoinKind = "inner" | "left" | "right" | "full" | "cross" | "left-semi" | "left-anti" | "right-semi" | "right-anti";
+
+/** Which rows of two relations belong together; undefined: all. */
+export type JoinConstraint =
+  | { readonly kind: "on"; readonly condition: Expression }
+  | { readonly kind: "using"; readonly columns: readonly string[] }
+  | { readonly kind: "natural" }
+  | undefined;
+
+/** A relation of FROM. */
+export type TableReference =
+  | { readonly kind: "table"; readonly name: ObjectName; readonly alias: RelationAlias | undefined; readonly span: Span }
+  /** A query in FROM. `lateral`: it may name columns of the relations before it. */
+  | {
+      readonly kind: "derived";
+      readonly query: Query;
+      readonly lateral: boolean;
+      readonly alias: RelationAlias | undefined;
+      readonly span: Span;
+    }
+  /** `generate_series(1, 3)`. */
+  | {
+      readonly kind: "table-function";
+      readonly name: string;
+      readonly args: readonly Expression[];
+      readonly alias: RelationAlias | undefined;
+      readonly span: Span;
+    }
+  | {
+      readonly kind: "join";
+      readonly join: JoinKind;
+      readonly left: TableReference;
+      readonly right: TableReference;
+      readonly constraint: JoinConstraint;
+      readonly span: Span;
+    };
+
+/** What ends every query: ORDER BY, LIMIT, OFFSET. */
+export interface QueryEnd {
+  readonly orderBy: readonly OrderItem[];
+  readonly limit: Expression | undefined;
+  readonly offset: Expression | undefined;
+}
+
+/** UNION, INTERSECT, EXCEPT. */
+export interface SetOperation extends QueryEnd {
+  readonly kind: "set-operation";
+  readonly operator: "union" | "intersect" | "except";
+  readonly all: boolean;
+  readonly left: Query;
+  readonly right: Query;
+  readonly span: Span;
+}
+
+/** `VALUES (1, 'a'), (2, 'b')` as a query. */
+export interface ValuesQuery extends QueryEnd {
+  readonly kind: "values-query";
+  readonly rows: readonly (readonly Expression[])[];
+  readonly span: Span;
+}
+
+/** A query that a WITH gives a name. */
+export interface CommonTable {
+  readonly alias: RelationAlias;
+  readonly query: Query;
+  readonly span: Span;
+}
+
+/** `WITH a AS (…), b AS (…) query`. */
+export interface WithQuery {
+  readonly kind: "with";
+  readonly tables: readonly CommonTable[];
+  readonly query: Query;
+  readonly span: Span;
+}
+
+/** Anything that gives rows. */
+export type Query = Select | SetOperation | ValuesQuery | WithQuery;
+
+/** One SELECT. */
+export interface Select extends QueryEnd {
   readonly kind: "select";
   readonly distinct: boolean;
+  /** `DISTINCT ON (…)`: one row of each group of equal values, the first in the order asked for. Empty: not that form. */
+  readonly distinctOn: readonly Expression[];
   readonly items: readonly SelectItem[];
   readonly from: TableReference | undefined;
   readonly where: Expression | undefined;
   /** An integer literal is the ordinal of a select item; a bare column may be an alias. */
   readonly groupBy: readonly Expression[];
   readonly having: Expression | undefined;
-  readonly orderBy: readonly OrderItem[];
-  readonly limit: Expression | undefined;
-  readonly offset: Expression | undefined;
   readonly span: Span;
 }
 
@@ -225,7 +324,7 @@ export interface Insert {
   readonly table: ObjectName;
   /** Undefined: all columns in table order. */
   readonly columns: readonly string[] | undefined;
-  readonly source: { readonly kind: "values"; readonly rows: readonly (readonly Expression[])[] } | Select;
+  readonly source: { readonly kind: "values"; readonly rows: readonly (readonly Expression[])[] } | Query;
   readonly span: Span;
 }
 
@@ -245,7 +344,7 @@ export type ShowFilter =
 
 /** A statement. */
 export type Statement =
-  | Select
+  | Query
   | Insert
   | Delete
   | CreateTable

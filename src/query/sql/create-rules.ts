@@ -8,7 +8,7 @@ import type { ColumnClause, CreateTable, Expression, ObjectName, Statement } fro
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
-import { SelectRules } from "./select-rules.ts";
+import { WriteRules } from "./write-rules.ts";
 import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */
@@ -29,7 +29,7 @@ interface TableItems {
 }
 
 /** CREATE and DROP. */
-export abstract class CreateRules extends SelectRules {
+export abstract class CreateRules extends WriteRules {
   protected readonly create: Rule<[], Statement> = this.rule("create", () => {
     const start = this.CONSUME(K.CREATE);
     return this.choose<Statement>({

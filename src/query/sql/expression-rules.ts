@@ -6,9 +6,9 @@
  * Two limits keep everything that walks the tree from overflowing the stack: how deep rules recurse, and how high the tree gets
  * (`1 + 1 + 1 …` recurses nowhere but leans left). Long chains of AND and OR, which programs write, become balanced trees instead.
  */
-import type { IToken } from "chevrotain";
+import { EOF, type IToken } from "chevrotain";
 import { SQL_DEPTH_MAX } from "../../base/limits.ts";
-import type { BinaryOperator, Expression } from "./ast.ts";
+import type { BinaryOperator, ComparisonOperator, Expression, Query } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
 import { CallRules } from "./call-rules.ts";
 import { unquote } from "./lexer.ts";
@@ -35,6 +35,11 @@ function balance(operator: BinaryOperator, terms: readonly Expression[], start: 
   const middle = (start + end) >>> 1;
   return join(operator, balance(operator, terms, start, middle), balance(operator, terms, middle, end));
 }
+
+const COMPARISONS: ReadonlySet<BinaryOperator> = new Set(["=", "<>", "<", "<=", ">", ">="]);
+
+/** What may follow a query in parentheses that is part of a larger one. */
+const SET_OPERATORS: ReadonlySet<unknown> = new Set([K.UNION, K.INTERSECT, K.EXCEPT, K.ORDER, K.LIMIT, K.OFFSET]);
 
 const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE]);
 
@@ -86,8 +91,18 @@ export abstract class ExpressionRules extends CallRules {
     if (this.height > SQL_DEPTH_MAX) this.ACTION(() => this.tooDeep(this.LA(1)));
   }
 
+  /** Begins something that may nest, at a token. @throws DbError InvalidSyntax when it lies too deep */
+  protected enter(token: IToken): void {
+    if (++this.depth > SQL_DEPTH_MAX) this.tooDeep(token);
+  }
+
+  /** Ends what `enter` began. */
+  protected leave(): void {
+    this.depth--;
+  }
+
   private tooDeep(token: IToken): never {
-    return this.fail(`the expression nests deeper than ${SQL_DEPTH_MAX} levels`, token);
+    return this.fail(`the statement nests deeper than ${SQL_DEPTH_MAX} levels`, token);
   }
 
   /** How tightly the next token binds what stands before it; 0 when it does not continue an expression. */
@@ -103,6 +118,14 @@ export abstract class ExpressionRules extends CallRules {
     const token = this.CONSUME(Infix);
     const power = infixPowerOf(token.tokenTypeIdx);
     const operator = operatorOf(token.tokenType) ?? "=";
+    let quantified: Expression | undefined;
+    this.OPTION5({
+      GATE: () => COMPARISONS.has(operator) && this.LA(2).tokenType === LeftParen && this.beginsQuery(3),
+      DEF: () => {
+        quantified = this.SUBRULE(this.quantifiedTail, { ARGS: [left, operator] });
+      },
+    });
+    if (quantified !== undefined && !this.RECORDING_PHASE) return quantified;
     const right = this.SUBRULE(this.expression, { ARGS: [power] });
     if (operator !== "and" && operator !== "or" && !this.RECORDING_PHASE) return join(operator, left, right);
     const terms = [left, right];
@@ -124,6 +147,55 @@ export abstract class ExpressionRules extends CallRules {
     }
     this.grow(Math.ceil(Math.log2(terms.length)) - 1);
     return balance(operator, terms, 0, terms.length);
+  }
+
+  /** `ANY (SELECT …)` behind a comparison. */
+  private readonly quantifiedTail: Rule<[left?: Expression, operator?: BinaryOperator], Expression> = this.rule(
+    "quantifiedTail",
+    (left = RECORDED, operator = "=") => {
+      const quantifier = this.choose<"any" | "all">({
+        ERR_MSG: "ANY, SOME or ALL",
+        DEF: [
+          { ALT: () => this.choice(this.CONSUME(K.ANY), "any") },
+          { ALT: () => this.choice(this.CONSUME(K.SOME), "any") },
+          { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
+        ],
+      });
+      this.CONSUME(LeftParen);
+      const query = this.SUBRULE(this.query);
+      this.CONSUME(RightParen);
+      return { kind: "quantified", operator: operator as ComparisonOperator, quantifier, operand: left, query, span: left.span };
+    },
+  );
+
+  /** `a, b, c`. */
+  protected readonly expressionList: Rule<[], readonly Expression[]> = this.rule("expressionList", () => {
+    const items: Expression[] = [];
+    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
+    return items;
+  });
+
+  /** Whether the parenthesis that many tokens ahead holds a query, not an expression or a join. */
+  protected parenthesisIsQuery(ahead: number): boolean {
+    return this.LA(ahead).tokenType === LeftParen && this.queryFollows(ahead + 1);
+  }
+
+  /** Whether a query begins that many tokens ahead: SELECT, or one in parentheses that is not a part of an expression or a join. */
+  protected queryFollows(ahead: number): boolean {
+    if (this.beginsQuery(ahead)) return true;
+    if (!this.parenthesisIsQuery(ahead)) return false;
+    const { tokenType } = this.LA(this.closing(ahead) + 1);
+    return tokenType === RightParen || SET_OPERATORS.has(tokenType);
+  }
+
+  /** How many tokens ahead the partner of a parenthesis stands. */
+  private closing(ahead: number): number {
+    let open = 0;
+    for (let at = ahead; ; at++) {
+      const { tokenType } = this.LA(at);
+      if (tokenType === LeftParen) open++;
+      else if (tokenType === EOF || (tokenType === RightParen && --open === 0)) return at;
+    }
   }
 
   private readonly castTail: Rule<[left?: Expression], Expression> = this.rule("castTail", (left = RECORDED) => {
@@ -176,10 +248,26 @@ export abstract class ExpressionRules extends CallRules {
 
   private inList(operand: Expression, negated: boolean): Expression {
     const items: Expression[] = [];
+    let query: Query | undefined;
     this.CONSUME(K.IN);
     this.CONSUME(LeftParen);
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE3(this.expression)), ERR_MSG: "an expression" });
+    this.OR3({
+      ERR_MSG: "an expression",
+      DEF: [
+        {
+          GATE: () => this.queryFollows(1),
+          ALT: () => {
+            query = this.SUBRULE(this.query);
+          },
+          IGNORE_AMBIGUITIES: true,
+        },
+        {
+          ALT: () => this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE3(this.expression)), ERR_MSG: "an expression" }),
+        },
+      ],
+    });
     this.CONSUME(RightParen);
+    if (query !== undefined) return { kind: "in-query", operand, query, negated, span: operand.span };
     return { kind: "in-list", operand, items, negated, span: operand.span };
   }
 

@@ -45,6 +45,13 @@ function shape(e: Expression): string {
         ...e.branches.map((b) => list(shape(b.when), shape(b.result))),
         e.otherwise && shape(e.otherwise),
       );
+    case "sub-query":
+    case "exists":
+      return list(e.kind);
+    case "in-query":
+      return list(not(e.negated, "in-query"), shape(e.operand));
+    case "quantified":
+      return list(e.operator, e.quantifier, shape(e.operand));
     case "call": {
       const order = e.orderBy.map(
         (o) => `${shape(o.expression)}${o.descending ? " desc" : ""}${o.nullsFirst === undefined ? "" : o.nullsFirst ? " first" : " last"}`,

@@ -3,7 +3,7 @@
  */
 import type { IOrAlt, IToken } from "chevrotain";
 import { type DataType, INTERVAL, sameType } from "../../column/data-type.ts";
-import type { Expression, ObjectName, Span } from "./ast.ts";
+import type { Expression, ObjectName, Query, Span } from "./ast.ts";
 import { BARE_CALLS } from "./call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
 import { isIntervalUnit, parseInterval } from "./interval.ts";
@@ -54,6 +54,8 @@ export abstract class OperandRules extends BaseRules {
   /** An expression of operators that bind tighter than `above`. */
   protected abstract readonly expression: Rule<[above?: number], Expression>;
 
+  protected abstract readonly query: Rule<[], Query>;
+
   protected abstract readonly specialLed: Rule<[], Expression>;
 
   /** The parenthesis and what follows it after a name. */
@@ -72,6 +74,12 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => this.nameLed() },
       { ALT: () => this.numberLiteral(this.CONSUME(NumberText)) },
       { ALT: () => this.stringLiteral(this.CONSUME(StringText)) },
+      {
+        GATE: () => this.beginsQuery(2),
+        ALT: () => this.SUBRULE(this.subQuery),
+        IGNORE_AMBIGUITIES: true,
+      },
+      { ALT: () => this.SUBRULE(this.existence) },
       {
         ALT: () => {
           this.CONSUME(LeftParen);
@@ -92,6 +100,29 @@ export abstract class OperandRules extends BaseRules {
     ];
     return this.OR({ DEF: this.operandAlternatives, ERR_MSG: "an expression" });
   }
+
+  /** Whether the token that many ahead begins a query without a parenthesis. */
+  protected beginsQuery(ahead: number): boolean {
+    const { tokenType } = this.LA(ahead);
+    return tokenType === K.SELECT || tokenType === K.WITH || (tokenType === K.VALUES && this.LA(ahead + 1).tokenType === LeftParen);
+  }
+
+  /** `(SELECT …)` as a value. */
+  private readonly subQuery: Rule<[], Expression> = this.rule("subQuery", () => {
+    const start = this.CONSUME(LeftParen);
+    const query = this.SUBRULE(this.query);
+    this.CONSUME(RightParen);
+    return { kind: "sub-query", query, span: spanOf(start) };
+  });
+
+  /** `EXISTS (SELECT …)`. */
+  private readonly existence: Rule<[], Expression> = this.rule("existence", () => {
+    const start = this.CONSUME(K.EXISTS);
+    this.CONSUME(LeftParen);
+    const query = this.SUBRULE(this.query);
+    this.CONSUME(RightParen);
+    return { kind: "exists", query, span: spanOf(start) };
+  });
 
   private numberLiteral(token: IToken): Expression {
     return { kind: "number", text: token.image, span: spanOf(token) };

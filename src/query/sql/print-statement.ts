@@ -3,10 +3,10 @@
  * Parsing the text gives the same tree again.
  */
 import { unreachable } from "../../base/assert.ts";
-import type { CreateTable, Expression, Insert, Select, ShowFilter, Statement } from "./ast.ts";
+import type { CreateTable, Expression, Insert, Query, ShowFilter, Statement } from "./ast.ts";
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
-import { type PrintStyle, print, printName, printOrderBy, printPart, printString } from "./print.ts";
+import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
@@ -15,7 +15,10 @@ const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
 export function printStatement(statement: Statement): string {
   switch (statement.kind) {
     case "select":
-      return printSelect(statement);
+    case "set-operation":
+    case "values-query":
+    case "with":
+      return printQuery(statement, UPPER);
     case "insert":
       return printInsert(statement);
     case "delete":
@@ -56,7 +59,7 @@ type SessionStatement = Exclude<
   Statement,
   {
     kind:
-      | "select"
+      | Query["kind"]
       | "insert"
       | "delete"
       | "create-table"
@@ -106,37 +109,9 @@ function printVariable(name: string): string {
   return name.split(".").map(printPart).join(".");
 }
 
-function printSelect(select: Select): string {
-  const parts = [select.distinct ? "SELECT DISTINCT" : "SELECT"];
-  parts.push(
-    select.items
-      .map((item) => {
-        if (item.kind === "star") return item.table === undefined ? "*" : `${printPart(item.table)}.*`;
-        return printOne(item.expression) + printAlias(item.alias);
-      })
-      .join(", "),
-  );
-  const { from, where, groupBy, having, orderBy, limit, offset } = select;
-  if (from !== undefined) parts.push(`FROM ${printName(from.name)}${printAlias(from.alias)}`);
-  if (where !== undefined) parts.push(`WHERE ${printOne(where)}`);
-  if (groupBy.length > 0) parts.push(`GROUP BY ${groupBy.map(printOne).join(", ")}`);
-  if (having !== undefined) parts.push(`HAVING ${printOne(having)}`);
-  if (orderBy.length > 0) parts.push(printOrderBy(orderBy, UPPER));
-  if (limit !== undefined) parts.push(`LIMIT ${printOne(limit)}`);
-  if (offset !== undefined) parts.push(`OFFSET ${printOne(offset)}`);
-  return parts.join(" ");
-}
-
-function printAlias(alias: string | undefined): string {
-  return alias === undefined ? "" : ` AS ${printPart(alias)}`;
-}
-
 function printInsert({ table, columns, source }: Insert): string {
   const names = columns === undefined ? "" : ` (${columns.map(printPart).join(", ")})`;
-  const rows =
-    source.kind === "select"
-      ? printSelect(source)
-      : `VALUES ${source.rows.map((row) => `(${row.map((value) => print(value, VALUES)).join(", ")})`).join(", ")}`;
+  const rows = source.kind === "values" ? `VALUES ${printRows(source.rows, VALUES)}` : printQuery(source, UPPER);
   return `INSERT INTO ${printName(table)}${names} ${rows}`;
 }
 

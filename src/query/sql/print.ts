@@ -1,11 +1,11 @@
 /**
- * Expressions → text, as a person would write them: operators apart by blanks, parentheses only where the tree needs them, names in
- * quotes only where they need them. Parsing the text gives the same tree again (a property test says so). This text is the name of a result
- * column without an alias.
+ * Expressions and queries → text, as a person would write them: operators apart by blanks, parentheses only where the tree needs them,
+ * names in quotes only where they need them. Parsing the text gives the same tree again (a property test says so). This text is the name
+ * of a result column without an alias.
  */
 import { unreachable } from "../../base/assert.ts";
 import { sqlName } from "../../column/data-type.ts";
-import type { Expression, ObjectName, OrderItem } from "./ast.ts";
+import type { Expression, JoinKind, ObjectName, OrderItem, Query, QueryEnd, RelationAlias, Select, TableReference } from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
 import { OPERATOR_POWER, Power } from "./precedence.ts";
 import { isReserved } from "./token.ts";
@@ -78,6 +78,16 @@ export function print(expression: Expression, style: PrintStyle): string {
       return printCase(expression, style);
     case "call":
       return printCall(expression, style);
+    case "sub-query":
+      return `(${printQuery(expression.query, style)})`;
+    case "exists":
+      return `${word("exists")} (${printQuery(expression.query, style)})`;
+    case "in-query":
+      return printInQuery(expression, style);
+    case "quantified": {
+      const left = operand(expression.operand, OPERATOR_POWER[expression.operator], style);
+      return `${left} ${expression.operator} ${word(expression.quantifier)} (${printQuery(expression.query, style)})`;
+    }
     default:
       return unreachable(expression);
   }
@@ -96,8 +106,11 @@ function powerOf(expression: Expression): number {
       return Power.is;
     case "between":
     case "in-list":
+    case "in-query":
     case "like":
       return Power.predicate;
+    case "quantified":
+      return OPERATOR_POWER[expression.operator];
     default:
       return Power.primary;
   }
@@ -148,6 +161,11 @@ function printPredicate(node: Node<"is" | "between" | "in-list" | "like">, style
   }
 }
 
+function printInQuery(node: Node<"in-query">, style: PrintStyle): string {
+  const not = node.negated ? `${style.word("not")} ` : "";
+  return `${operand(node.operand, Power.predicate, style)} ${not}${style.word("in")} (${printQuery(node.query, style)})`;
+}
+
 function printCast(node: Node<"cast">, style: PrintStyle): string {
   const { word } = style;
   const type = word(sqlName(node.type).toLowerCase());
@@ -175,11 +193,127 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
 }
 
 /** `order by a, b desc nulls last`. */
-export function printOrderBy(items: readonly OrderItem[], style: PrintStyle): string {
+function printOrderBy(items: readonly OrderItem[], style: PrintStyle): string {
   const { word } = style;
   const texts = items.map(({ expression, descending, nullsFirst }) => {
     const nulls = nullsFirst === undefined ? "" : ` ${word(nullsFirst ? "nulls first" : "nulls last")}`;
     return `${print(expression, style)}${descending ? ` ${word("desc")}` : ""}${nulls}`;
   });
   return `${word("order by")} ${texts.join(", ")}`;
+}
+
+/** A query on one line, without a semicolon. */
+export function printQuery(query: Query, style: PrintStyle): string {
+  const { word } = style;
+  switch (query.kind) {
+    case "select":
+      return printSelect(query, style);
+    case "set-operation": {
+      const operator = `${word(query.operator)}${query.all ? ` ${word("all")}` : ""}`;
+      return `${printPartOf(query.left, style)} ${operator} ${printPartOf(query.right, style)}${printEnd(query, style)}`;
+    }
+    case "values-query":
+      return `${word("values")} ${printRows(query.rows, style)}${printEnd(query, style)}`;
+    case "with": {
+      const tables = query.tables.map((table) => `${printAliasNames(table.alias)} ${word("as")} (${printQuery(table.query, style)})`);
+      return `${word("with")} ${tables.join(", ")} ${printQuery(query.query, style)}`;
+    }
+    default:
+      return unreachable(query);
+  }
+}
+
+/** An operand of a set operation, in parentheses unless it is a plain SELECT. */
+function printPartOf(query: Query, style: PrintStyle): string {
+  const text = printQuery(query, style);
+  const plain = query.kind !== "with" && query.kind !== "set-operation" && printEnd(query, style) === "";
+  return plain ? text : `(${text})`;
+}
+
+/** `(1, 'a'), (2, 'b')`. */
+export function printRows(rows: readonly (readonly Expression[])[], style: PrintStyle): string {
+  return rows.map((row) => `(${row.map((value) => print(value, style)).join(", ")})`).join(", ");
+}
+
+function printEnd({ orderBy, limit, offset }: QueryEnd, style: PrintStyle): string {
+  const { word } = style;
+  const parts: string[] = [];
+  if (orderBy.length > 0) parts.push(printOrderBy(orderBy, style));
+  if (limit !== undefined) parts.push(`${word("limit")} ${print(limit, style)}`);
+  if (offset !== undefined) parts.push(`${word("offset")} ${print(offset, style)}`);
+  return parts.map((part) => ` ${part}`).join("");
+}
+
+function printSelect(select: Select, style: PrintStyle): string {
+  const { word } = style;
+  const list = (expressions: readonly Expression[]): string => expressions.map((each) => print(each, style)).join(", ");
+  const parts = [word(select.distinct ? "select distinct" : "select")];
+  if (select.distinctOn.length > 0) parts.push(`${word("on")} (${list(select.distinctOn)})`);
+  const items = select.items.map((item) => {
+    if (item.kind === "star") return item.table === undefined ? "*" : `${printPart(item.table)}.*`;
+    return print(item.expression, style) + (item.alias === undefined ? "" : ` ${word("as")} ${printPart(item.alias)}`);
+  });
+  parts.push(items.join(", "));
+  const { from, where, groupBy, having } = select;
+  if (from !== undefined) parts.push(`${word("from")} ${printReference(from, style)}`);
+  if (where !== undefined) parts.push(`${word("where")} ${print(where, style)}`);
+  if (groupBy.length > 0) parts.push(`${word("group by")} ${list(groupBy)}`);
+  if (having !== undefined) parts.push(`${word("having")} ${print(having, style)}`);
+  return parts.join(" ") + printEnd(select, style);
+}
+
+const JOIN_WORDS: Readonly<Record<JoinKind, string>> = {
+  inner: "join",
+  left: "left join",
+  right: "right join",
+  full: "full join",
+  cross: "cross join",
+  "left-semi": "left semi join",
+  "left-anti": "left anti join",
+  "right-semi": "right semi join",
+  "right-anti": "right anti join",
+};
+
+function printReference(reference: TableReference, style: PrintStyle): string {
+  const { word } = style;
+  switch (reference.kind) {
+    case "table":
+      return printName(reference.name) + printAlias(reference.alias, style);
+    case "derived":
+      return (
+        (reference.lateral ? `${word("lateral")} ` : "") + `(${printQuery(reference.query, style)})` + printAlias(reference.alias, style)
+      );
+    case "table-function": {
+      const args = reference.args.map((argument) => print(argument, style)).join(", ");
+      return `${printPart(reference.name)}(${args})${printAlias(reference.alias, style)}`;
+    }
+    case "join":
+      return printJoin(reference, style);
+    default:
+      return unreachable(reference);
+  }
+}
+
+function printJoin({ join, left, right, constraint }: Extract<TableReference, { kind: "join" }>, style: PrintStyle): string {
+  const { word } = style;
+  const natural = constraint?.kind === "natural" ? `${word("natural")} ` : "";
+  const inner = printReference(right, style);
+  const text = `${printReference(left, style)} ${natural}${word(JOIN_WORDS[join])} ${right.kind === "join" ? `(${inner})` : inner}`;
+  switch (constraint?.kind) {
+    case "on":
+      return `${text} ${word("on")} ${print(constraint.condition, style)}`;
+    case "using":
+      return `${text} ${word("using")} (${constraint.columns.map(printPart).join(", ")})`;
+    default:
+      return text;
+  }
+}
+
+function printAlias(alias: RelationAlias | undefined, { word }: PrintStyle): string {
+  return alias === undefined ? "" : ` ${word("as")} ${printAliasNames(alias)}`;
+}
+
+/** `t` or `t (a, b)`. */
+function printAliasNames({ name, columns }: RelationAlias): string {
+  return `${printPart(name)}${columns.length === 0 ? "" : ` (${columns.map(printPart).join(", ")})`}`;
 }

@@ -43,7 +43,7 @@ export class SqlParser extends ShowRules {
     this.choose<Statement>({
       ERR_MSG: "a statement",
       DEF: [
-        { ALT: () => this.SUBRULE(this.select) },
+        { ALT: () => this.SUBRULE(this.query) },
         { ALT: () => this.SUBRULE(this.insert) },
         { ALT: () => this.SUBRULE(this.delete) },
         { ALT: () => this.SUBRULE(this.create) },

@@ -261,3 +261,47 @@ test("EXPLAIN wraps a statement", () => {
   checkRejects("explain format graphviz select 1", "not supported: EXPLAIN FORMAT GRAPHVIZ");
   checkRejects("explain format yaml select 1", "expected TEXT or JSON");
 });
+
+describe("queries", () => {
+  test("print and parse again", () => {
+    check("select 1 union all select 2 order by 1", "SELECT 1 UNION ALL SELECT 2 ORDER BY 1");
+    check("select 1 union select 2 intersect all select 3", "SELECT 1 UNION (SELECT 2 INTERSECT ALL SELECT 3)");
+    check("(select 1 limit 1) except select 2", "(SELECT 1 LIMIT 1) EXCEPT SELECT 2");
+    check("values (1, 'a'), (2, 'b') limit 1", "VALUES (1, 'a'), (2, 'b') LIMIT 1");
+    check(
+      "with a as (select 1), b (x) as (select 2) select * from a, b",
+      "WITH a AS (SELECT 1), b (x) AS (SELECT 2) SELECT * FROM a CROSS JOIN b",
+    );
+    check("select distinct on (a, b) c from t", "SELECT DISTINCT ON (a, b) c FROM t");
+  });
+  test("have relations of every kind", () => {
+    check("select * from a x join b on x.c = b.c", "SELECT * FROM a AS x JOIN b ON x.c = b.c");
+    check("select * from a left outer join b using (c, d)", "SELECT * FROM a LEFT JOIN b USING (c, d)");
+    check(
+      "select * from a natural full join (b right anti join c on true)",
+      "SELECT * FROM a NATURAL FULL JOIN (b RIGHT ANTI JOIN c ON TRUE)",
+    );
+    check(
+      "select * from (select 1) as t (x), lateral (select x) u",
+      "SELECT * FROM (SELECT 1) AS t (x) CROSS JOIN LATERAL (SELECT x) AS u",
+    );
+    check("select * from ((select 1) union (select 2)) t", "SELECT * FROM (SELECT 1 UNION SELECT 2) AS t");
+    check("select * from ((select 1) as a cross join b)", "SELECT * FROM (SELECT 1) AS a CROSS JOIN b");
+    check("select * from generate_series(1, 3) g", "SELECT * FROM generate_series(1, 3) AS g");
+  });
+  test("stand in expressions", () => {
+    check("select (select 1) + 1, exists (select 2)", "SELECT (SELECT 1) + 1, EXISTS (SELECT 2)");
+    check(
+      "select a where a not in (select 1) and b in ((select 2) union select 3)",
+      "SELECT a WHERE a NOT IN (SELECT 1) AND b IN (SELECT 2 UNION SELECT 3)",
+    );
+    check("select a >= some (select 1), a = all (values (1))", "SELECT a >= ANY (SELECT 1), a = ALL (VALUES (1))");
+    check("select a in ((select 1) + 1)", "SELECT a IN ((SELECT 1) + 1)");
+  });
+  test("nest up to the limit and are refused beyond", () => {
+    const nested = (depth: number): string => `${"SELECT * FROM (".repeat(depth)}SELECT 1${")".repeat(depth)}`;
+    expect(parseSql(nested(200))).toHaveLength(1);
+    expect(() => parseSql(nested(600))).toThrow("nests deeper");
+    expect(() => parseSql(`SELECT ${"(SELECT ".repeat(50_000)}`)).toThrow("nests deeper");
+  });
+});

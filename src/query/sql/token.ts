@@ -204,6 +204,7 @@ const NOT_ALIAS = [
   "PARTITION",
   "SET",
   "TABLESAMPLE",
+  "OUTER",
 ] as const;
 
 /** Words that mean something to the grammar in some places and are plain names elsewhere. */
@@ -273,6 +274,9 @@ const PLAIN = [
   "DELETE",
   "FILE",
   "FLOW",
+  "LATERAL",
+  "ANY",
+  "SOME",
 ] as const;
 
 /** Every word that the grammar knows. */

@@ -17,6 +17,7 @@ import { run } from "../exec/run.ts";
 import { type ExecOptions, execContextOf } from "../exec/select.ts";
 import type { TypedExpression } from "../plan/expression.ts";
 import { inputPlan, prunedInput } from "../plan/input-plan.ts";
+import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { sourceOf } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -31,9 +32,9 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
     throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
   }
   const environment = environmentOf(context.clock, context.variables);
-  const source = sourceOf({ kind: "table", name: statement.table, alias: undefined, span: statement.span }, context.catalog, environment);
-  const optimise = options.forceInterpreter !== true;
-  const input = inputPlan(source, statement.where, { catalog: context.catalog, environment, optimise });
+  const planner = newPlanner(context.catalog, environment, options.forceInterpreter !== true);
+  const source = sourceOf({ kind: "table", name: statement.table, alias: undefined, span: statement.span }, planner);
+  const input = inputPlan(source, statement.where, planner);
   if (input.split.residual.length === 0) {
     const { timeRange, tagPredicates } = input.split;
     const rowCount = await table.deleteRange({ timeRange, tagPredicates, signal: context.signal });

@@ -7,7 +7,7 @@ import type { NodeMetrics } from "../exec/node-metrics.ts";
 import { logicalText, physicalText } from "../plan/explain-text.ts";
 import { notSupported } from "../plan/plan-error.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Select, Statement } from "../sql/ast.ts";
+import type { Query, Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 
@@ -20,12 +20,21 @@ export async function explain(statement: Explain, context: QueryContext, options
   return statement.analyze ? analyze(statement, query, context, options) : plain(statement, query, context, options);
 }
 
-function queryOf(statement: Statement): Select | undefined {
-  if (statement.kind === "select") return statement;
-  return statement.kind === "insert" && statement.source.kind === "select" ? statement.source : undefined;
+function queryOf(statement: Statement): Query | undefined {
+  switch (statement.kind) {
+    case "select":
+    case "set-operation":
+    case "values-query":
+    case "with":
+      return statement;
+    case "insert":
+      return statement.source.kind === "values" ? undefined : statement.source;
+    default:
+      return undefined;
+  }
 }
 
-async function plain(statement: Explain, query: Select, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+async function plain(statement: Explain, query: Query, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { plan } = prepareSelect(query, context, options);
   const json = statement.format === "json";
   const rows = [
@@ -37,7 +46,7 @@ async function plain(statement: Explain, query: Select, context: QueryContext, o
 }
 
 /** Loops are made for the layout of the first batches, so the query runs to show them. */
-async function sourcesOf(query: Select, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
+async function sourcesOf(query: Query, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
   const sources: string[] = [];
   const { plan, exec } = prepareSelect(query, context, options, {
     onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
@@ -46,7 +55,7 @@ async function sourcesOf(query: Select, context: QueryContext, options: ExecOpti
   return sources;
 }
 
-async function analyze(statement: Explain, query: Select, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+async function analyze(statement: Explain, query: Query, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const metrics = new Map<PlanNode, NodeMetrics>();
   const sources: string[] = [];
   const { plan, exec } = prepareSelect(query, context, options, {

@@ -22,7 +22,7 @@ import { environmentOf } from "../plan/planner.ts";
 import { planError } from "../plan/plan-error.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression, Insert, Select } from "../sql/ast.ts";
+import type { Expression, Insert, Query } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
 import { literalValue } from "./literal-value.ts";
@@ -50,7 +50,7 @@ export async function insert(statement: Insert, context: QueryContext, options: 
   };
   const { source } = statement;
   const isInstant = table.schema.options["ttl"] === "instant";
-  if (source.kind === "select") {
+  if (source.kind !== "values") {
     const rowCount = await insertSelect(source, target, database, context, options);
     return { kind: "affected", rowCount: isInstant ? 0 : rowCount };
   }
@@ -133,14 +133,8 @@ async function write(builder: RowBatchBuilder, database: string, context: QueryC
   if (builder.rowCount > 0) await context.writer.write(database, builder.batch(), { autoCreate: false, tableOptions: {} });
 }
 
-async function insertSelect(
-  select: Select,
-  target: Target,
-  database: string,
-  context: QueryContext,
-  options: ExecOptions,
-): Promise<number> {
-  const { plan, exec } = prepareSelect(select, context, options);
+async function insertSelect(query: Query, target: Target, database: string, context: QueryContext, options: ExecOptions): Promise<number> {
+  const { plan, exec } = prepareSelect(query, context, options);
   const { named, environment, schema } = target;
   if (plan.columns.length !== named.length) throw planError("Column count doesn't match insert query!");
   for (const [i, column] of named.entries()) {

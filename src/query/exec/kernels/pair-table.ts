@@ -23,6 +23,18 @@ export class PairTable {
     }
   }
 
+  /** The id of a pair, or -1. */
+  find(first: number, second: number): number {
+    const { slots, mask, firsts, seconds } = this;
+    let slot = mix(first, second) & mask;
+    for (;;) {
+      const entry = slots[slot]!;
+      if (entry === 0) return -1;
+      if (firsts[entry - 1] === first && seconds[entry - 1] === second) return entry - 1;
+      slot = (slot + 1) & mask;
+    }
+  }
+
   private add(first: number, second: number, slot: number): number {
     const id = this.size++;
     if (id === this.firsts.length) {

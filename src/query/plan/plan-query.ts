@@ -1,0 +1,163 @@
+/** Queries of every form → plans: SELECT, VALUES, set operations, WITH. */
+import { unreachable } from "../../base/assert.ts";
+import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import { displayName, sameType } from "../../column/data-type.ts";
+import { valuesVector } from "../exec/vector-values.ts";
+import { commonType } from "../function/common-type.ts";
+import type { Environment } from "../function/environment.ts";
+import type { Catalog } from "../../table/catalog.ts";
+import type { Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
+import { bind } from "./bind.ts";
+import { castTo, unify } from "./coerce.ts";
+import type { TypedExpression } from "./expression.ts";
+import type { PlanNode } from "./node.ts";
+import { notSupported, planError } from "./plan-error.ts";
+import { distinct } from "./plan-rows.ts";
+import { planSelect } from "./plan-select.ts";
+import type { Planner } from "./planner.ts";
+
+/** A planner for the queries of one statement. */
+export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean): Planner {
+  let ids = 0;
+  return { catalog, environment, optimise, named: new Map(), outer: undefined, plan: planQuery, newId: () => ids++ };
+}
+
+/** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */
+export function planQuery(query: Query, planner: Planner): PlanNode {
+  switch (query.kind) {
+    case "select":
+      return planSelect(query, planner);
+    case "with":
+      return planWith(query, planner);
+    case "set-operation":
+      return ended(query, planner) ?? planSetOperation(query, planner);
+    case "values-query":
+      return ended(query, planner) ?? planValues(query, planner);
+    default:
+      return unreachable(query);
+  }
+}
+
+/** ORDER BY and LIMIT above a query that is no SELECT: as `SELECT * FROM (query) ORDER BY …`. Undefined when there are none. */
+function ended(query: SetOperation | ValuesQuery, planner: Planner): PlanNode | undefined {
+  const { orderBy, limit, offset, span } = query;
+  if (orderBy.length === 0 && limit === undefined && offset === undefined) return undefined;
+  const bare: Query = { ...query, ...NO_END };
+  const from: TableReference = { kind: "derived", query: bare, lateral: false, alias: undefined, span };
+  const select: Select = {
+    kind: "select",
+    distinct: false,
+    distinctOn: [],
+    items: [{ kind: "star", table: undefined, span }],
+    from,
+    where: undefined,
+    groupBy: [],
+    having: undefined,
+    orderBy,
+    limit,
+    offset,
+    span,
+  };
+  return planSelect(select, planner);
+}
+
+const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
+
+function planWith(query: WithQuery, planner: Planner): PlanNode {
+  let here: Planner = planner;
+  const names = new Set<string>();
+  for (const { alias, query: definition } of query.tables) {
+    if (names.has(alias.name)) throw planError(`WITH query name "${alias.name}" specified more than once`);
+    names.add(alias.name);
+    // A query sees those before it, and what its own name meant before.
+    const node = here.plan(definition, here);
+    here = { ...here, named: new Map(here.named).set(alias.name, { alias, node }) };
+  }
+  return here.plan(query.query, here);
+}
+
+function planSetOperation(query: SetOperation, planner: Planner): PlanNode {
+  const [left, right] = alike(query, planner.plan(query.left, planner), planner.plan(query.right, planner), planner.environment);
+  const { columns } = left;
+  if (query.operator === "union") {
+    const inputs = [left, right].flatMap((node) => (query.all && node.kind === "union" ? node.inputs : [node]));
+    const union: PlanNode = { kind: "union", inputs, columns };
+    return query.all ? union : distinct(union);
+  }
+  const input = query.all ? left : distinct(left);
+  return { kind: "set-filter", operator: query.operator, all: query.all, left: input, right, columns };
+}
+
+/** Both sides of a set operation with the types that they meet at. The names are the left side's. */
+function alike(query: SetOperation, left: PlanNode, right: PlanNode, environment: Environment): readonly [PlanNode, PlanNode] {
+  const word = query.operator.toUpperCase();
+  if (left.columns.length !== right.columns.length) {
+    throw planError(
+      `${word} queries have different number of columns: left has ${left.columns.length} columns ` +
+        `whereas right has ${right.columns.length} columns`,
+    );
+  }
+  const columns = left.columns.map((column, i): ColumnHeader => {
+    const other = right.columns[i] ?? column;
+    const type = sameType(column.type, other.type) ? column.type : commonType(column.type, other.type);
+    if (type !== undefined) return { name: column.name, type };
+    const why = `${displayName(column.type)} and ${displayName(other.type)} have no common type; cast one of them`;
+    throw planError(`Incompatible inputs for ${word}: column ${i + 1}, ${column.name}: ${why}`);
+  });
+  return [cast(left, columns, environment), cast(right, columns, environment)];
+}
+
+/** A plan whose columns are called and typed so. */
+function cast(node: PlanNode, columns: readonly ColumnHeader[], environment: Environment): PlanNode {
+  if (columns.every((column, i) => sameType(column.type, node.columns[i]?.type ?? column.type))) return node;
+  const expressions = node.columns.map(({ name, type }, index): TypedExpression => {
+    const column: TypedExpression = { kind: "column", type, index, name };
+    return castTo(column, columns[index]?.type ?? type, environment);
+  });
+  return { kind: "project", input: node, columns, expressions };
+}
+
+/** Rows of VALUES, one batch of them. Its columns are called column1, column2, …. */
+function planValues({ rows }: ValuesQuery, planner: Planner): PlanNode {
+  const width = rows[0]?.length ?? 0;
+  const wrong = rows.find((row) => row.length !== width);
+  if (wrong !== undefined) throw planError(`Inconsistent data length across values list: got ${wrong.length} values but expected ${width}`);
+  const binder = { scope: [], environment: planner.environment, outer: planner.outer };
+  const bound = Array.from({ length: width }, (_, i) =>
+    unify(
+      rows.map((row) => bind(row[i] ?? missing(), binder)),
+      "VALUES",
+      planner.environment,
+    ),
+  );
+  const columns = bound.map((values, i): ColumnHeader => ({ name: `column${i + 1}`, type: values[0]?.type ?? { kind: "null" } }));
+  const constant = bound.every((values) => values.every((value) => value.kind === "literal"));
+  if (!constant) return computedRows(bound, columns);
+  const vectors = bound.map((values, i) =>
+    valuesVector(
+      columns[i]?.type ?? { kind: "null" },
+      values.map((value) => (value.kind === "literal" ? value.value : undefined)),
+    ),
+  );
+  const batch: Batch = { rowCount: rows.length, vectors };
+  return { kind: "source", name: "values", columns, batches: () => [batch] };
+}
+
+function missing(): Expression {
+  throw planError("a row of VALUES is too short");
+}
+
+/** Rows whose values are not all known when they are planned: a projection of one row each. */
+function computedRows(bound: readonly (readonly TypedExpression[])[], columns: readonly ColumnHeader[]): PlanNode {
+  const one: PlanNode = { kind: "source", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
+  const count = bound[0]?.length ?? 0;
+  if (count > COMPUTED_ROWS_MAX) throw notSupported(`more than ${COMPUTED_ROWS_MAX} rows of VALUES that are not constants`);
+  const inputs = Array.from({ length: count }, (_, row): PlanNode => {
+    const expressions = bound.flatMap((values) => values[row] ?? []);
+    return { kind: "project", input: one, columns, expressions };
+  });
+  return { kind: "union", inputs, columns };
+}
+
+/** Most rows of VALUES that are not constants. Reason: each is an operator of its own. Error: Unsupported. */
+const COMPUTED_ROWS_MAX = 1000;

@@ -1,0 +1,206 @@
+/**
+ * A relation of FROM as a plan that gives the columns and rows that are needed. Conditions sink as far as they may: to the scans of tables,
+ * below joins, into join keys.
+ *
+ * | join  | condition of ON           | condition of WHERE        |
+ * |-------|---------------------------|---------------------------|
+ * | inner | to the side that it reads | to the side that it reads |
+ * | left  | right side only           | left side only            |
+ * | full  | stays                     | stays above               |
+ * | semi  | to the side that it reads | left side                 |
+ * | anti  | right side only           | left side                 |
+ */
+import { ALL_TIME } from "../../table/scan.ts";
+import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "./expression.ts";
+import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
+import type { Planner } from "./planner.ts";
+import { type Relation, widthOf } from "./relation.ts";
+import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
+
+/** A planned relation, and where its columns went. */
+export interface PlannedRelation {
+  readonly node: PlanNode;
+  /** Position in `node` of a column of the relation; -1 when it was not asked for. */
+  readonly place: (index: number) => number;
+}
+
+/** What of a relation is wanted. */
+export interface Wanted {
+  /** Columns of the relation that are read above. */
+  readonly columns: ReadonlySet<number>;
+  /** Conditions over the relation's columns that its rows must meet, joined by AND. */
+  readonly conditions: readonly TypedExpression[];
+}
+
+/** The conditions of a WHERE on a table: what storage does, and the rest. */
+export function splitFor(relation: Relation, conditions: readonly TypedExpression[], planner: Planner): SplitWhere {
+  return relation.kind === "table" && planner.optimise
+    ? splitWhere(conditions, relation.table.schema, planner.environment)
+    : { timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], fieldConditions: [], residual: conditions };
+}
+
+/** The plan of a relation. */
+export function planRelation(relation: Relation, wanted: Wanted, planner: Planner): PlannedRelation {
+  switch (relation.kind) {
+    case "table":
+      return planLeaf(relation, wanted.columns, splitFor(relation, wanted.conditions, planner), [], {});
+    case "rows":
+      return filtered({ node: leafNode(relation), place: (index) => index }, wanted.conditions);
+    case "derived":
+      return filtered({ node: relation.node, place: (index) => index }, wanted.conditions);
+    case "lateral":
+      return planLateral(relation, wanted, planner);
+    case "join":
+      return planJoin(relation, wanted, planner);
+  }
+}
+
+type Leaf = Extract<Relation, { kind: "table" }>;
+
+function leafNode({ name, columns, batches }: Extract<Relation, { kind: "rows" }>): PlanNode {
+  return { kind: "source", name, columns, batches };
+}
+
+/** The scan of a table with the filter that storage leaves. */
+export function planLeaf(
+  relation: Leaf,
+  needed: ReadonlySet<number>,
+  split: SplitWhere,
+  predicates: readonly string[],
+  extra: Partial<PlannedRequest>,
+): PlannedRelation {
+  const used = new Set(needed);
+  for (const expression of split.residual) columnsOf(expression, used);
+  const kept = [...used].sort((a, b) => a - b);
+  const columns = kept.flatMap((index) => relation.columns[index] ?? []);
+  const { timeRange, tagPredicates, fieldBounds, fieldConditions } = split;
+  const request: PlannedRequest = {
+    projection: columns.map((column) => column.name),
+    timeRange: intersect(timeRange, ALL_TIME),
+    tagPredicates,
+    fieldBounds,
+    fieldConditions,
+    order: "none",
+    ...extra,
+  };
+  const positions = new Map(kept.map((index, position) => [index, position] as const));
+  const node: PlanNode = { kind: "scan", table: relation.table, columns, request, predicates };
+  return filtered({ node, place: (index) => positions.get(index) ?? -1 }, split.residual);
+}
+
+/** Rows of a planned relation that meet conditions over the relation's columns. */
+function filtered(planned: PlannedRelation, conditions: readonly TypedExpression[]): PlannedRelation {
+  const predicate = conjunction(conditions.map((condition) => mapColumns(condition, planned.place)));
+  if (predicate === undefined) return planned;
+  const { node, place } = planned;
+  return { node: { kind: "filter", input: node, columns: node.columns, predicate }, place };
+}
+
+/** Which sides of a join an expression reads. */
+function sidesOf(expression: TypedExpression, width: number): "none" | "left" | "right" | "both" {
+  let [left, right] = [false, false];
+  for (const index of columnsOf(expression)) {
+    if (index < width) left = true;
+    else right = true;
+  }
+  return left && right ? "both" : left ? "left" : right ? "right" : "none";
+}
+
+/** Conditions of a join by where they are tested. Those of `right` count from the right side's first column. */
+interface Sorted {
+  readonly left: readonly TypedExpression[];
+  readonly right: readonly TypedExpression[];
+  readonly join: readonly TypedExpression[];
+  readonly above: readonly TypedExpression[];
+}
+
+function sortConditions(
+  join: JoinMode,
+  width: number,
+  on: readonly TypedExpression[],
+  where: readonly TypedExpression[],
+  planner: Planner,
+): Sorted {
+  const sorted = {
+    left: [] as TypedExpression[],
+    right: [] as TypedExpression[],
+    join: [] as TypedExpression[],
+    above: [] as TypedExpression[],
+  };
+  const move = (condition: TypedExpression, left: boolean, right: boolean, otherwise: TypedExpression[]): void => {
+    const side = isVolatile(condition) ? "both" : sidesOf(condition, width);
+    if (planner.optimise && side === "left" && left) sorted.left.push(condition);
+    else if (planner.optimise && side === "right" && right) sorted.right.push(mapColumns(condition, (index) => index - width));
+    else otherwise.push(condition);
+  };
+  for (const condition of on) move(condition, join === "inner" || join === "semi", join !== "full", sorted.join);
+  for (const condition of where) {
+    if (join === "inner") move(condition, true, true, sorted.join);
+    else move(condition, join !== "full", false, sorted.above);
+  }
+  return sorted;
+}
+
+function planJoin(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted, planner: Planner): PlannedRelation {
+  const width = widthOf(relation.left);
+  const sorted = sortConditions(relation.join, width, relation.on, wanted.conditions, planner);
+  const used = new Set(wanted.columns);
+  for (const condition of [...sorted.join, ...sorted.above]) columnsOf(condition, used);
+  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, sorted.right), planner);
+  const shift = left.node.columns.length;
+  const placeBoth = (index: number): number => (index < width ? left.place(index) : shift + right.place(index - width));
+  const keys: JoinKey[] = [];
+  const rest: TypedExpression[] = [];
+  for (const condition of sorted.join) {
+    const key = planner.optimise ? joinKey(condition, width) : undefined;
+    if (key === undefined) rest.push(condition);
+    else keys.push({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, (index) => right.place(index - width)) });
+  }
+  const residual = conjunction(rest.map((condition) => mapColumns(condition, placeBoth)));
+  const isFilter = relation.join === "semi" || relation.join === "anti";
+  const columns = isFilter ? left.node.columns : [...left.node.columns, ...right.node.columns];
+  const node: PlanNode = { kind: "join", join: relation.join, left: left.node, right: right.node, columns, keys, residual };
+  return filtered({ node, place: isFilter ? left.place : placeBoth }, sorted.above);
+}
+
+/** What is wanted of the columns `[from, to)`. */
+function side(used: ReadonlySet<number>, from: number, to: number, conditions: readonly TypedExpression[]): Wanted {
+  const columns = new Set<number>();
+  for (const index of used) if (index >= from && index < to) columns.add(index - from);
+  return { columns, conditions };
+}
+
+/** The two sides of `left = right`, when each reads one side of the join. Their columns count as in the condition. */
+function joinKey(condition: TypedExpression, width: number): JoinKey | undefined {
+  if (condition.kind !== "compare" || condition.operator !== "=") return undefined;
+  const [a, b] = [sidesOf(condition.left, width), sidesOf(condition.right, width)];
+  // Decimals of several scales are equal without being the same number.
+  const [x, y] = [condition.left.type, condition.right.type];
+  if (x.kind === "decimal" && y.kind === "decimal" && x.scale !== y.scale) return undefined;
+  if (x.kind !== y.kind) return undefined;
+  if (a === "left" && b === "right") return { left: condition.left, right: condition.right };
+  return a === "right" && b === "left" ? { left: condition.right, right: condition.left } : undefined;
+}
+
+function planLateral(relation: Extract<Relation, { kind: "lateral" }>, wanted: Wanted, planner: Planner): PlannedRelation {
+  const width = widthOf(relation.left);
+  const sorted = sortConditions(relation.join === "left" ? "left" : "inner", width, relation.on, wanted.conditions, planner);
+  const late = [...sorted.join, ...sorted.right.map((condition) => mapColumns(condition, (index) => index + width))];
+  const used = new Set(wanted.columns);
+  for (const expression of [...late, ...sorted.above, ...relation.parameters.map((parameter) => parameter.expression)])
+    columnsOf(expression, used);
+  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const shift = left.node.columns.length;
+  const place = (index: number): number => (index < width ? left.place(index) : shift + index - width);
+  const node: PlanNode = {
+    kind: "lateral-join",
+    join: relation.join,
+    input: left.node,
+    plan: relation.node,
+    columns: [...left.node.columns, ...relation.node.columns],
+    parameters: relation.parameters.map((parameter) => ({ ...parameter, expression: mapColumns(parameter.expression, left.place) })),
+    condition: conjunction(late.map((condition) => mapColumns(condition, place))),
+  };
+  return filtered({ node, place }, sorted.above);
+}

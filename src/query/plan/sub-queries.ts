@@ -1,0 +1,98 @@
+/**
+ * Sub-queries in expressions. Each becomes a column behind those of the relation that the expression reads: an operator below the
+ * expression runs it once for each distinct set of values that it takes from outside (`exec/apply.ts`).
+ */
+import { BOOLEAN, type DataType } from "../../column/data-type.ts";
+import { type Binder, bind, type SubQueryExpression } from "./bind.ts";
+import { unify } from "./coerce.ts";
+import { columnsOf, mapColumns, type TypedExpression } from "./expression.ts";
+import type { PlanNode, SubQueryCall, SubQueryResult } from "./node.ts";
+import { OuterScope } from "./outer-scope.ts";
+import { planError } from "./plan-error.ts";
+import type { Planner } from "./planner.ts";
+import { findColumn, type Scope } from "./scope.ts";
+
+/** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */
+export const SUB_QUERY_BASE = 1_000_000;
+
+/** Whether an expression reads the result of a sub-query. */
+export function isOfSubQuery(expression: TypedExpression): boolean {
+  for (const index of columnsOf(expression)) if (index >= SUB_QUERY_BASE) return true;
+  return false;
+}
+
+/** The operator that runs sub-queries over a plan, and where columns of the relation and results went. */
+export function applied(
+  input: PlanNode,
+  placeInput: (index: number) => number,
+  calls: readonly SubQueryCall[],
+): { readonly node: PlanNode; readonly place: (index: number) => number } {
+  const width = input.columns.length;
+  const place = (index: number): number => (index < SUB_QUERY_BASE ? placeInput(index) : width + index - SUB_QUERY_BASE);
+  const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
+  const columns = [...input.columns, ...calls.map(({ type }, i) => ({ name: `sub-query ${i + 1}`, type }))];
+  const placedCalls = calls.map((call): SubQueryCall => {
+    const parameters = call.parameters.map((parameter) => ({ ...parameter, expression: placed(parameter.expression) }));
+    const result = "operand" in call.result ? { ...call.result, operand: placed(call.result.operand) } : call.result;
+    return { ...call, parameters, result };
+  });
+  return { node: { kind: "apply", input, columns, calls: placedCalls }, place };
+}
+
+/** Collects the sub-queries of the expressions over one relation. */
+export class SubQueries {
+  readonly calls: SubQueryCall[] = [];
+  private readonly scope: Scope;
+  private readonly planner: Planner;
+
+  /** @param scope the names that sub-queries may take from the relation */
+  constructor(scope: Scope, planner: Planner) {
+    this.scope = scope;
+    this.planner = planner;
+  }
+
+  /** The column that a sub-query's result becomes. @param binder binds names of the query around it */
+  bind(expression: SubQueryExpression, binder: Binder): TypedExpression {
+    const { planner } = this;
+    const outer = new OuterScope((name) => {
+      if (findColumn(this.scope, name) === undefined) return planner.outer?.resolve(name);
+      return bind({ kind: "column", name, quoted: true, span: expression.span }, binder);
+    }, planner.newId);
+    const plan = planner.plan(expression.query, { ...planner, outer });
+    const { result, type } = resultOf(expression, plan, binder);
+    return this.add({ plan, parameters: outer.parameters, result, type });
+  }
+
+  /** What the sub-queries read of the relation. */
+  expressions(): readonly TypedExpression[] {
+    return this.calls.flatMap(({ parameters, result }) => {
+      const taken = parameters.map((parameter) => parameter.expression);
+      return "operand" in result ? [...taken, result.operand] : taken;
+    });
+  }
+
+  private add(call: SubQueryCall): TypedExpression {
+    const index = SUB_QUERY_BASE + this.calls.push(call) - 1;
+    return { kind: "column", type: call.type, index, name: `sub-query ${this.calls.length}` };
+  }
+}
+
+function resultOf(
+  expression: SubQueryExpression,
+  plan: PlanNode,
+  binder: Binder,
+): { readonly result: SubQueryResult; readonly type: DataType } {
+  if (expression.kind === "exists") return { result: { kind: "exists" }, type: BOOLEAN };
+  const [column, second] = plan.columns;
+  if (column === undefined || second !== undefined) {
+    throw planError(`Too many columns! The subquery should only return one column; it returns ${plan.columns.length}`);
+  }
+  if (expression.kind === "sub-query") return { result: { kind: "scalar" }, type: column.type };
+  const first: TypedExpression = { kind: "column", type: column.type, index: 0, name: column.name };
+  const operator = expression.kind === "quantified" ? expression.operator : expression.negated ? "<>" : "=";
+  const quantifier = expression.kind === "quantified" ? expression.quantifier : expression.negated ? "all" : "any";
+  const given = bind(expression.operand, binder);
+  const [operand, value] = unify([given, first], "a comparison with a sub-query", binder.environment);
+  if (operand === undefined || value === undefined) throw planError("a comparison with a sub-query needs an operand");
+  return { result: { kind: quantifier, operator, operand, value }, type: BOOLEAN };
+}

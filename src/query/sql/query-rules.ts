@@ -1,0 +1,320 @@
+/**
+ * Queries: SELECT, VALUES, set operations, WITH.
+ *
+ *   query  ::= [WITH name AS (query), …] union [ORDER BY …] [LIMIT …]
+ *   union  ::= meet {(UNION | EXCEPT) [ALL] meet}
+ *   meet   ::= part {INTERSECT [ALL] part}
+ *   part   ::= SELECT … | VALUES … | (query)
+ */
+import type {
+  CommonTable,
+  Expression,
+  OrderItem,
+  Query,
+  QueryEnd,
+  RelationAlias,
+  Select,
+  SelectItem,
+  SetOperation,
+  TableReference,
+} from "./ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { FromRules } from "./from-rules.ts";
+import { nameOf } from "./lexer.ts";
+import { Comma, K, LeftParen, RightParen, Star } from "./token.ts";
+
+/** Calls that are clauses of GROUP BY. */
+const GROUPING_CALLS: ReadonlySet<string> = new Set(["rollup", "cube"]);
+
+/** The rows that a query keeps. */
+interface Window {
+  readonly limit: Expression | undefined;
+  readonly offset: Expression | undefined;
+}
+
+const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
+
+/** A query with an end. One that has an end of its own, in parentheses, becomes a relation of FROM. */
+function withEnd(query: Query, end: QueryEnd): Query {
+  if (end.orderBy.length === 0 && end.limit === undefined && end.offset === undefined) return query;
+  if (query.kind !== "with" && query.orderBy.length === 0 && query.limit === undefined && query.offset === undefined)
+    return { ...query, ...end };
+  const { span } = query;
+  const from: TableReference = { kind: "derived", query, lateral: false, alias: undefined, span };
+  const items: readonly SelectItem[] = [{ kind: "star", table: undefined, span }];
+  return { kind: "select", distinct: false, distinctOn: [], items, from, where: undefined, groupBy: [], having: undefined, ...end, span };
+}
+
+/** Queries. */
+export abstract class QueryRules extends FromRules {
+  protected readonly query: Rule<[], Query> = this.rule("query", () => {
+    const start = this.LA(1);
+    const tables: CommonTable[] = [];
+    let orderBy: readonly OrderItem[] = [];
+    this.ACTION(() => this.enter(start));
+    this.OPTION(() => {
+      this.CONSUME(K.WITH);
+      this.ACTION(() => {
+        if (this.LA(1).image.toUpperCase() === "RECURSIVE" && this.LA(2).tokenType !== K.AS) this.refuse("WITH RECURSIVE", this.LA(1));
+      });
+      this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => tables.push(this.SUBRULE(this.commonTable)), ERR_MSG: "a name" });
+    });
+    const body = this.SUBRULE(this.union);
+    this.OPTION2(() => {
+      orderBy = this.SUBRULE(this.orderByClause);
+    });
+    const { limit, offset } = this.SUBRULE(this.limitClause) ?? {};
+    return this.ACTION(() => {
+      this.leave();
+      const query = withEnd(body, { orderBy, limit, offset });
+      return tables.length === 0 ? query : { kind: "with", tables, query, span: spanOf(start) };
+    });
+  });
+
+  /** `a (x, y) AS (query)` of a WITH. */
+  private readonly commonTable: Rule<[], CommonTable> = this.rule("commonTable", () => {
+    const start = this.LA(1);
+    const name = this.SUBRULE(this.identifier);
+    let columns: readonly string[] = [];
+    this.OPTION(() => {
+      columns = this.SUBRULE(this.nameList);
+    });
+    this.CONSUME(K.AS);
+    this.CONSUME(LeftParen);
+    const query = this.SUBRULE(this.query);
+    this.CONSUME(RightParen);
+    const alias: RelationAlias = { name, columns };
+    return { alias, query, span: spanOf(start) };
+  });
+
+  private readonly union: Rule<[], Query> = this.rule("union", () => {
+    let left = this.SUBRULE(this.meet);
+    this.MANY(() => {
+      const operator = this.choose<"union" | "except">({
+        ERR_MSG: "UNION or EXCEPT",
+        DEF: [{ ALT: () => this.choice(this.CONSUME(K.UNION), "union") }, { ALT: () => this.choice(this.CONSUME(K.EXCEPT), "except") }],
+      });
+      const all = this.SUBRULE(this.isAll);
+      left = this.setOperation(operator, all, left, this.SUBRULE2(this.meet));
+    });
+    return left;
+  });
+
+  private readonly meet: Rule<[], Query> = this.rule("meet", () => {
+    let left = this.SUBRULE(this.part);
+    this.MANY(() => {
+      this.CONSUME(K.INTERSECT);
+      const all = this.SUBRULE(this.isAll);
+      left = this.setOperation("intersect", all, left, this.SUBRULE2(this.part));
+    });
+    return left;
+  });
+
+  private setOperation(operator: SetOperation["operator"], all: boolean, left: Query, right: Query): Query {
+    return this.ACTION(() => ({ kind: "set-operation", operator, all, left, right, ...NO_END, span: left.span }));
+  }
+
+  /** `ALL`, `DISTINCT` or nothing behind a set operator. */
+  private readonly isAll: Rule<[], boolean> = this.rule("isAll", () => {
+    let all = false;
+    this.OPTION(() => {
+      const token = this.OR([{ ALT: () => this.CONSUME(K.ALL) }, { ALT: () => this.CONSUME(K.DISTINCT) }]);
+      all = token.tokenType === K.ALL;
+    });
+    return all;
+  });
+
+  private readonly part: Rule<[], Query> = this.rule("part", () => {
+    const start = this.LA(1);
+    return this.choose<Query>({
+      ERR_MSG: "a query",
+      DEF: [
+        { ALT: () => this.SUBRULE(this.select) },
+        { ALT: () => ({ kind: "values-query", rows: this.SUBRULE(this.valueRows), ...NO_END, span: spanOf(start) }) },
+        {
+          ALT: () => {
+            this.CONSUME(LeftParen);
+            const query = this.SUBRULE(this.query);
+            this.CONSUME(RightParen);
+            return query;
+          },
+        },
+      ],
+    });
+  });
+
+  /** One SELECT without what ends a query. */
+  private readonly select: Rule<[], Select> = this.rule("select", () => {
+    const start = this.CONSUME(K.SELECT);
+    const items: SelectItem[] = [];
+    let distinct = false;
+    let from: TableReference | undefined;
+    let where: Expression | undefined;
+    let groupBy: readonly Expression[] = [];
+    let having: Expression | undefined;
+    let distinctOn: readonly Expression[] = [];
+    this.OPTION(() => {
+      distinct =
+        this.choose<"distinct" | "all">({
+          ERR_MSG: "DISTINCT or ALL",
+          DEF: [{ ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") }, { ALT: () => this.choice(this.CONSUME(K.ALL), "all") }],
+        }) === "distinct";
+      this.OPTION6({
+        GATE: () => distinct,
+        DEF: () => {
+          this.CONSUME(K.ON);
+          this.CONSUME(LeftParen);
+          distinctOn = this.SUBRULE(this.expressionList);
+          this.CONSUME(RightParen);
+        },
+      });
+    });
+    items.push(this.SUBRULE(this.selectItem));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== K.FROM,
+      DEF: () => {
+        this.CONSUME(Comma);
+        items.push(this.SUBRULE2(this.selectItem));
+      },
+    });
+    this.OPTION7(() => this.CONSUME2(Comma));
+    this.OPTION2(() => {
+      this.CONSUME(K.FROM);
+      from = this.SUBRULE(this.fromClause);
+    });
+    this.OPTION3(() => {
+      this.CONSUME(K.WHERE);
+      where = this.SUBRULE(this.expression);
+    });
+    this.OPTION4(() => {
+      groupBy = this.SUBRULE(this.groupByClause);
+    });
+    this.OPTION5(() => {
+      this.CONSUME(K.HAVING);
+      having = this.SUBRULE2(this.expression);
+    });
+    return { kind: "select", distinct, distinctOn, items, from, where, groupBy, having, ...NO_END, span: spanOf(start) };
+  });
+
+  private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {
+    const start = this.LA(1);
+    return this.choose<SelectItem>({
+      ERR_MSG: "a column or expression",
+      DEF: [
+        { ALT: () => ({ kind: "star", table: undefined, span: spanOf(this.CONSUME(Star)) }) },
+        {
+          ALT: () => {
+            this.starAfter = start;
+            this.qualifiedStar = undefined;
+            const expression = this.SUBRULE(this.expression);
+            const star = this.qualifiedStar;
+            this.starAfter = undefined;
+            const alias = this.alias();
+            return this.ACTION(() => {
+              if (star === undefined) return { kind: "expression", expression, alias };
+              if (star !== expression || alias !== undefined) this.fail(`${nameOf(start)}.* can only stand alone`, start);
+              return { kind: "star", table: nameOf(start), span: spanOf(start) };
+            });
+          },
+        },
+      ],
+    });
+  });
+
+  private readonly groupByClause: Rule<[], readonly Expression[]> = this.rule("groupByClause", () => {
+    const keys: Expression[] = [];
+    this.CONSUME(K.GROUP);
+    this.CONSUME(K.BY);
+    this.AT_LEAST_ONE_SEP({
+      SEP: Comma,
+      ERR_MSG: "an expression",
+      DEF: () => {
+        const start = this.LA(1);
+        const key = this.SUBRULE(this.expression);
+        this.ACTION(() => {
+          if (key.kind === "call" && GROUPING_CALLS.has(key.name)) this.refuse(key.name.toUpperCase(), start);
+        });
+        keys.push(key);
+      },
+    });
+    return keys;
+  });
+
+  /** `LIMIT n`, `LIMIT ALL`, `OFFSET m`, in either order, or `LIMIT m, n`. */
+  private readonly limitClause: Rule<[], Window> = this.rule("limitClause", () => {
+    let limit: Expression | undefined;
+    let offset: Expression | undefined;
+    const seen = new Set<string>();
+    this.MANY(() => {
+      const token = this.LA(1);
+      this.ACTION(() => {
+        const word = token.image.toUpperCase();
+        if (seen.has(word)) this.fail(`${word} is written twice`, token);
+        seen.add(word);
+      });
+      this.OR([
+        {
+          ALT: () => {
+            this.CONSUME(K.LIMIT);
+            this.OR2({
+              ERR_MSG: "a number of rows",
+              DEF: [
+                { ALT: () => this.CONSUME(K.ALL) },
+                {
+                  ALT: () => {
+                    limit = this.SUBRULE(this.expression);
+                    this.OPTION(() => {
+                      this.CONSUME(Comma);
+                      offset = limit;
+                      limit = this.SUBRULE2(this.expression);
+                    });
+                  },
+                },
+              ],
+            });
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.OFFSET);
+            offset = this.SUBRULE3(this.expression);
+            this.OPTION2(() => this.OR3([{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME(K.ROWS) }]));
+          },
+        },
+      ]);
+    });
+    return { limit, offset };
+  });
+
+  protected readonly valueRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("valueRows", () => {
+    const rows: (readonly Expression[])[] = [];
+    this.CONSUME(K.VALUES);
+    rows.push(this.SUBRULE(this.valueRow));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType === LeftParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        rows.push(this.SUBRULE2(this.valueRow));
+      },
+    });
+    this.OPTION(() => this.CONSUME2(Comma));
+    return rows;
+  });
+
+  /** `(1, 'a', DEFAULT)`; a comma may trail, here and after the rows. */
+  private readonly valueRow: Rule<[], readonly Expression[]> = this.rule("valueRow", () => {
+    const row: Expression[] = [];
+    this.CONSUME(LeftParen);
+    row.push(this.SUBRULE(this.expression));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== RightParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        row.push(this.SUBRULE2(this.expression));
+      },
+    });
+    this.OPTION(() => this.CONSUME2(Comma));
+    this.CONSUME(RightParen);
+    return row;
+  });
+}
