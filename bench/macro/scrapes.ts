@@ -36,7 +36,7 @@ export type Label = readonly [name: string, value: string];
 const KINDS = 20;
 
 /** Name of a metric: what it is called in node_exporter does not matter, that names are long and alike does. */
-export function metricName(metric: number): string {
+function metricName(metric: number): string {
   const subsystems = ["cpu", "disk", "filesystem", "memory", "netstat", "network", "vmstat", "sockstat", "schedstat", "pressure"];
   const suffix = isCounter(metric) ? "total" : "current";
   return `node_${subsystems[metric % subsystems.length]}_item_${String(metric).padStart(3, "0")}_${suffix}`;
