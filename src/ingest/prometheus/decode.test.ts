@@ -310,6 +310,9 @@ describe("version 2, byte by byte", () => {
     expect(decoder.decode(body).batches.map((batch) => batch.declared)).toEqual([declared]);
     decoder.settle();
     expect(decoder.decode(body).batches.map((batch) => batch.declared)).toEqual([{}]);
+    const another = [...bytesField(1, [1, 2, 4, 4]), ...sample, ...metadata];
+    const late = decoder.decode(Uint8Array.from([...symbols, ...bytesField(5, another)]));
+    expect(late.batches.map((batch) => batch.declared)).toEqual([{}]); // Its table was made.
   });
 
   test("series that contradict each other make it mixed; other metrics are left out of it", () => {

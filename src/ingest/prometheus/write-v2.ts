@@ -37,6 +37,8 @@ export class RemoteWriteV2Decoder {
   private readonly shapes: LabelShapes;
   private readonly targets: Targets;
   private readonly declared: Map<string, Readonly<Record<string, string>>> = new Map();
+  /** Metrics whose tables are there: what further series declare of them comes too late. At most one a series. */
+  private readonly settled: Set<string> = new Set();
   /** Numbers of the texts of the series being read. */
   private refs: Uint32Array<ArrayBuffer> = new Uint32Array(64);
   private refBytes: Uint8Array<ArrayBuffer> = new Uint8Array(this.refs.buffer);
@@ -67,6 +69,7 @@ export class RemoteWriteV2Decoder {
       this.symbols.clear();
       this.shapes.clear();
       this.declared.clear();
+      this.settled.clear();
     }
     decoding(() => this.request(bytes));
     const batches: RemoteWriteBatch[] = [];
@@ -78,7 +81,9 @@ export class RemoteWriteV2Decoder {
 
   /** Says that tables were made for all that was decoded last. */
   settle(): void {
-    if (this.declared.size > 0) this.declared.clear();
+    if (this.declared.size === 0) return;
+    for (const metric of this.declared.keys()) this.settled.add(metric);
+    this.declared.clear();
   }
 
   /** Symbols may stand behind series, so they are gathered first. */
@@ -240,6 +245,7 @@ export class RemoteWriteV2Decoder {
 
   /** Keeps what the fields in `[from, end)` say of a metric. */
   private declare(metric: string, from: number, end: number): void {
+    if (this.settled.has(metric)) return;
     const { reader } = this;
     let type = 0;
     let unit = 0;
