@@ -5,7 +5,7 @@
  *
  * The hash lies beside the entry, so that a probe looks at foreign bytes only where all 32 bits agree, and growing reads the old pairs in
  * order and writes two ordered streams. With entries alone every probe of a full slot was a cache miss, and growing hashed every key
- * again: 1,000,000 series of ten tags in 1.7 s, before 3.4 (decoder, tag values and registry together).
+ * again: 1,000,000 new series of ten tags from lines to numbers in 2.4 s of a busy machine, before 3.5 (with what `fetch` does).
  *
  * At most three of four slots are in use: 10.7 to 21.3 B an entry. Lookups are loops of the owner, since only it can compare keys:
  *

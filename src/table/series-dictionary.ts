@@ -47,8 +47,8 @@ export const SERIES_DICTIONARY_BYTES_MAX: number = 256 * 1024 * 1024;
 const ARENA_BYTES_MIN = 64 * 1024;
 
 /**
- * Large, since memory that nobody has touched costs nothing, while what is outgrown is copied and then waits for the collector: 64 KiB, 512 KiB,
- * 4, 32, 256 MiB.
+ * Large, since memory that nobody has touched costs nothing, while what is outgrown is copied and then waits for the collector: 64 KiB,
+ * 512 KiB, 4, 32, 256 MiB.
  */
 const ARENA_GROWTH = 8;
 
