@@ -205,7 +205,8 @@ test("each version stays usable, in each way of writing it", async () => {
 
 describe("the dry run", () => {
   const PATHS = ["pipelines/_dryrun", "pipelines/dryrun", "events/pipelines/dryrun", "events/pipelines/_dryrun"];
-  const yaml = `${EPOCH}dispatcher:\n  field: k\n  rules:\n    - value: a\n      table_suffix: _a\ntransform:\n  - field: n\n    type: float64\n${AT}`;
+  const dispatcher = "dispatcher:\n  field: k\n  rules:\n    - value: a\n      table_suffix: _a\n";
+  const yaml = `${EPOCH}${dispatcher}transform:\n  - field: n\n    type: float64\n${AT}`;
 
   test.each(PATHS)("POST /v1/%s takes both forms, every type of data, and shows dispatched rows", async (path) => {
     const name = `trial_${PATHS.indexOf(path)}`;
@@ -237,7 +238,14 @@ describe("input that would hurt", () => {
   test("a pattern that backtracks for ever elsewhere is linear here, or refused when it is too large", async () => {
     await store(
       "greedy",
-      `${EPOCH.trimEnd()}\n  - regex:\n      field: text\n      pattern: '^(?<all>(a+)+)$'\ntransform:\n  - field: text_all\n    type: string\n${AT}`,
+      `${EPOCH.trimEnd()}
+  - regex:
+      field: text
+      pattern: '^(?<all>(a+)+)$'
+transform:
+  - field: text_all
+    type: string
+${AT}`,
     );
     await ingest(
       "greedy",

@@ -1,7 +1,7 @@
 /**
- * Bodies of documents through a pipeline. JSON whose rows need no processor is read where it lies, object by object; what cannot be read so
- * is parsed, one document at a time, and the rest of the body goes on in place. A body with an error in it is read again the long way, which
- * knows what the error is called and which rows may be left out.
+ * Bodies of documents through a pipeline. JSON whose rows need no processor is read where it lies, object by object; what cannot be
+ * read so is parsed, one document at a time, and the rest of the body goes on in place. A body with an error in it is read again the long
+ * way, which knows what the error is called and which rows may be left out.
  */
 import { isUtf8 } from "node:buffer";
 import { assert } from "../../base/assert.ts";

@@ -1,7 +1,7 @@
 /**
- * Objects of a body of JSON straight into columns: no string and no object is made of a row whose fields are known and flat, which is nearly
- * every row of a log. All others (a new field, an object or array in a field, an integer of 16 digits, a name that comes twice, what is no
- * JSON) are left to `JSON.parse`, which also says what is wrong.
+ * Objects of a body of JSON straight into columns: no string and no object is made of a row whose fields are known and flat, which is
+ * nearly every row of a log. All others (a new field, an object or array in a field, an integer of 16 digits, a name that comes twice,
+ * what is no JSON) are left to `JSON.parse`, which also says what is wrong.
  *
  *   {"time": "…", "status": 200, …}   a name is first compared with the one that followed the name before it in the row before
  *      │            └─ tokens: column, kind, where the text is or the number
@@ -39,7 +39,11 @@ export interface ScannedTable {
   readonly timeField: string | undefined;
   /** A column that earlier rows found; undefined for all others, and for tags of other types than text. */
   knownColumn(name: string): ScannedColumn | undefined;
-  /** Begins a row with its tags, whose lists it may change, and the value of its time field. @throws DbError InvalidArguments for a value that is no time: nothing is kept */
+  /**
+   * Begins a row with its tags, whose lists it may change, and the value of its time field.
+   *
+   * @throws DbError InvalidArguments for a value that is no time: nothing is kept
+   */
   beginScanned(tagNames: string[], tagTexts: string[], time: PipelineValue): void;
 }
 

@@ -167,7 +167,7 @@ function answered({ options }: LokiDoor, exchange: Exchange, result: LokiResult 
   return jsonReply(200, JSON.stringify({ output, execution_time_ms: millis }));
 }
 
-/** What `work` gives, or the answer to an error of it: those of pipelines have no code. @throws DbError of a server that cannot write now */
+/** What `work` gives, or the answer to an error of it: those of pipelines have no code. @throws DbError when the server cannot write */
 async function orRefused<T>(work: () => Promise<T>): Promise<T | Reply> {
   try {
     return await work();
