@@ -16,8 +16,9 @@ import type { MetricOptions } from "../src/ingest/otlp/metrics/decode.ts";
 import { type PlainRow, rowsOf } from "./support/batch-rows.ts";
 import { ROOT } from "./tidy/source-tree.ts";
 
-/** A message as plain data; its fields are known from the definitions. */
-type Plain = { readonly [field: string]: any }; // oxlint-disable-line typescript/no-explicit-any -- fields are known to the definitions only
+/** A message as plain data; its fields are known from the definitions alone. */
+// oxlint-disable-next-line typescript/no-explicit-any -- no type says what the definitions say
+type Plain = { readonly [field: string]: any };
 
 const built = Bun.spawnSync([join(ROOT, "node_modules/.bin/buf"), "build", "-o", "-#format=binpb"], { cwd: join(ROOT, "proto") });
 const missing = built.exitCode !== 0;
@@ -203,6 +204,11 @@ function wantedLogs(request: Plain): unknown[] {
   );
 }
 
+function linkText(link: Plain): string {
+  const ids = `"trace_id":"${hex(link["traceId"])}","span_id":"${hex(link["spanId"])}"`;
+  return `{${ids},"trace_state":${JSON.stringify(link["traceState"])},"attributes":${objectText(link["attributes"])}}`;
+}
+
 function wantedSpans(request: Plain): unknown[] {
   return request["resourceSpans"].flatMap((resource: Plain) =>
     resource["scopeSpans"].flatMap((scope: Plain) =>
@@ -217,9 +223,7 @@ function wantedSpans(request: Plain): unknown[] {
         scope_name: scope["scope"]?.name ?? "",
         scope_attributes: canonical(objectText(scope["scope"]?.attributes ?? [])),
         resource_attributes: canonical(objectText(resource["resource"]?.attributes ?? [])),
-        links: canonical(
-          `[${each["links"].map((link: Plain) => `{"trace_id":"${hex(link["traceId"])}","span_id":"${hex(link["spanId"])}","trace_state":${JSON.stringify(link["traceState"])},"attributes":${objectText(link["attributes"])}}`).join(",")}]`,
-        ),
+        links: canonical(`[${each["links"].map(linkText).join(",")}]`),
         events: each["events"].map(({ name }: Plain) => name),
       })),
     ),
@@ -228,27 +232,27 @@ function wantedSpans(request: Plain): unknown[] {
 
 /** Values by table and time in milliseconds, sorted. */
 function wantedPoints(request: Plain): string[] {
+  const scopes: readonly Plain[] = request["resourceMetrics"].flatMap((resource: Plain) => resource["scopeMetrics"]);
+  const metrics: readonly Plain[] = scopes.flatMap((scope) => scope["metrics"]);
+  return metrics.flatMap(wantedOfMetric).sort();
+}
+
+function wantedOfMetric({ name, data }: Plain): string[] {
   const found: string[] = [];
-  for (const resource of request["resourceMetrics"]) {
-    for (const scope of resource["scopeMetrics"]) {
-      for (const { name, data } of scope["metrics"]) {
-        const table = name.replaceAll(".", "_");
-        for (const each of data.value?.dataPoints ?? []) {
-          const add = (suffix: string, value: number): void => {
-            found.push(`${table}${suffix} ${each.timeUnixNano / 1_000_000n} ${value}`);
-          };
-          if (data.case !== "histogram") add("", Number(each.value.value));
-          else {
-            let sum = 0n;
-            for (const count of each.bucketCounts) add("_bucket", Number((sum += count)));
-            if (each.sum !== undefined) add("_sum", each.sum);
-            add("_count", Number(each.count));
-          }
-        }
-      }
+  for (const each of data.value?.dataPoints ?? []) {
+    const add = (suffix: string, value: number): void => {
+      found.push(`${name.replaceAll(".", "_")}${suffix} ${each.timeUnixNano / 1_000_000n} ${value}`);
+    };
+    if (data.case !== "histogram") {
+      add("", Number(each.value.value));
+      continue;
     }
+    let sum = 0n;
+    for (const count of each.bucketCounts) add("_bucket", Number((sum += count)));
+    if (each.sum !== undefined) add("_sum", each.sum);
+    add("_count", Number(each.count));
   }
-  return found.sort();
+  return found;
 }
 
 // ---- The decoders ----

@@ -40,9 +40,8 @@ export async function runPush(plan: PushPlan): Promise<string> {
       const { rows, bytes, seconds, ackMsP50, ackMsP99, cpuSeconds } = await onePush(plan, protocol, run);
       const rate = Math.round(rows / seconds).toLocaleString("en");
       const speed = (bytes / seconds / 1e6).toFixed(0);
-      lines.push(
-        `| ${protocol} | ${run} | ${rate} | ${speed} | ${ackMsP50.toFixed(1)} | ${ackMsP99.toFixed(1)} | ${((cpuSeconds / rows) * 1e6).toFixed(2)} |`,
-      );
+      const cpu = ((cpuSeconds / rows) * 1e6).toFixed(2);
+      lines.push(`| ${protocol} | ${run} | ${rate} | ${speed} | ${ackMsP50.toFixed(1)} | ${ackMsP99.toFixed(1)} | ${cpu} |`);
     }
   }
   const load = `${plan.rows} rows, ${plan.rowsPerBatch} a request, ${plan.connections} connections`;

@@ -69,12 +69,8 @@ export class JsonSink {
     if (depth > VALUE_DEPTH_MAX) throw new ProtoError(`values nest more than ${VALUE_DEPTH_MAX} levels deep`, start);
     const { bytes } = this.reader;
     // Nearly all values are short strings: one field, its length in one byte.
-    if (
-      end - start >= 2 &&
-      bytes[start] === STRING &&
-      (bytes[start + 1] as number) < 0x80 &&
-      start + 2 + (bytes[start + 1] as number) === end
-    ) {
+    const length = end - start - 2;
+    if (length >= 0 && length < 0x80 && bytes[start] === STRING && bytes[start + 1] === length) {
       this.text(bytes, start + 2, end);
       return;
     }
@@ -138,7 +134,7 @@ export class JsonSink {
     this.used = to;
   }
 
-  /** Escapes `source[start, stop)` of a text up to `end` as `JSON.stringify` does, and the two line ends that JavaScript once took for its own. */
+  /** Escapes `source[start, stop)` of a text up to `end`: as `JSON.stringify`, and two line ends that JavaScript once took for its own. */
   private piece(source: Uint8Array, start: number, stop: number, end: number): number {
     const { bytes } = this;
     let to = this.used;

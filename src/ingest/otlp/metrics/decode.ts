@@ -121,9 +121,9 @@ export class MetricDecoder implements Visitor {
       this.rejected.add(`metric ${name} is an exponential histogram, which has no tables`, pointCount);
       return;
     }
-    const { strategy, acceptsTable } = this.opened();
-    const table = metricName({ name, unit, isMonotonicSum: kind === "sum" && isMonotonic, isGauge: kind === "gauge" }, strategy);
-    if (!acceptsTable(table)) {
+    const options = this.opened();
+    const table = metricName({ name, unit, isMonotonicSum: kind === "sum" && isMonotonic, isGauge: kind === "gauge" }, options.strategy);
+    if (!options.acceptsTable(table)) {
       this.rejected.add(`metric ${JSON.stringify(name)}: ${JSON.stringify(table)} can be no table's name`, pointCount);
       return;
     }

@@ -11,7 +11,7 @@ import { textOf } from "../text.ts";
 import type { Sent, SentKind } from "./reconcile.ts";
 
 /** Kinds of what is sent, by the number of their bit. */
-export const SENT_KINDS: readonly SentKind[] = ["string", "bool", "int", "double", "json", "bytes"];
+const SENT_KINDS: readonly SentKind[] = ["string", "bool", "int", "double", "json", "bytes"];
 
 /** Bits of kinds. */
 export const KindBit = { string: 1, bool: 2, int: 4, double: 8, json: 16, bytes: 32 } as const;

@@ -4,7 +4,7 @@
 import { FIELD_TEXT_BYTES_MAX } from "../../../base/limits.ts";
 import { field, type ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "../any-value.ts";
-import { JsonSink } from "../json-sink.ts";
+import type { JsonSink } from "../json-sink.ts";
 import type { Sent } from "./reconcile.ts";
 import type { SentAttributes } from "./shared-attributes.ts";
 import { hexOf, textOf } from "../text.ts";
