@@ -134,7 +134,7 @@ export class JsonSink {
     this.used = to;
   }
 
-  /** Escapes `source[start, stop)` of a text up to `end`: as `JSON.stringify`, and the two line ends that JavaScript once took for its own. */
+  /** Escapes `source[start, stop)` of a text up to `end`: as `JSON.stringify`, and two line ends that JavaScript once took for its own. */
   private piece(source: Uint8Array, start: number, stop: number, end: number): number {
     const { bytes } = this;
     let to = this.used;
