@@ -70,6 +70,31 @@ describe("tags that are added", () => {
     await check(machine, ["host", "zone", "v"], ["'a'|'eu'|1", "'b'|'eu'|2", "'c'|NULL|5", "'c'|'eu'|3", "'c'|'us'|4"]);
   });
 
+  test("are found by their default in files that are older than they are and not open yet", async () => {
+    const machine = await started();
+    await machine.engine.flushTable("public", "cpu");
+    await alter(machine, add(tag("zone", "eu")), add(tag("plain")));
+    const found = (column: string, ...values: readonly (string | undefined)[]): Promise<string[]> =>
+      read(machine.engine, "cpu", { projection: ["host", "v"], tagPredicates: [{ kind: "in", column, values }] });
+    const all = ["'a'|1", "'b'|2"];
+    for (const [column, values, want] of [
+      ["zone", ["eu"], all],
+      ["zone", ["us", "eu"], all],
+      ["zone", ["us"], []],
+      ["zone", [undefined], []],
+      ["plain", [undefined], all],
+      ["plain", ["eu"], []],
+    ] as const) {
+      await machine.restart();
+      expect({ column, values, found: await found(column, ...values) }).toEqual({ column, values, found: [...want] });
+    }
+    await alter(machine, { kind: "set-default", column: "zone", default: { kind: "literal", value: "us" } });
+    await machine.restart();
+    expect(await found("zone", "eu")).toEqual(all);
+    await machine.restart();
+    expect(await found("zone", "us")).toEqual([]);
+  });
+
   test("are NULL in older rows without a default, with the empty text, and with current_timestamp()", async () => {
     const machine = await started();
     const now: ColumnDefinition = { ...tag("at"), type: TIMESTAMP_NANOSECOND, default: { kind: "now" } };

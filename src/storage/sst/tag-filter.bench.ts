@@ -66,7 +66,7 @@ async function report(name: string, wanted: readonly WantedTag[]): Promise<void>
 }
 
 const hash = bloomHash(new TextEncoder().encode(`host_5_${FILES - 1}`));
-const wanted: readonly WantedTag[] = [{ columnId: 1, hashes: [hash], orNull: false }];
+const wanted: readonly WantedTag[] = [{ columnId: 1, hashes: [hash], orNull: false, orAbsent: false }];
 await report("without filters", []);
 await report("with filters", wanted);
 

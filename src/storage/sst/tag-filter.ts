@@ -22,6 +22,8 @@ export interface WantedTag {
   readonly hashes: readonly BloomHash[];
   /** Whether NULL is one of the values. */
   readonly orNull: boolean;
+  /** Whether what rows mean that are older than the tag, so that their file has no such column, is one of the values. */
+  readonly orAbsent: boolean;
 }
 
 /** Most values of a tag that filters are asked for. Reason: each is a read; a longer list finds something in most files. */
@@ -83,9 +85,9 @@ export class TagFilter {
     return false;
   }
 
-  private async groupMayHold({ columnId, hashes, orNull }: WantedTag, group: number, reader: FileReader): Promise<boolean> {
+  private async groupMayHold({ columnId, hashes, orNull, orAbsent }: WantedTag, group: number, reader: FileReader): Promise<boolean> {
     const chunk = this.chunks.get(columnId)?.[group];
-    if (chunk === undefined) return orNull;
+    if (chunk === undefined) return orAbsent;
     const { bloom } = chunk;
     if (chunk.hasNull && orNull) return true;
     if (hashes.length === 0) return false;
