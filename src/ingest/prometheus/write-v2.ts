@@ -6,6 +6,7 @@
  * A symbol is hashed once a request, a series is a hash over four bytes a text. What is declared of a metric counts when its table is
  * made, so it is kept until a write of it succeeded (`settle`). Exemplars are passed over (contract ingest.md 2.4).
  */
+import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";
@@ -27,6 +28,9 @@ const HISTOGRAM = field(3, Wire.bytes);
 const METADATA = field(5, Wire.bytes);
 const METADATA_TYPE = field(1, Wire.varint);
 const METADATA_UNIT = field(4, Wire.varint);
+
+/** Characters of values in usual labels: with their names they are within `SERIES_KEY_BYTES_MAX` in any script. */
+const USUAL_LENGTH_MAX: number = SERIES_KEY_BYTES_MAX / 8;
 
 /** Decodes the requests of one database and physical table on one thread; keeps the series it has seen between requests. */
 export class RemoteWriteV2Decoder {
@@ -231,11 +235,13 @@ export class RemoteWriteV2Decoder {
     const values: string[] = [];
     let node: LabelNode | undefined = shapes.root;
     let metric = -1;
+    let length = 0;
     for (let i = 0; i < refCount; i += 2) {
       const name = refs[i] as number;
       node = node.children.get(name) ?? shapes.step(node, name, symbols.textOf(name));
       const text = symbols.textOf(refs[i + 1] as number);
-      if (node === undefined || !node.isUsual || text === "") return undefined;
+      length += text.length;
+      if (node === undefined || !node.isUsual || text === "" || length > USUAL_LENGTH_MAX) return undefined;
       if (node.isMetric) metric = refs[i + 1] as number;
       else values.push(text);
     }

@@ -2,7 +2,7 @@
 import { Counter, Histogram } from "prom-client";
 import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 
-/** The protocols of logs, and those whose rows may go through pipelines; Loki and Prometheus count what they write in families of their own. */
+/** The protocols whose rows may go through pipelines; Loki and Prometheus count what they write in families of their own. */
 export type LogProtocol = "ingest" | "elasticsearch" | "splunk" | "loki" | "prometheus" | "otlp";
 
 /** See the file header. */
