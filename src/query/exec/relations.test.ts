@@ -94,6 +94,48 @@ describe("joins", () => {
   });
 });
 
+describe("what is read and how", () => {
+  async function plan(sql: string): Promise<string> {
+    const { rows } = await data.sql(`EXPLAIN ${sql}`);
+    return String(rows[1]?.[1]);
+  }
+  test("conditions sink to the scans of both sides, and equalities become keys", async () => {
+    const text = await plan("SELECT a FROM l JOIN r ON l.k = r.k WHERE l.ts < 3 AND r.k = 'p' AND a < b");
+    expect(text).toContain("HashJoinExec: inner, on=[k = k], filter=(a < b)");
+    expect(text).toContain("time=[-inf, 1970-01-01T00:00:00.003)");
+    expect(text).toContain("tags=[k in ('p')]");
+    expect(text).not.toContain("FilterExec");
+  });
+  test("conditions on a side that may be NULL stay above an outer join", async () => {
+    expect(await plan("SELECT a FROM l LEFT JOIN r ON l.k = r.k WHERE r.ts IS NULL")).toMatch(/FilterExec.*\n\s+HashJoinExec: left/);
+  });
+  test("conditions and columns sink into queries of FROM and WITH", async () => {
+    const text = await plan("WITH t AS (SELECT k, a + 1 AS n, x, ts FROM l) SELECT n FROM t WHERE k = 'p' AND ts > 1");
+    expect(text).toContain("projection=[a], time=[1970-01-01T00:00:00.002, +inf), tags=[k in ('p')]");
+    const grouped = await plan("SELECT * FROM (SELECT k, max(a) AS m FROM l GROUP BY k) AS g WHERE k = 'q' AND m > 1");
+    expect(grouped).toContain("tags=[k in ('q')]");
+    expect(grouped).toContain("FilterExec: (max > 1)");
+    expect(await plan("SELECT * FROM (SELECT a FROM l UNION ALL SELECT b FROM r) AS u WHERE a > 4")).not.toMatch(
+      /FilterExec.*\n\s+UnionExec/,
+    );
+  });
+  test("conditions stay above a LIMIT", async () => {
+    const text = await plan("SELECT * FROM (SELECT k, a FROM l ORDER BY a LIMIT 2) AS t WHERE k = 'p'");
+    expect(text).toMatch(/FilterExec.*\n\s+ProjectionExec|FilterExec.*\n\s+(LimitExec|TopNExec)/);
+    await check("SELECT * FROM (SELECT k, a FROM l ORDER BY a LIMIT 2) AS t WHERE a > 1", ["p 2"]);
+  });
+  test("correlated sub-queries become joins", async () => {
+    expect(await plan("SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND b > a)")).toContain(
+      "HashJoinExec: semi, on=[k = k]",
+    );
+    expect(await plan("SELECT a FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.k = l.k)")).toContain("HashJoinExec: anti");
+    expect(await plan("SELECT a FROM l WHERE a IN (SELECT b FROM r WHERE r.k = l.k)")).toContain("semi, on=[k = k AND a = b]");
+    expect(await plan("SELECT (SELECT max(b) FROM r WHERE r.k = l.k) FROM l")).toContain("HashJoinExec: left");
+    expect(await plan("SELECT (SELECT b FROM r WHERE r.k = l.k LIMIT 1) FROM l")).toContain("SubQueryExec");
+    expect(await plan("SELECT EXISTS (SELECT 1 FROM r WHERE r.k = l.k) FROM l")).toContain("SubQueryExec");
+  });
+});
+
 describe("set operations", () => {
   const few = "SELECT * FROM (VALUES (1), (1), (2), (NULL), (NULL)) AS a";
   const others = "SELECT * FROM (VALUES (1), (3), (NULL)) AS b";
@@ -177,6 +219,33 @@ describe("sub-queries", () => {
       "4 5",
       "- -",
     ]);
+  });
+  test("on random shapes and conditions", async () => {
+    const inner = fc.subarray(["r.k = l.k", "b = a", "b > a", "y < 2", "r.ts > 1", "b + 1 = a", "l.x IS NOT NULL"], {
+      minLength: 1,
+      maxLength: 3,
+    });
+    const shape = fc.constantFrom(
+      (where: string) => `SELECT a, k FROM l WHERE EXISTS (SELECT b FROM r WHERE ${where})`,
+      (where: string) => `SELECT a, k FROM l WHERE NOT EXISTS (SELECT b FROM r WHERE ${where}) AND a > 0`,
+      (where: string) => `SELECT a, k FROM l WHERE a IN (SELECT b FROM r WHERE ${where}) OR x > 4`,
+      (where: string) => `SELECT a, k FROM l WHERE a IN (SELECT b FROM r WHERE ${where})`,
+      (where: string) => `SELECT a, k FROM l WHERE a NOT IN (SELECT b FROM r WHERE ${where})`,
+      (where: string) => `SELECT a, (SELECT count(*) + max(b) FROM r WHERE ${where}), (SELECT count(b) FROM r WHERE ${where}) FROM l`,
+      () =>
+        `SELECT k, count(*), (SELECT sum(y) FROM r WHERE r.k = o.k) FROM (SELECT k, a, x, ts FROM l) AS o GROUP BY k HAVING true`,
+      (where: string) => `SELECT a FROM l WHERE a >= (SELECT min(b) FROM r WHERE ${where}) AND EXISTS (SELECT 1 FROM r WHERE ${where})`,
+    );
+    await fc.assert(
+      fc.asyncProperty(inner, shape, fc.constantFrom(1, 3, 100), async (where, query, batchRows) => {
+        for (const name of ["l", "r"]) {
+          const table = data.catalog.table("public", name);
+          if (table !== undefined) table.batchRows = batchRows;
+        }
+        await data.both(query(where.join(" AND ")));
+      }),
+      { seed: 20240103, numRuns: 120 },
+    );
   });
   test("several levels deep", async () => {
     await check("SELECT a FROM l WHERE a IN (SELECT b FROM r WHERE EXISTS (SELECT 1 FROM l AS i WHERE i.k = l.k AND i.a = r.b))", [

@@ -184,6 +184,18 @@ export function mapColumns(expression: TypedExpression, place: (index: number) =
       );
 }
 
+/** The same expression over the input of a projection to `expressions`. */
+export function inlined(expression: TypedExpression, expressions: readonly TypedExpression[]): TypedExpression {
+  if (expression.kind === "column") return expressions[expression.index] ?? expression;
+  const operands = operandsOf(expression);
+  return operands.length === 0
+    ? expression
+    : withOperands(
+        expression,
+        operands.map((operand) => inlined(operand, expressions)),
+      );
+}
+
 /** Whether an expression reads a column of an enclosing query. */
 export function hasParameter(expression: TypedExpression): boolean {
   return expression.kind === "parameter" || operandsOf(expression).some(hasParameter);

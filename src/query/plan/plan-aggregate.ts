@@ -7,7 +7,7 @@ import { aggregateScope } from "./bind-aggregates.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf } from "./group-keys.ts";
 import { prunedInput } from "./input-plan.ts";
-import { applied, SubQueries } from "./sub-queries.ts";
+import { type Applied, applied, SubQueries } from "./sub-queries.ts";
 import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
@@ -39,7 +39,7 @@ export function planAggregate(body: SelectBody): PlanNode {
   const output = orderedOutput(body, above.binder);
   const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
   const grouped = aggregation(body, keys, above.calls);
-  const { node, place } = subQueries.calls.length === 0 ? UNCHANGED(grouped) : applied(grouped, (index) => index, subQueries.calls);
+  const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
@@ -60,7 +60,9 @@ function bindHaving(body: SelectBody, binder: Binder): TypedExpression {
   return bindCondition(select.having, "HAVING", { ...binder, intercept });
 }
 
-const UNCHANGED = (node: PlanNode): ReturnType<typeof applied> => ({ node, place: (index) => index });
+const ITSELF = (index: number): number => index;
+
+const unchanged = (node: PlanNode): Pick<Applied, "node" | "place"> => ({ node, place: ITSELF });
 
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 

@@ -15,6 +15,8 @@ import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } 
 import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
 import type { Planner } from "./planner.ts";
 import { type Relation, widthOf } from "./relation.ts";
+import { joinKeys, sidesOf } from "./join-keys.ts";
+import { withColumns, withConditions } from "./push-down.ts";
 import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
 
 /** A planned relation, and where its columns went. */
@@ -47,12 +49,18 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
     case "rows":
       return filtered({ node: leafNode(relation), place: (index) => index }, wanted.conditions);
     case "derived":
-      return filtered({ node: relation.node, place: (index) => index }, wanted.conditions);
+      return planDerived(relation.node, wanted, planner);
     case "lateral":
       return planLateral(relation, wanted, planner);
     case "join":
       return planJoin(relation, wanted, planner);
   }
+}
+
+function planDerived(node: PlanNode, { columns, conditions }: Wanted, planner: Planner): PlannedRelation {
+  if (!planner.optimise) return filtered({ node, place: (index) => index }, conditions);
+  const rows = withConditions(node, conditions, planner.environment);
+  return withColumns(rows, columns);
 }
 
 type Leaf = Extract<Relation, { kind: "table" }>;
@@ -94,16 +102,6 @@ function filtered(planned: PlannedRelation, conditions: readonly TypedExpression
   if (predicate === undefined) return planned;
   const { node, place } = planned;
   return { node: { kind: "filter", input: node, columns: node.columns, predicate }, place };
-}
-
-/** Which sides of a join an expression reads. */
-function sidesOf(expression: TypedExpression, width: number): "none" | "left" | "right" | "both" {
-  let [left, right] = [false, false];
-  for (const index of columnsOf(expression)) {
-    if (index < width) left = true;
-    else right = true;
-  }
-  return left && right ? "both" : left ? "left" : right ? "right" : "none";
 }
 
 /** Conditions of a join by where they are tested. Those of `right` count from the right side's first column. */
@@ -150,17 +148,12 @@ function planJoin(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted,
   const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, sorted.right), planner);
   const shift = left.node.columns.length;
   const placeBoth = (index: number): number => (index < width ? left.place(index) : shift + right.place(index - width));
-  const keys: JoinKey[] = [];
-  const rest: TypedExpression[] = [];
-  for (const condition of sorted.join) {
-    const key = planner.optimise ? joinKey(condition, width) : undefined;
-    if (key === undefined) rest.push(condition);
-    else keys.push({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, (index) => right.place(index - width)) });
-  }
+  const { keys, rest } = planner.optimise ? joinKeys(sorted.join, width) : { keys: [], rest: sorted.join };
+  const placedKeys = keys.map((key): JoinKey => ({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, right.place) }));
   const residual = conjunction(rest.map((condition) => mapColumns(condition, placeBoth)));
   const isFilter = relation.join === "semi" || relation.join === "anti";
   const columns = isFilter ? left.node.columns : [...left.node.columns, ...right.node.columns];
-  const node: PlanNode = { kind: "join", join: relation.join, left: left.node, right: right.node, columns, keys, residual };
+  const node: PlanNode = { kind: "join", join: relation.join, left: left.node, right: right.node, columns, keys: placedKeys, residual };
   return filtered({ node, place: isFilter ? left.place : placeBoth }, sorted.above);
 }
 
@@ -169,18 +162,6 @@ function side(used: ReadonlySet<number>, from: number, to: number, conditions: r
   const columns = new Set<number>();
   for (const index of used) if (index >= from && index < to) columns.add(index - from);
   return { columns, conditions };
-}
-
-/** The two sides of `left = right`, when each reads one side of the join. Their columns count as in the condition. */
-function joinKey(condition: TypedExpression, width: number): JoinKey | undefined {
-  if (condition.kind !== "compare" || condition.operator !== "=") return undefined;
-  const [a, b] = [sidesOf(condition.left, width), sidesOf(condition.right, width)];
-  // Decimals of several scales are equal without being the same number.
-  const [x, y] = [condition.left.type, condition.right.type];
-  if (x.kind === "decimal" && y.kind === "decimal" && x.scale !== y.scale) return undefined;
-  if (x.kind !== y.kind) return undefined;
-  if (a === "left" && b === "right") return { left: condition.left, right: condition.right };
-  return a === "right" && b === "left" ? { left: condition.right, right: condition.left } : undefined;
 }
 
 function planLateral(relation: Extract<Relation, { kind: "lateral" }>, wanted: Wanted, planner: Planner): PlannedRelation {

@@ -10,6 +10,7 @@ import type { PlanNode, SubQueryCall, SubQueryResult } from "./node.ts";
 import { OuterScope } from "./outer-scope.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
+import { aggregateJoin, semiJoin } from "./rules/correlated-to-join.ts";
 import { findColumn, type Scope } from "./scope.ts";
 
 /** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */
@@ -21,22 +22,74 @@ export function isOfSubQuery(expression: TypedExpression): boolean {
   return false;
 }
 
-/** The operator that runs sub-queries over a plan, and where columns of the relation and results went. */
+/** What sub-queries became over a plan: its rows with more columns, or fewer rows. */
+export interface Applied {
+  readonly node: PlanNode;
+  /** Position in `node` of a column of the relation, or of a sub-query's result. */
+  readonly place: (index: number) => number;
+  /** The conditions, over the relation, that the rows do not meet yet. */
+  readonly conditions: readonly TypedExpression[];
+}
+
+/**
+ * Sub-queries over a plan whose rows shall meet `conditions`, all over the relation. Those that can be joins are; the others run by an
+ * operator of their own. @param used what else reads their results
+ */
 export function applied(
   input: PlanNode,
   placeInput: (index: number) => number,
   calls: readonly SubQueryCall[],
-): { readonly node: PlanNode; readonly place: (index: number) => number } {
-  const width = input.columns.length;
-  const place = (index: number): number => (index < SUB_QUERY_BASE ? placeInput(index) : width + index - SUB_QUERY_BASE);
+  conditions: readonly TypedExpression[],
+  used: readonly TypedExpression[],
+  planner: Planner,
+): Applied {
+  const placed = calls.map((call) => placedCall(call, placeInput));
+  const positions = new Map<number, number>();
+  let node = input;
+  let left = conditions;
+  for (const [i, call] of placed.entries()) {
+    const own = planner.optimise ? filterOf(SUB_QUERY_BASE + i, left, used) : undefined;
+    const joined = own === undefined ? undefined : semiJoin(node, call, own.negated);
+    if (own === undefined || joined === undefined) continue;
+    node = joined;
+    left = left.filter((condition) => condition !== own.condition);
+    positions.set(i, -1);
+  }
+  for (const [i, call] of placed.entries()) {
+    const joined = planner.optimise && !positions.has(i) ? aggregateJoin(node, call, planner.environment) : undefined;
+    if (joined === undefined) continue;
+    positions.set(i, node.columns.length);
+    node = joined;
+  }
+  const rest = placed.filter((_, i) => !positions.has(i));
+  if (rest.length > 0) {
+    let next = node.columns.length;
+    for (const i of placed.keys()) if (!positions.has(i)) positions.set(i, next++);
+    const columns = [...node.columns, ...rest.map(({ type }, i) => ({ name: `sub-query ${i + 1}`, type }))];
+    node = { kind: "apply", input: node, columns, calls: rest };
+  }
+  const place = (index: number): number => (index < SUB_QUERY_BASE ? placeInput(index) : (positions.get(index - SUB_QUERY_BASE) ?? -1));
+  return { node, place, conditions: left };
+}
+
+function placedCall(call: SubQueryCall, place: (index: number) => number): SubQueryCall {
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
-  const columns = [...input.columns, ...calls.map(({ type }, i) => ({ name: `sub-query ${i + 1}`, type }))];
-  const placedCalls = calls.map((call): SubQueryCall => {
-    const parameters = call.parameters.map((parameter) => ({ ...parameter, expression: placed(parameter.expression) }));
-    const result = "operand" in call.result ? { ...call.result, operand: placed(call.result.operand) } : call.result;
-    return { ...call, parameters, result };
-  });
-  return { node: { kind: "apply", input, columns, calls: placedCalls }, place };
+  const parameters = call.parameters.map((parameter) => ({ ...parameter, expression: placed(parameter.expression) }));
+  const result = "operand" in call.result ? { ...call.result, operand: placed(call.result.operand) } : call.result;
+  return { ...call, parameters, result };
+}
+
+/** The condition that is a sub-query's result, or its negation, and nothing else; undefined when the result is read elsewhere as well. */
+function filterOf(
+  column: number,
+  conditions: readonly TypedExpression[],
+  used: readonly TypedExpression[],
+): { readonly condition: TypedExpression; readonly negated: boolean } | undefined {
+  const readers = [...conditions, ...used].filter((expression) => columnsOf(expression).has(column));
+  const [condition, second] = readers;
+  if (condition === undefined || second !== undefined || !conditions.includes(condition)) return undefined;
+  const operand = condition.kind === "not" ? condition.operand : condition;
+  return operand.kind === "column" ? { condition, negated: condition.kind === "not" } : undefined;
 }
 
 /** Collects the sub-queries of the expressions over one relation. */
