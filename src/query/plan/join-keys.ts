@@ -12,7 +12,7 @@ export function sidesOf(expression: TypedExpression, width: number): "none" | "l
   return left && right ? "both" : left ? "left" : right ? "right" : "none";
 }
 
-/** Equalities between the sides as keys, the rest as it is. The first `width` columns are the left side's; a key's `right` counts from 0. */
+/** Equalities between the sides as keys, and the rest. The first `width` columns are the left side's; a key's `right` counts from 0. */
 export function joinKeys(
   conditions: readonly TypedExpression[],
   width: number,
