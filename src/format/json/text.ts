@@ -9,8 +9,9 @@ const REPLACEMENT = 0xfffd;
 const HEX: readonly number[] = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 /**
- * Writes the string whose raw form is `source[start, stop)`, valid as `JsonScanner.string` leaves it, to `target` at `out` and returns
- * where it ends. It never takes more bytes than the raw form.
+ * Writes the string whose raw form is `source[start, stop)` to `target` at `out` and returns where it ends, or -1 when an escape is none
+ * of JSON's, which cannot be behind `JsonScanner.string`. It never takes more bytes than the raw form. Half of a surrogate pair becomes
+ * U+FFFD, as in UTF-8 made of a string.
  */
 export function unescapeJson(source: Uint8Array, start: number, stop: number, target: Uint8Array, out: number): number {
   let to = out;
@@ -23,14 +24,17 @@ export function unescapeJson(source: Uint8Array, start: number, stop: number, ta
     }
     const escape = source[at + 1] as number;
     if (escape !== 0x75) {
-      target[to++] = unescaped(escape);
+      const plain = unescaped(escape);
+      if (plain === 0) return -1;
+      target[to++] = plain;
       at += 2;
       continue;
     }
-    let code = unit(source, at + 2);
+    let code = unit(source, at + 2, stop);
+    if (code < 0) return -1;
     at += 6;
-    if (code >= 0xd800 && code < 0xdc00 && at + 6 <= stop && source[at] === BACKSLASH && source[at + 1] === 0x75) {
-      const low = unit(source, at + 2);
+    if (code >= 0xd800 && code < 0xdc00 && source[at] === BACKSLASH && source[at + 1] === 0x75) {
+      const low = unit(source, at + 2, stop);
       if (low >= 0xdc00 && low < 0xe000) {
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
         at += 6;
@@ -65,6 +69,7 @@ export function escapeJson(source: Uint8Array, start: number, stop: number, targ
   return to;
 }
 
+/** What stands behind a backslash; 0: nothing that may. */
 function unescaped(escape: number): number {
   switch (escape) {
     case 0x62: // 'b'
@@ -77,17 +82,28 @@ function unescaped(escape: number): number {
       return 0x0d;
     case 0x74: // 't'
       return 0x09;
+    case 0x22:
+    case 0x2f:
+    case BACKSLASH:
+      return escape;
     default:
-      return escape; // a quote, a slash, a backslash
+      return 0;
   }
 }
 
-function unit(source: Uint8Array, at: number): number {
+/** Four hexadecimal digits before `stop`; -1 when they are none. */
+function unit(source: Uint8Array, at: number, stop: number): number {
+  if (at + 4 > stop) return -1;
   let code = 0;
-  for (let i = at; i < at + 4; i++) code = code * 16 + hexDigit(source[i] as number);
+  for (let i = at; i < at + 4; i++) {
+    const digit = hexDigit(source[i] as number);
+    if (digit < 0) return -1;
+    code = code * 16 + digit;
+  }
   return code;
 }
 
+/** Writes a code point, which is no half of a surrogate pair, to `target` at `at`, and returns the place behind it. */
 function writeCodePoint(code: number, target: Uint8Array, at: number): number {
   if (code < 0x80) {
     target[at] = code;

@@ -12,9 +12,9 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import { utf8Text } from "../../column/text-table.ts";
+import { unescapeJson } from "../../format/json/text.ts";
 import type { FieldCells } from "../../table/field-cells.ts";
 import { FloatReader } from "../influx/float.ts";
-import { unescaped } from "./json-escape.ts";
 import type { PipelineValue } from "./value.ts";
 
 const NONE = 0;
@@ -183,7 +183,7 @@ export class JsonColumns {
     if (close < 0) return -1;
     this.reserveScratch(close - start);
     const from = this.scratchUsed;
-    const to = unescaped(body, start, close, this.scratch, from);
+    const to = unescapeJson(body, start, close, this.scratch, from);
     if (to < 0) return -1;
     this.scratchUsed = to;
     return this.token(ESCAPED, from, to, close + 1);

@@ -232,8 +232,7 @@ describe("sub-queries", () => {
       (where: string) => `SELECT a, k FROM l WHERE a IN (SELECT b FROM r WHERE ${where})`,
       (where: string) => `SELECT a, k FROM l WHERE a NOT IN (SELECT b FROM r WHERE ${where})`,
       (where: string) => `SELECT a, (SELECT count(*) + max(b) FROM r WHERE ${where}), (SELECT count(b) FROM r WHERE ${where}) FROM l`,
-      () =>
-        `SELECT k, count(*), (SELECT sum(y) FROM r WHERE r.k = o.k) FROM (SELECT k, a, x, ts FROM l) AS o GROUP BY k HAVING true`,
+      () => `SELECT k, count(*), (SELECT sum(y) FROM r WHERE r.k = o.k) FROM (SELECT k, a, x, ts FROM l) AS o GROUP BY k HAVING true`,
       (where: string) => `SELECT a FROM l WHERE a >= (SELECT min(b) FROM r WHERE ${where}) AND EXISTS (SELECT 1 FROM r WHERE ${where})`,
     );
     await fc.assert(
