@@ -2,13 +2,16 @@
  * ORDER BY: stable, in memory. With a LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many
  * as wanted have gathered, so memory stays small and the work is O(n log k).
  */
+import { assert } from "../../base/assert.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import type { Value } from "../function/value.ts";
+import type { Vector } from "../../column/vector.ts";
+import { compareValues, type Value } from "../function/value.ts";
 import type { PlanNode, SortItem } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
+import { sortedRows, sortKey } from "./kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";
 
 /** Rows of a batch that a sort gives out. */
@@ -47,29 +50,34 @@ export async function* sort(
 class Sorter {
   private readonly items: readonly SortItem[];
   private readonly evaluators: readonly VectorEvaluator[];
+  /** Compares values as they are: the oracle of tests. */
+  private readonly isPlain: boolean;
 
   constructor(items: readonly SortItem[], headers: readonly ColumnHeader[], context: ExecContext) {
+    this.isPlain = context.interpretOnly;
     this.items = items;
     this.evaluators = items.map((item) => new VectorEvaluator(item.expression, headers, context));
   }
 
   /** Row positions in order; equal rows keep theirs. */
   order(batch: Batch): Uint32Array {
-    const { items } = this;
     const keys = this.evaluators.map((evaluator, i) => {
-      const type = items[i]?.expression.type ?? { kind: "null" };
+      const item = this.items[i];
+      assert(item !== undefined, `an item a key; got ${this.items.length}`);
       const vector = evaluator.vector(batch);
-      return Array.from({ length: batch.rowCount }, (_, row): Value => scalarAt(vector, type, row));
+      const key = this.isPlain ? undefined : sortKey(vector, batch.rowCount, item, compareTexts);
+      return key ?? comparerOf(vector, batch.rowCount, item);
     });
-    const rows = Uint32Array.from({ length: batch.rowCount }, (_, i) => i);
-    return rows.sort((a, b) => {
-      for (let k = 0; k < items.length; k++) {
-        const item = items[k];
-        const values = keys[k];
-        const order = item === undefined || values === undefined ? 0 : compareItem(item, values[a], values[b]);
-        if (order !== 0) return order;
-      }
-      return a - b;
-    });
+    return sortedRows(batch.rowCount, keys);
   }
+}
+
+function compareTexts(a: string, b: string): number {
+  return compareValues(a, b);
+}
+
+/** Compares rows by values of any kind. */
+function comparerOf(vector: Vector, rowCount: number, item: SortItem): (a: number, b: number) => number {
+  const values = Array.from({ length: rowCount }, (_, row): Value => scalarAt(vector, item.expression.type, row));
+  return (a, b) => compareItem(item, values[a], values[b]);
 }

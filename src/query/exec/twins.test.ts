@@ -124,6 +124,25 @@ describe("generated loops and the interpreter agree", () => {
   });
 });
 
+describe("ORDER BY", () => {
+  const columns = ["host", "zone", "id", "a", "b", "x", "y", "ok", "d", "s", "t2", "u", "ts", "1 / x", "a / 100.0", "-x"];
+  test("sorts by values of every kind as the interpreter does", async () => {
+    const item = fc
+      .tuple(fc.constantFrom(...columns), fc.constantFrom("", " ASC", " DESC"), fc.constantFrom("", " NULLS FIRST", " NULLS LAST"))
+      .map((parts) => parts.join(""));
+    const limit = fc.constantFrom("", " LIMIT 10", " LIMIT 400 OFFSET 5");
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 3 }), limit, async (items, end) => {
+        const sql = `SELECT ${columns.join(", ")} FROM m ORDER BY ${items.join(", ")}${end}`;
+        const got = await data.sql(sql);
+        const wanted = await data.sql(sql, { forceInterpreter: true });
+        expect(got.rows.map(String), sql).toEqual(wanted.rows.map(String));
+      }),
+      { seed: 20240104, numRuns: 60 },
+    );
+  });
+});
+
 describe("a loop that doubles cannot serve leaves the batch to the interpreter", () => {
   async function fails(sql: string, message: RegExp): Promise<void> {
     expect(await failureOf(data, sql)).toMatch(message);
