@@ -2,6 +2,7 @@
  * The series of one logical table under numbers of their own, with a tag column for each of its labels. Made when the table is first
  * queried and kept up from there: tables that are only written to cost nothing here.
  */
+import { countingUp } from "../../base/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/series-selection.ts";
@@ -67,7 +68,7 @@ export class LogicalSeries {
     this.catchUp();
     const { values, length } = this.regionSeries;
     const found = seriesMeeting(this.registry, predicates);
-    if (found === undefined) return { numbers: Uint32Array.from({ length }, (_, i) => i), regionSeries: values.slice(0, length) };
+    if (found === undefined) return { numbers: countingUp(length), regionSeries: values.slice(0, length) };
     return { numbers: found, regionSeries: found.map((series) => values[series] as number) };
   }
 

@@ -1,4 +1,5 @@
 /** Rows that an operator keeps past the life of their batches, copied column by column. */
+import { countingUp } from "../../base/counting-up.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
@@ -33,7 +34,7 @@ export class HeldRows {
     const bytes = batch.vectors.reduce((sum, vector) => sum + bytesOf(vector, batch.rowCount), 0);
     this.budget.reserve(bytes);
     this.bytes += bytes;
-    const all = Uint32Array.from({ length: batch.rowCount }, (_, i) => i);
+    const all = countingUp(batch.rowCount);
     this.parts.push(gatherBatch(batch, all, batch.rowCount));
     this.rowCount += batch.rowCount;
   }

@@ -138,7 +138,7 @@ describe("ORDER BY", () => {
         const wanted = await data.sql(sql, { forceInterpreter: true });
         expect(got.rows.map(String), sql).toEqual(wanted.rows.map(String));
       }),
-      { seed: 20240104, numRuns: 60 },
+      { seed: 20240104, numRuns: 25 },
     );
   });
 });

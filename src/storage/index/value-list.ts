@@ -4,6 +4,7 @@
  *
  *   values  [ 200 | 404 | 500 ]        500 ─► pages 3, 17
  */
+import { countingUp } from "../../base/counting-up.ts";
 import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
 import type { DataType } from "../../column/data-type.ts";
@@ -94,11 +95,11 @@ function sameBytes({ offsets, bytes }: BytesVector, a: number, b: number): boole
 }
 
 function orderOfNumbers({ highs, lows, count }: PairSet): Uint32Array {
-  return Uint32Array.from({ length: count }, (_, id) => id).sort((a, b) => highs[a]! - highs[b]! || lows[a]! - lows[b]!);
+  return countingUp(count).sort((a, b) => highs[a]! - highs[b]! || lows[a]! - lows[b]!);
 }
 
 function orderOfTexts({ offsets, bytes }: BytesVector, firstRows: readonly number[]): Uint32Array {
-  return Uint32Array.from({ length: firstRows.length }, (_, id) => id).sort((a, b) => {
+  return countingUp(firstRows.length).sort((a, b) => {
     const [x, y] = [firstRows[a]!, firstRows[b]!];
     return compareBytes(bytes, offsets[x]!, offsets[x + 1]!, bytes, offsets[y]!, offsets[y + 1]!);
   });

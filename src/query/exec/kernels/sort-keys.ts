@@ -5,6 +5,7 @@
  *   texts that repeat   the place of their entry among the entries
  *   class of a row   0 NULLs first, 1 and 2 numbers and NaN (the other way round for DESC), 3 NULLs last; undefined: all are 1
  */
+import { countingUp } from "../../../base/counting-up.ts";
 import type { DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
 
 /** One key of an ORDER BY over some rows. */
@@ -32,11 +33,7 @@ export function sortKey(
 ): SortKey | undefined {
   switch (vector.kind) {
     case "number":
-      return numberKey(
-        Float64Array.from({ length: rowCount }, (_, i) => vector.values[i]!),
-        vector.validity,
-        direction,
-      );
+      return numberKey(new Float64Array(vector.values.subarray(0, rowCount)), vector.validity, direction);
     case "time":
       return numberKey(vector.offsets.slice(0, rowCount), vector.validity, direction);
     case "dictionary":
@@ -100,7 +97,7 @@ const DIGITS_ROWS_MIN = 4096;
 
 /** Rows `[0, rowCount)` in order of keys, or of comparisons where there are none; equal rows keep theirs. */
 export function sortedRows(rowCount: number, keys: readonly (SortKey | ((a: number, b: number) => number))[]): Uint32Array<ArrayBuffer> {
-  const rows = Uint32Array.from({ length: rowCount }, (_, i) => i);
+  const rows = countingUp(rowCount);
   const plain = keys.filter((key) => typeof key !== "function");
   if (plain.length === keys.length && rowCount >= DIGITS_ROWS_MIN) return byDigits(rows, plain);
   const comparers = keys.map((key) => (typeof key === "function" ? key : comparer(key)));
