@@ -10,6 +10,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
     case "cast":
     case "in-query":
     case "quantified":
+    case "range":
       return [expression.operand];
     case "binary":
       return [expression.left, expression.right];
@@ -45,6 +46,11 @@ function contains(expression: Expression, test: (node: Expression) => boolean): 
 /** Whether an aggregate is called anywhere in an expression. */
 export function containsAggregate(expression: Expression): boolean {
   return contains(expression, (node) => node.kind === "call" && aggregateNamed(node.name) !== undefined);
+}
+
+/** Whether a RANGE stands anywhere in an expression. */
+export function containsRange(expression: Expression): boolean {
+  return contains(expression, (node) => node.kind === "range");
 }
 
 /** Whether an expression holds a sub-query. */

@@ -55,6 +55,10 @@ function physicalLine(node: PlanNode): string {
       return `ProjectionExec: [${node.expressions.map((each, i) => `${expressionText(each)} AS ${node.columns[i]?.name}`).join(", ")}]`;
     case "aggregate":
       return `AggregateExec: by=[${node.keys.map(keyText).join(", ")}], aggregates=[${node.aggregates.map(callText).join(", ")}]`;
+    case "overlap":
+      return `OverlapExec: slots=${node.copies} of ${node.buckets.width} ${node.buckets.unit}s${node.ages ? ", ages" : ""}`;
+    case "fill-slots":
+      return `FillSlotsExec: [${node.items.map(({ rule }, i) => `${node.columns[node.keyCount + 1 + i]?.name} FILL ${rule.kind.toUpperCase()}`).join(", ")}]`;
     case "sort":
       if (node.keep === undefined) return `SortExec: [${node.items.map(itemText).join(", ")}]`;
       return `TopNExec: [${node.items.map(itemText).join(", ")}], keep=${node.keep}`;
