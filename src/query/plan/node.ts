@@ -79,9 +79,7 @@ export interface SubQueryCall {
 }
 
 /** What takes the place of a NULL in a series of slots. `none` and `null` leave it; `linear`: what lies between the neighbours. */
-export type FillRule =
-  | { readonly kind: "none" | "null" | "prev" | "linear" }
-  | { readonly kind: "constant"; readonly value: Value };
+export type FillRule = { readonly kind: "none" | "null" | "prev" | "linear" } | { readonly kind: "constant"; readonly value: Value };
 
 /** A column of a series of slots. */
 export interface FilledColumn {
@@ -102,7 +100,14 @@ export type PlanNode =
       readonly predicates: readonly string[];
     }
   /** Rows that the server computes itself. */
-  | { readonly kind: "source"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
+  | {
+      readonly kind: "source";
+      readonly name: string;
+      readonly columns: readonly ColumnHeader[];
+      readonly batches: () => Iterable<Batch>;
+      /** Of rows that are as many as a LIMIT right above wants: that many. */
+      readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
+    }
   | { readonly kind: "filter"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly predicate: TypedExpression }
   | {
       readonly kind: "project";

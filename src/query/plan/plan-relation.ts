@@ -57,8 +57,8 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
 
 type Leaf = Extract<Relation, { kind: "table" }>;
 
-function leafNode({ name, columns, batches }: Extract<Relation, { kind: "rows" }>): PlanNode {
-  return { kind: "source", name, columns, batches };
+function leafNode({ name, columns, batches, rowsFor }: Extract<Relation, { kind: "rows" }>): PlanNode {
+  return { kind: "source", name, columns, batches, rowsFor };
 }
 
 /** The scan of a table with the filter that storage leaves. */
