@@ -72,7 +72,10 @@ function filledRows(node: FillSlots, found: ReadonlyMap<bigint, Row>, context: E
 function chosen({ rule }: FilledColumn, values: readonly Value[], i: number): Value {
   if (values[i] !== undefined) return values[i];
   if (rule.kind === "constant") return rule.value;
-  return rule.kind === "prev" ? values.slice(0, i).findLast((value) => value !== undefined) : undefined;
+  if (rule.kind !== "prev") return undefined;
+  let before = i - 1;
+  while (before >= 0 && values[before] === undefined) before--;
+  return values[before];
 }
 
 /** NULLs replaced by what lies on the line through the known points on both sides, or through the two nearest. */

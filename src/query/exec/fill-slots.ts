@@ -1,9 +1,9 @@
 /**
  * Series of slots without gaps: from the first slot of a series to its last, with FILL in the place of NULL.
  *
- * Groups are held, numbered by series and sorted by slot. Then rows come out a few thousand at a time, so that a long gap costs time and no
- * memory. A row is a position in the held rows, behind which two more rows stand: what calls give without rows, and the constants of FILL. So
- * every rule but LINEAR is a choice of positions, and columns of all types are gathered alike.
+ * Groups are held, numbered by series and sorted by slot. Then rows come out a few thousand at a time, so that a long gap costs time and
+ * no memory. A row is a position in the held rows, behind which two more rows stand: what calls give without rows, and the constants of
+ * FILL. So every rule but LINEAR is a choice of positions, and columns of all types are gathered alike.
  */
 import { assert } from "../../base/assert.ts";
 import type { Batch } from "../../column/batch.ts";
@@ -205,11 +205,7 @@ class SlotWriter {
 }
 
 /** Slots as whole widths from an origin that is one of them. */
-function slotSteps(
-  vector: Vector | undefined,
-  rowCount: number,
-  width: bigint,
-): { readonly origin: bigint; readonly steps: Float64Array } {
+function slotSteps(vector: Vector | undefined, rowCount: number, width: bigint): { readonly origin: bigint; readonly steps: Float64Array } {
   const steps = new Float64Array(rowCount);
   assert(vector !== undefined && isTimes(vector), `slots are times; got ${vector?.kind}`);
   if (vector.kind === "wide") {

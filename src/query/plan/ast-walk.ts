@@ -53,6 +53,16 @@ export function containsRange(expression: Expression): boolean {
   return contains(expression, (node) => node.kind === "range");
 }
 
+/** Every RANGE of an expression. */
+export function rangesIn(expression: Expression): readonly Extract<Expression, { kind: "range" }>[] {
+  const found: Extract<Expression, { kind: "range" }>[] = [];
+  contains(expression, (node) => {
+    if (node.kind === "range") found.push(node);
+    return false;
+  });
+  return found;
+}
+
 /** Whether an expression holds a sub-query. */
 export function containsSubQuery(expression: Expression): boolean {
   return contains(expression, (node) => ["sub-query", "exists", "in-query", "quantified"].includes(node.kind));

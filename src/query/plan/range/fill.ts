@@ -29,7 +29,11 @@ export function boundFill(fill: FillClause | undefined, type: DataType, environm
     case "linear":
       return { rule: { kind: "linear" }, type: lineType(type), key: "linear" };
     case "constant":
-      return { rule: { kind: "constant", value: constantOf(fill.value, type, environment) }, type, key: `= ${printExpression(fill.value)}` };
+      return {
+        rule: { kind: "constant", value: constantOf(fill.value, type, environment) },
+        type,
+        key: `= ${printExpression(fill.value)}`,
+      };
   }
 }
 
@@ -50,7 +54,8 @@ function lineType(type: DataType): DataType {
 /** The constant as it is written, read as the call's type: `3.0` is no whole number. */
 function constantOf(value: Expression, type: DataType, environment: Environment): Value {
   const text = value.kind === "string" ? value.value : printExpression(value);
-  const isPlain = ["string", "number", "boolean", "column"].includes(value.kind) || (value.kind === "unary" && value.operand.kind === "number");
+  const isPlain =
+    ["string", "number", "boolean", "column"].includes(value.kind) || (value.kind === "unary" && value.operand.kind === "number");
   try {
     const given = isPlain ? literal(STRING, text) : bindConstant(value, environment);
     const bound = castTo(given, type, environment);

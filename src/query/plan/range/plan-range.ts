@@ -4,8 +4,8 @@
  *   scan → filter → [overlap → [filter]] → aggregate by BY keys and slot → [fill-slots] → project → …
  *
  * A slot `s` aggregates the rows with `s ≤ time < s + range`. Where every range is as long as the slots are apart, that is a grouping by
- * time buckets. Else a row goes once to the bucket that it lies in and once to each bucket before it that still reaches it: `overlap`. Calls
- * with shorter ranges than the longest leave out, by a FILTER, rows that are too old for them.
+ * time buckets. Else a row goes once to the bucket that it lies in and once to each bucket before it that still reaches it: `overlap`.
+ * Calls with shorter ranges than the longest leave out, by a FILTER, rows that are too old for them.
  */
 import { floorDivide } from "../../function/time/civil.ts";
 import type { FixedBuckets } from "../../function/time/buckets.ts";
@@ -13,9 +13,9 @@ import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
 import { type DataType, INT64, INTERVAL, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { functionNamed } from "../../function/registry.ts";
-import type { AlignClause } from "../../sql/ast.ts";
+import type { AlignClause, Expression } from "../../sql/ast.ts";
 import { printExpression } from "../../sql/print.ts";
-import { containsAggregate, containsRange } from "../ast-walk.ts";
+import { containsAggregate, containsRange, rangesIn } from "../ast-walk.ts";
 import { bind } from "../bind.ts";
 import { castTo } from "../coerce.ts";
 import { conjunction, literal, mapColumns, type TypedExpression } from "../expression.ts";
@@ -74,8 +74,17 @@ export function planRange(body: SelectBody, align: AlignClause): PlanNode {
 function checkClauses({ select, items }: SelectBody): void {
   if (!items.some((item) => containsRange(item.expression)))
     throw rangeError("Illegal Range select, no RANGE keyword found in any SelectItem");
+  for (const { expression } of [...items, ...select.orderBy]) checkRanges(expression);
   if (select.groupBy.length > 0) throw rangeQueryError("GROUP BY does not go with ALIGN; name the keys in BY (…)");
   if (select.having !== undefined) throw rangeQueryError("HAVING does not go with ALIGN; filter it as a sub-query of FROM");
+}
+
+/** A RANGE stands behind aggregates that have none yet. */
+function checkRanges(expression: Expression): void {
+  for (const { operand } of rangesIn(expression)) {
+    if (containsRange(operand)) throw rangeQueryError("Nest Range Query is not allowed");
+    if (!containsAggregate(operand)) throw rangeError(`Can't use the RANGE keyword in Expr ${printExpression(operand)} without function`);
+  }
 }
 
 /** What tells series apart: BY, or the primary key of the table. */
@@ -121,7 +130,8 @@ function aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: r
   const differ = calls.some(({ rangeMillis }) => rangeMillis !== longest);
   const ages = differ || longest % slots.alignMillis !== 0n;
   const copies = -floorDivide(-longest, slots.alignMillis);
-  if (copies > SLOTS_OF_ROW_MAX) throw planError(`a RANGE of ${copies} slots; it may be at most ${SLOTS_OF_ROW_MAX} times as long as ALIGN`);
+  if (copies > SLOTS_OF_ROW_MAX)
+    throw planError(`a RANGE of ${copies} slots; it may be at most ${SLOTS_OF_ROW_MAX} times as long as ALIGN`);
   const overlaps = ages || copies > 1n || !planner.optimise;
   const planned = keys.map((key): GroupKey => (optimised === undefined ? rowKey(key) : groupKeyOf(key, optimised.schema)));
   const slot: GroupKey =
@@ -148,7 +158,10 @@ function aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: r
   const overlapped: GroupKey = slot.kind === "bucket" ? { ...slot, column: width } : rowKey(bucketStart(time, slots.buckets));
   return {
     ...base,
-    input: longest % slots.alignMillis === 0n ? node : { kind: "filter", input: node, columns: node.columns, predicate: younger(width, longest) },
+    input:
+      longest % slots.alignMillis === 0n
+        ? node
+        : { kind: "filter", input: node, columns: node.columns, predicate: younger(width, longest) },
     keys: [...planned.map((key) => placeKey(key, pruned.place)), overlapped],
     aggregates: placed.map((call, i) => within(call, width, calls[i]?.rangeMillis ?? longest, longest)),
   };

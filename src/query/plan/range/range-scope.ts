@@ -8,14 +8,13 @@ import type { DataType } from "../../../column/data-type.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import type { Expression, FillClause } from "../../sql/ast.ts";
 import { printExpression } from "../../sql/print.ts";
-import { containsAggregate, containsRange, containsSubQuery } from "../ast-walk.ts";
+import { containsAggregate, containsSubQuery } from "../ast-walk.ts";
 import { type Binder, bind } from "../bind.ts";
 import { bindAggregate, callKey } from "../bind-aggregates.ts";
 import { castTo } from "../coerce.ts";
 import { expressionKey, type TypedExpression } from "../expression.ts";
 import type { AggregateCall, FillRule } from "../node.ts";
 import { boundFill } from "./fill.ts";
-import { rangeError, rangeQueryError } from "./range-error.ts";
 import { stretchMillis } from "./stretch.ts";
 
 /** An aggregate over stretches of time. */
@@ -85,11 +84,8 @@ export class RangeScope {
     return undefined;
   }
 
-  /** The expression before a RANGE. */
+  /** The expression before a RANGE: it has aggregates, and no other RANGE. */
   private stretch({ operand, duration, fill }: Extract<Expression, { kind: "range" }>): TypedExpression {
-    if (containsRange(operand)) throw rangeQueryError("Nest Range Query is not allowed");
-    const shown = printExpression(operand);
-    if (!containsAggregate(operand)) throw rangeError(`Can't use the RANGE keyword in Expr ${shown} without function`);
     const rangeMillis = stretchMillis(duration, this.binder.environment);
     const intercept = (expression: Expression): TypedExpression | undefined =>
       expression.kind === "call" && aggregateNamed(expression.name) !== undefined

@@ -31,7 +31,8 @@ const DURATION_MS = [31_536_000_000n, 604_800_000n, 86_400_000n, 3_600_000n, 60_
 /** The length that RANGE or ALIGN asks for, milliseconds, at least 1. @throws DbError InvalidSyntax, PlanQuery */
 export function stretchMillis(expression: Expression, environment: Environment): bigint {
   const millis = expression.kind === "string" ? durationMillis(expression.value) : intervalOf(expression, environment);
-  if (millis > STRETCH_MS_MAX) throw planError(`${printExpression(expression)} is too long; stretches of time have at most 2^52 milliseconds`);
+  if (millis > STRETCH_MS_MAX)
+    throw planError(`${printExpression(expression)} is too long; stretches of time have at most 2^52 milliseconds`);
   return millis;
 }
 
