@@ -86,7 +86,7 @@ function physicalLine(node: PlanNode): string {
 }
 
 function fillText({ rule }: FilledColumn, header: ColumnHeader | undefined): string {
-  return `${header?.name} FILL ${rule.kind === "constant" ? String(rule.value) : rule.kind.toUpperCase()}`;
+  return `${header?.name} FILL ${rule.kind === "constant" ? literalText(header?.type ?? { kind: "null" }, rule.value) : rule.kind.toUpperCase()}`;
 }
 
 function subQueryText({ result, parameters }: SubQueryCall): string {
