@@ -86,7 +86,8 @@ function physicalLine(node: PlanNode): string {
 }
 
 function fillText({ rule }: FilledColumn, header: ColumnHeader | undefined): string {
-  return `${header?.name} FILL ${rule.kind === "constant" ? literalText(header?.type ?? { kind: "null" }, rule.value) : rule.kind.toUpperCase()}`;
+  const what = rule.kind === "constant" ? literalText(header?.type ?? { kind: "null" }, rule.value) : rule.kind.toUpperCase();
+  return `${header?.name} FILL ${what}`;
 }
 
 function subQueryText({ result, parameters }: SubQueryCall): string {
