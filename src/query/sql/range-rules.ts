@@ -4,6 +4,7 @@
  *   SELECT max(a) RANGE '10s' FILL PREV FROM t ALIGN '5s' TO NOW BY (host) FILL NULL
  *          └ rangeTail ──────────────┘        └ alignClause ─────────────────────┘
  */
+import { EOF } from "chevrotain";
 import type { AlignClause, Expression, FillClause } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { CallRules } from "./call-rules.ts";
@@ -28,9 +29,20 @@ export abstract class RangeRules extends CallRules {
   /** Whether the word RANGE that comes next begins a stretch of time, not a frame of a window or a name. */
   protected rangeFollows(): boolean {
     const { tokenType } = this.LA(2);
-    if (tokenType === LeftParen) return true;
+    const endsFrame = (ahead: number): boolean => FRAME_ENDS.has(this.LA(ahead).image.toUpperCase());
+    if (tokenType === LeftParen) return !endsFrame(this.afterParenthesis(2));
     if (tokenType !== StringText && tokenType !== NumberText && tokenType !== K.INTERVAL) return false;
-    return ![3, 4, 5].some((ahead) => FRAME_ENDS.has(this.LA(ahead).image.toUpperCase()));
+    return ![3, 4, 5].some(endsFrame);
+  }
+
+  /** How many tokens ahead the one behind a parenthesis stands. */
+  private afterParenthesis(ahead: number): number {
+    let open = 0;
+    for (let at = ahead; ; at++) {
+      const { tokenType } = this.LA(at);
+      if (tokenType === LeftParen) open++;
+      else if (tokenType === EOF || (tokenType === RightParen && --open === 0)) return at + 1;
+    }
   }
 
   /** `RANGE '10s' FILL PREV` behind an operand. */
