@@ -13,23 +13,15 @@ import { checkedSum } from "../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
 import type { AggregateCall } from "../plan/node.ts";
+import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
+import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "./grouper.ts";
 import { grownFloats } from "./growing.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "./kernels/segment-loops.ts";
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
 import { valuesVector } from "./vector-values.ts";
-
-/** One aggregate over all groups. */
-export interface AggregateState {
-  /** Takes the segments of a batch; groups are below `groupCount`. */
-  update(batch: ExecBatch, segments: Segments, groupCount: number): void;
-  /** Takes the figures of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
-  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
-  /** The aggregate of each group. */
-  vector(groupCount: number): Vector;
-}
 
 /** About what one accumulator object costs, bytes. */
 const ACCUMULATOR_BYTES = 200;
@@ -38,7 +30,13 @@ const ACCUMULATOR_BYTES = 200;
 export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], context: ExecContext): AggregateState {
   const [argument] = call.args;
   const { kernel } = call.function;
-  const simple = !call.distinct && call.filter === undefined && call.orderBy.length === 0;
+  if (call.filter !== undefined) {
+    const plain = stateFor({ ...call, filter: undefined }, headers, context);
+    return plain instanceof AccumulatorStates
+      ? new AccumulatorStates(call, headers, context)
+      : new FilteredState(plain, call, headers, context);
+  }
+  const simple = !call.distinct && call.orderBy.length === 0;
   if (simple && kernel === "count" && call.args.length <= 1) {
     return new CountState(argument === undefined ? undefined : new VectorEvaluator(argument, headers, context));
   }

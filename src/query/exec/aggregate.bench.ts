@@ -113,6 +113,10 @@ const QUERIES: Readonly<Record<string, string>> = {
   "max of 1 column by minute": "SELECT max(c0), date_trunc('minute', ts) FROM cpu GROUP BY 2",
   "avg of a float by hour and host": "SELECT avg(f), date_trunc('hour', ts) FROM cpu GROUP BY 2, hostname",
   "count by value (row keys)": "SELECT c0, count(*) FROM cpu GROUP BY c0",
+  "max by slots of an hour": "SELECT ts, hostname, max(c0) RANGE '1h' FROM cpu ALIGN '1h'",
+  "max by stretches of an hour, 12 slots a row": "SELECT ts, hostname, max(c0) RANGE '1h' FROM cpu ALIGN '5m'",
+  "max and avg by stretches of unequal length": "SELECT ts, hostname, max(c0) RANGE '10m', avg(c1) RANGE '7m' FROM cpu ALIGN '5m'",
+  "max by 10 s slots with FILL PREV": "SELECT ts, hostname, max(c0) RANGE '10s' FROM cpu ALIGN '5s' FILL PREV",
   "filter 10 %, 13 columns out": "SELECT * FROM cpu WHERE c0 > 90.0",
 };
 

@@ -10,6 +10,8 @@ import { apply, lateralJoin } from "./apply.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { fillSlots } from "./fill-slots.ts";
+import { fillSlotsInterpreted } from "./fill-slots-interpreted.ts";
 import { firstOfEach } from "./first-of-each.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { join } from "./join.ts";
@@ -17,6 +19,7 @@ import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
+import { overlap, overlapInterpreted } from "./overlap.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
 
@@ -33,13 +36,17 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
     case "scan":
       return scan(node, context);
     case "source":
-      return source(node);
+      return source(node, context);
     case "filter":
       return filter(node, context);
     case "project":
       return project(node, context);
     case "aggregate":
       return (context.interpretOnly ? aggregateInterpreted : aggregate)(node, run(node.input, context), context);
+    case "overlap":
+      return (context.interpretOnly ? overlapInterpreted : overlap)(node, run(node.input, context), context);
+    case "fill-slots":
+      return (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context);
     case "sort":
       return sort(node, run(node.input, context), context);
     case "limit":
@@ -125,8 +132,12 @@ function checkTypes({ table, request, columns }: NodeOf<"scan">): void {
   }
 }
 
-async function* source(node: NodeOf<"source">): AsyncIterable<ExecBatch> {
-  yield* node.batches();
+async function* source(node: NodeOf<"source">, context: ExecContext): AsyncIterable<ExecBatch> {
+  for (const batch of node.batches()) {
+    checkCancelled(context);
+    yield batch;
+    await context.pace.turn();
+  }
 }
 
 async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {

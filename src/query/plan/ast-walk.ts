@@ -10,6 +10,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
     case "cast":
     case "in-query":
     case "quantified":
+    case "range":
       return [expression.operand];
     case "binary":
       return [expression.left, expression.right];
@@ -45,6 +46,21 @@ function contains(expression: Expression, test: (node: Expression) => boolean): 
 /** Whether an aggregate is called anywhere in an expression. */
 export function containsAggregate(expression: Expression): boolean {
   return contains(expression, (node) => node.kind === "call" && aggregateNamed(node.name) !== undefined);
+}
+
+/** Whether a RANGE stands anywhere in an expression. */
+export function containsRange(expression: Expression): boolean {
+  return contains(expression, (node) => node.kind === "range");
+}
+
+/** Every RANGE of an expression. */
+export function rangesIn(expression: Expression): readonly Extract<Expression, { kind: "range" }>[] {
+  const found: Extract<Expression, { kind: "range" }>[] = [];
+  contains(expression, (node) => {
+    if (node.kind === "range") found.push(node);
+    return false;
+  });
+  return found;
 }
 
 /** Whether an expression holds a sub-query. */

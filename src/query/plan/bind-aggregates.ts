@@ -53,14 +53,16 @@ function notGrouped(name: string): Error {
   );
 }
 
-function callKey(call: AggregateCall): string {
+/** A text equal for two calls exactly when they are the same. */
+export function callKey(call: AggregateCall): string {
   const parts = [call.function.name, String(call.distinct), ...call.args.map(expressionKey)];
   for (const item of call.orderBy) parts.push(`order ${expressionKey(item.expression)} ${item.descending} ${item.nullsFirst}`);
   if (call.filter !== undefined) parts.push(`filter ${expressionKey(call.filter)}`);
   return parts.join(";");
 }
 
-function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
+/** The call of an aggregate over the relation of `input`. @throws DbError PlanQuery */
+export function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
   const found = aggregateNamed(expression.name);
   if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
   for (const argument of expression.args)

@@ -13,6 +13,7 @@ import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmetic
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
+import { rangeError } from "./range/range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
 
 /** What binding reads. `intercept` sees every node first: it resolves aliases, group keys and aggregates. */
@@ -71,6 +72,8 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
       return caseOf(expression, binder);
     case "call":
       return call(expression, binder);
+    case "range":
+      throw rangeError("ALIGN argument cannot be omitted in the range select query");
     case "sub-query":
     case "exists":
     case "in-query":

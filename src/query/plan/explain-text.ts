@@ -1,4 +1,5 @@
 /** Plans as text, for EXPLAIN: one operator a line, indented below the one that reads it. */
+import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
@@ -9,7 +10,7 @@ import { isInterval, type Value } from "../function/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import { operandsOf, type TypedExpression } from "./expression.ts";
-import { type AggregateCall, type GroupKey, inputsOf, type PlanNode, type SortItem, type SubQueryCall } from "./node.ts";
+import { type AggregateCall, type FilledColumn, type GroupKey, inputsOf, type PlanNode, type SortItem, type SubQueryCall } from "./node.ts";
 
 /** Most values of an IN that are listed. */
 const VALUES_SHOWN = 8;
@@ -55,6 +56,10 @@ function physicalLine(node: PlanNode): string {
       return `ProjectionExec: [${node.expressions.map((each, i) => `${expressionText(each)} AS ${node.columns[i]?.name}`).join(", ")}]`;
     case "aggregate":
       return `AggregateExec: by=[${node.keys.map(keyText).join(", ")}], aggregates=[${node.aggregates.map(callText).join(", ")}]`;
+    case "overlap":
+      return `OverlapExec: slots=${node.copies} of ${node.buckets.width} ${node.buckets.unit}s${node.ages ? ", ages" : ""}`;
+    case "fill-slots":
+      return `FillSlotsExec: [${node.items.map((item, i) => fillText(item, node.columns[node.keyCount + 1 + i])).join(", ")}]`;
     case "sort":
       if (node.keep === undefined) return `SortExec: [${node.items.map(itemText).join(", ")}]`;
       return `TopNExec: [${node.items.map(itemText).join(", ")}], keep=${node.keep}`;
@@ -78,6 +83,11 @@ function physicalLine(node: PlanNode): string {
     case "newest-first":
       return `NewestFirstExec: wanted=${node.wanted}, stretches=${node.buckets === undefined ? "by row density" : "by time bucket"}`;
   }
+}
+
+function fillText({ rule }: FilledColumn, header: ColumnHeader | undefined): string {
+  const what = rule.kind === "constant" ? literalText(header?.type ?? { kind: "null" }, rule.value) : rule.kind.toUpperCase();
+  return `${header?.name} FILL ${what}`;
 }
 
 function subQueryText({ result, parameters }: SubQueryCall): string {

@@ -7,7 +7,8 @@ import type { Table } from "../../table/catalog.ts";
 import type { ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { AggregateFunction } from "../function/aggregate/accumulator.ts";
 import type { FunctionType } from "../function/scalar-function.ts";
-import type { TimeBuckets } from "../function/time/buckets.ts";
+import type { FixedBuckets, TimeBuckets } from "../function/time/buckets.ts";
+import type { Value } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "./expression.ts";
 
 /** One key of an ORDER BY. `nullsFirst` is resolved. */
@@ -77,6 +78,18 @@ export interface SubQueryCall {
   readonly type: DataType;
 }
 
+/** What takes the place of a NULL in a series of slots. `none` and `null` leave it; `linear`: what lies between the neighbours. */
+export type FillRule = { readonly kind: "none" | "null" | "prev" | "linear" } | { readonly kind: "constant"; readonly value: Value };
+
+/** A column of a series of slots. */
+export interface FilledColumn {
+  /** Position in the input. */
+  readonly column: number;
+  readonly rule: FillRule;
+  /** The value in slots without rows. */
+  readonly empty: Value;
+}
+
 /** An operator. */
 export type PlanNode =
   | {
@@ -87,13 +100,42 @@ export type PlanNode =
       readonly predicates: readonly string[];
     }
   /** Rows that the server computes itself. */
-  | { readonly kind: "source"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
+  | {
+      readonly kind: "source";
+      readonly name: string;
+      readonly columns: readonly ColumnHeader[];
+      readonly batches: () => Iterable<Batch>;
+      /** Of rows that are as many as a LIMIT right above wants: that many. */
+      readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
+    }
   | { readonly kind: "filter"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly predicate: TypedExpression }
   | {
       readonly kind: "project";
       readonly input: PlanNode;
       readonly columns: readonly ColumnHeader[];
       readonly expressions: readonly TypedExpression[];
+    }
+  /**
+   * Gives each row `copies` times, for the bucket that `time` lies in and those before it. Two columns follow those of the input: a time in
+   * the bucket, and with `ages` the whole milliseconds from its start to the row.
+   */
+  | {
+      readonly kind: "overlap";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly time: TypedExpression;
+      readonly buckets: FixedBuckets;
+      readonly copies: number;
+      readonly ages: boolean;
+    }
+  /** Gives each series of slots, `width` apart, without gaps. Columns: `keyCount` keys, which tell series apart, the slot, `items`. */
+  | {
+      readonly kind: "fill-slots";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly keyCount: number;
+      readonly width: bigint;
+      readonly items: readonly FilledColumn[];
     }
   | {
       readonly kind: "aggregate";
@@ -237,7 +279,10 @@ export function rebuilt(
       return { ...node, input: input(node.input), items: changeSort(node.items) };
     case "first-of-each":
       return { ...node, input: input(node.input), keys: changeAll(node.keys) };
+    case "overlap":
+      return { ...node, input: input(node.input), time: change(node.time) };
     case "limit":
+    case "fill-slots":
     case "newest-first":
       return { ...node, input: input(node.input) };
     case "join": {

@@ -86,12 +86,14 @@ function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: 
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
 }
 
-function callExpressions(call: AggregateCall): readonly TypedExpression[] {
+/** What a call reads. */
+export function callExpressions(call: AggregateCall): readonly TypedExpression[] {
   const own = [...call.args, ...call.orderBy.map((item) => item.expression)];
   return call.filter === undefined ? own : [...own, call.filter];
 }
 
-function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedExpression): GroupKey {
+/** A key over other columns. */
+export function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedExpression): GroupKey {
   switch (key.kind) {
     case "series":
       return key;
@@ -104,7 +106,8 @@ function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedEx
   }
 }
 
-function placeCall(call: AggregateCall, place: (expression: TypedExpression) => TypedExpression): AggregateCall {
+/** A call over other columns. */
+export function placeCall(call: AggregateCall, place: (expression: TypedExpression) => TypedExpression): AggregateCall {
   const orderBy = call.orderBy.map((item): SortItem => ({ ...item, expression: place(item.expression) }));
   return { ...call, args: call.args.map(place), orderBy, filter: call.filter === undefined ? undefined : place(call.filter) };
 }

@@ -65,8 +65,8 @@ function planDerived(node: PlanNode, { columns, conditions }: Wanted, planner: P
 
 type Leaf = Extract<Relation, { kind: "table" }>;
 
-function leafNode({ name, columns, batches }: Extract<Relation, { kind: "rows" }>): PlanNode {
-  return { kind: "source", name, columns, batches };
+function leafNode({ name, columns, batches, rowsFor }: Extract<Relation, { kind: "rows" }>): PlanNode {
+  return { kind: "source", name, columns, batches, rowsFor };
 }
 
 /** The scan of a table with the filter that storage leaves. */

@@ -18,6 +18,7 @@ import type { PlanNode } from "./node.ts";
 import { planAggregate } from "./plan-aggregate.ts";
 import { planError } from "./plan-error.ts";
 import { planRows } from "./plan-rows.ts";
+import { planRange } from "./range/plan-range.ts";
 import type { Planner } from "./planner.ts";
 import type { Scope } from "./scope.ts";
 import type { Limits, OutputItem } from "./select-body.ts";
@@ -35,6 +36,7 @@ export function planSelect(select: Select, planner: Planner): PlanNode {
   const expressions = [...items.map((item) => item.expression), ...select.orderBy.map((item) => item.expression)];
   const aggregated = select.groupBy.length > 0 || select.having !== undefined || expressions.some(containsAggregate);
   const body = { select, input: { ...input, binder }, items, limits, planner };
+  if (select.align !== undefined) return planRange(body, select.align);
   return aggregated ? planAggregate(body) : planRows(body);
 }
 

@@ -1,14 +1,15 @@
 /** Relations of FROM as a tree, before it is known which columns and rows of them are needed. */
-import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import type { ColumnHeader } from "../../column/batch.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TypedExpression } from "./expression.ts";
+import type { BuiltInTable } from "./virtual/computed-rows.ts";
 import type { JoinMode, PlanNode, PlanParameter } from "./node.ts";
 
 /** A relation. The columns of a join are those of its left side, then, unless it is a semi or anti join, those of its right side. */
 export type Relation =
   | { readonly kind: "table"; readonly table: Table; readonly columns: readonly ColumnHeader[] }
   /** Rows that the server computes. */
-  | { readonly kind: "rows"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
+  | ({ readonly kind: "rows"; readonly name: string } & BuiltInTable)
   /** A query that is planned already. */
   | { readonly kind: "derived"; readonly node: PlanNode }
   | {

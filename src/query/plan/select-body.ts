@@ -135,7 +135,15 @@ export function finishFirstOf(projected: PlanNode, output: OrderedOutput, limits
 /** Adds LIMIT and OFFSET. */
 export function limited(input: PlanNode, limits: Limits): PlanNode {
   if (limits.count === undefined && limits.offset === 0) return input;
-  return { kind: "limit", input, columns: input.columns, ...limits };
+  const wanted = limits.count === undefined ? undefined : limits.count + limits.offset;
+  return { kind: "limit", input: wanted === undefined ? input : longEnough(input, wanted), columns: input.columns, ...limits };
+}
+
+/** A projection of rows that are as many as are wanted, with that many. */
+function longEnough(node: PlanNode, wanted: number): PlanNode {
+  if (node.kind === "project") return { ...node, input: longEnough(node.input, wanted) };
+  const rowsFor = node.kind === "source" ? node.rowsFor : undefined;
+  return node.kind === "source" && rowsFor !== undefined ? { ...node, batches: () => rowsFor(wanted) } : node;
 }
 
 /** Leaves only the first `visible` columns. */

@@ -12,11 +12,12 @@ import { compare, unify } from "./coerce.ts";
 import { conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlanNode } from "./node.ts";
 import { OuterScope } from "./outer-scope.ts";
-import { notSupported, planError } from "./plan-error.ts";
+import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import type { Relation } from "./relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
+import { tableFunction } from "./virtual/table-functions.ts";
 
 /** What a query reads. */
 export interface Source {
@@ -62,7 +63,7 @@ export function sourceOf(from: TableReference | undefined, planner: Planner): So
     case "derived":
       return derivedSource(planner.plan(from.query, planner), from.alias);
     case "table-function":
-      throw notSupported(`table function ${from.name}`);
+      return functionSource(from, planner);
     case "join":
       return joinSource(from, planner);
     default:
@@ -90,9 +91,16 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   }
   const builtIn = builtInTable(name, catalog);
   if (builtIn === undefined) throw tableNotFound(name);
-  const { columns, batches } = builtIn;
-  const relation: Relation = { kind: "rows", name: name.table, columns, batches };
+  const { columns } = builtIn;
+  const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
   return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
+}
+
+/** The rows of a function such as `generate_series(1, 3)`. */
+function functionSource({ name, args, alias }: Extract<TableReference, { kind: "table-function" }>, planner: Planner): Source {
+  const rows = tableFunction(name, args, planner.environment);
+  const { columns } = rows;
+  return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
 }
 
 function scopeOf(columns: readonly ColumnHeader[], qualifier: string | undefined): Scope {

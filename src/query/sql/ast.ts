@@ -129,6 +129,14 @@ export type Expression =
       readonly filter: Expression | undefined;
       readonly span: Span;
     }
+  /** `operand RANGE duration [FILL …]`: its aggregates are over stretches of time of that length. */
+  | {
+      readonly kind: "range";
+      readonly operand: Expression;
+      readonly duration: Expression;
+      readonly fill: FillClause | undefined;
+      readonly span: Span;
+    }
   /** A query in the place of one value. */
   | { readonly kind: "sub-query"; readonly query: Query; readonly span: Span }
   | { readonly kind: "exists"; readonly query: Query; readonly span: Span }
@@ -142,6 +150,25 @@ export type Expression =
       readonly query: Query;
       readonly span: Span;
     };
+
+/** What takes the place of NULL in a series of slots: nothing, the value before, what lies on the line between neighbours, a constant. */
+export type FillClause =
+  | { readonly kind: "null" }
+  | { readonly kind: "prev" }
+  | { readonly kind: "linear" }
+  | { readonly kind: "constant"; readonly value: Expression };
+
+/** `ALIGN every [TO to] [BY (…)] [FILL …]`: slots of time, `every` apart, counted from `to`. */
+export interface AlignClause {
+  readonly every: Expression;
+  /** A bare column is a word: NOW, CALENDAR. */
+  readonly to: Expression | undefined;
+  /** Undefined: by primary key. */
+  readonly by: readonly Expression[] | undefined;
+  /** For the calls that say nothing else. */
+  readonly fill: FillClause | undefined;
+  readonly span: Span;
+}
 
 /** One item of a SELECT list. */
 export type SelectItem =
@@ -248,6 +275,8 @@ export interface Select extends QueryEnd {
   /** An integer literal is the ordinal of a select item; a bare column may be an alias. */
   readonly groupBy: readonly Expression[];
   readonly having: Expression | undefined;
+  /** Set: its aggregates are over stretches of time. */
+  readonly align?: AlignClause | undefined;
   readonly span: Span;
 }
 

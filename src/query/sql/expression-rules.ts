@@ -10,9 +10,9 @@ import { EOF, type IToken } from "chevrotain";
 import { SQL_DEPTH_MAX } from "../../base/limits.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, Query } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
-import { CallRules } from "./call-rules.ts";
 import { unquote } from "./lexer.ts";
 import { Power } from "./precedence.ts";
+import { RangeRules } from "./range-rules.ts";
 import { quote } from "./syntax-error.ts";
 import { Comma, DoubleColon, Infix, infixPowerOf, K, LeftParen, operatorOf, RightParen, StringText } from "./token.ts";
 
@@ -44,7 +44,7 @@ const SET_OPERATORS: ReadonlySet<unknown> = new Set([K.UNION, K.INTERSECT, K.EXC
 const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE]);
 
 /** Operators and predicates; the `expression` rule that the others call. */
-export abstract class ExpressionRules extends CallRules {
+export abstract class ExpressionRules extends RangeRules {
   /** How many expression rules are running inside each other. */
   private depth = 0;
   /** Height of the tree built so far by the running expression rule. */
@@ -76,6 +76,7 @@ export abstract class ExpressionRules extends CallRules {
             { ALT: () => this.SUBRULE(this.predicateTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.isTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.castTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.rangeTail, { ARGS: [left] }) },
           ],
         });
         this.grow(1);
@@ -110,6 +111,7 @@ export abstract class ExpressionRules extends CallRules {
     const next = this.LA(1);
     // `DEFAULT 1 NOT NULL`: NOT continues an expression only before a predicate.
     if (next.tokenType === NOT) return PREDICATES.has(this.LA(2).tokenType) ? Power.predicate : Power.none;
+    if (next.tokenType === K.RANGE) return this.rangeFollows() ? Power.cast : Power.none;
     return infixPowerOf(next.tokenTypeIdx);
   }
 

@@ -45,6 +45,8 @@ function shape(e: Expression): string {
         ...e.branches.map((b) => list(shape(b.when), shape(b.result))),
         e.otherwise && shape(e.otherwise),
       );
+    case "range":
+      return list("range", shape(e.operand), shape(e.duration), e.fill?.kind);
     case "sub-query":
     case "exists":
       return list(e.kind);

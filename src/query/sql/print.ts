@@ -5,7 +5,19 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { sqlName } from "../../column/data-type.ts";
-import type { Expression, JoinKind, ObjectName, OrderItem, Query, QueryEnd, RelationAlias, Select, TableReference } from "./ast.ts";
+import type {
+  AlignClause,
+  Expression,
+  FillClause,
+  JoinKind,
+  ObjectName,
+  OrderItem,
+  Query,
+  QueryEnd,
+  RelationAlias,
+  Select,
+  TableReference,
+} from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
 import { OPERATOR_POWER, Power } from "./precedence.ts";
 import { isReserved } from "./token.ts";
@@ -78,6 +90,8 @@ export function print(expression: Expression, style: PrintStyle): string {
       return printCase(expression, style);
     case "call":
       return printCall(expression, style);
+    case "range":
+      return printRange(expression, style);
     case "sub-query":
       return `(${printQuery(expression.query, style)})`;
     case "exists":
@@ -111,6 +125,8 @@ function powerOf(expression: Expression): number {
       return Power.predicate;
     case "quantified":
       return OPERATOR_POWER[expression.operator];
+    case "range":
+      return Power.cast;
     default:
       return Power.primary;
   }
@@ -192,6 +208,27 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
   return `${name}(${distinct}${args}${order})${filter}`;
 }
 
+function printRange(node: Node<"range">, style: PrintStyle): string {
+  const { kind } = node.duration;
+  const text = print(node.duration, style);
+  const duration = kind === "string" || kind === "number" || kind === "interval" ? text : `(${text})`;
+  return `${operand(node.operand, Power.cast, style)} ${style.word("range")} ${duration}${printFill(node.fill, style)}`;
+}
+
+function printFill(fill: FillClause | undefined, style: PrintStyle): string {
+  if (fill === undefined) return "";
+  const { word } = style;
+  return ` ${word("fill")} ${fill.kind === "constant" ? operand(fill.value, Power.sign, style) : word(fill.kind)}`;
+}
+
+function printAlign({ every, to, by, fill }: AlignClause, style: PrintStyle): string {
+  const { word } = style;
+  const parts = [`${word("align")} ${print(every, style)}`];
+  if (to !== undefined) parts.push(`${word("to")} ${print(to, style)}`);
+  if (by !== undefined) parts.push(`${word("by")} (${by.map((each) => print(each, style)).join(", ")})`);
+  return parts.join(" ") + printFill(fill, style);
+}
+
 /** `order by a, b desc nulls last`. */
 function printOrderBy(items: readonly OrderItem[], style: PrintStyle): string {
   const { word } = style;
@@ -254,11 +291,12 @@ function printSelect(select: Select, style: PrintStyle): string {
     return print(item.expression, style) + (item.alias === undefined ? "" : ` ${word("as")} ${printPart(item.alias)}`);
   });
   parts.push(items.join(", "));
-  const { from, where, groupBy, having } = select;
+  const { from, where, groupBy, having, align } = select;
   if (from !== undefined) parts.push(`${word("from")} ${printReference(from, style)}`);
   if (where !== undefined) parts.push(`${word("where")} ${print(where, style)}`);
   if (groupBy.length > 0) parts.push(`${word("group by")} ${list(groupBy)}`);
   if (having !== undefined) parts.push(`${word("having")} ${print(having, style)}`);
+  if (align !== undefined) parts.push(printAlign(align, style));
   return parts.join(" ") + printEnd(select, style);
 }
 

@@ -7,6 +7,7 @@
  *   part   ::= SELECT … | VALUES … | (query)
  */
 import type {
+  AlignClause,
   CommonTable,
   Expression,
   OrderItem,
@@ -153,6 +154,7 @@ export abstract class QueryRules extends FromRules {
     let groupBy: readonly Expression[] = [];
     let having: Expression | undefined;
     let distinctOn: readonly Expression[] = [];
+    let align: AlignClause | undefined;
     this.OPTION(() => {
       distinct =
         this.choose<"distinct" | "all">({
@@ -193,7 +195,10 @@ export abstract class QueryRules extends FromRules {
       this.CONSUME(K.HAVING);
       having = this.SUBRULE2(this.expression);
     });
-    return { kind: "select", distinct, distinctOn, items, from, where, groupBy, having, ...NO_END, span: spanOf(start) };
+    this.OPTION8(() => {
+      align = this.SUBRULE(this.alignClause);
+    });
+    return { kind: "select", distinct, distinctOn, items, from, where, groupBy, having, align, ...NO_END, span: spanOf(start) };
   });
 
   private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {

@@ -11,9 +11,17 @@ import { civilFromDays, floorDivide } from "./civil.ts";
 import { addInterval } from "./interval.ts";
 import { NANOS_PER_UNIT, rescale } from "./time-units.ts";
 
+/** Buckets of one width. */
+export interface FixedBuckets {
+  readonly kind: "fixed";
+  readonly unit: TimeUnit;
+  readonly width: bigint;
+  readonly origin: bigint;
+}
+
 /** Buckets over times of one unit. `width` and `origin` are in that unit. */
 export type TimeBuckets =
-  | { readonly kind: "fixed"; readonly unit: TimeUnit; readonly width: bigint; readonly origin: bigint }
+  | FixedBuckets
   | { readonly kind: "months"; readonly unit: TimeUnit; readonly months: number; readonly origin: bigint };
 
 const PRECISION_NANOS: Readonly<Record<string, bigint>> = {

@@ -31,7 +31,7 @@ export function parseTimeZone(text: string): string | undefined {
 }
 
 /** Seconds that a zone is ahead of UTC at a moment. @param zone a canonical name from `parseTimeZone` */
-function offsetSecondsAt(zone: string, utcSeconds: number): number {
+export function offsetSecondsAt(zone: string, utcSeconds: number): number {
   if (zone === "UTC") return 0;
   const fixed = FIXED.exec(zone);
   if (fixed !== null) return (fixed[1] === "-" ? -60 : 60) * (Number(fixed[2]) * 60 + Number(fixed[3]));

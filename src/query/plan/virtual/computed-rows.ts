@@ -7,6 +7,8 @@ import { vectorOf } from "../../../column/vector-builder.ts";
 export interface BuiltInTable {
   readonly columns: readonly ColumnHeader[];
   readonly batches: () => Iterable<Batch>;
+  /** Of a table that is as long as a LIMIT right above it wants: that many rows. */
+  readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
 }
 
 /** One batch of rows. */

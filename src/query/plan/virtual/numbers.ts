@@ -1,11 +1,26 @@
-/** `public.numbers`: one column `number`, 0..99. */
+/** `public.numbers`: one column `number`, 0..99; with a LIMIT right above it, as many as that asks for. */
+import type { Batch } from "../../../column/batch.ts";
 import { UINT32 } from "../../../column/data-type.ts";
 import type { BuiltInTable } from "./computed-rows.ts";
+
+/** Rows without a LIMIT. */
+const ROWS = 100;
+/** Most rows with one. Reason: the column is UInt32. */
+const ROWS_MAX = 2 ** 32;
+/** Rows of a batch. */
+const BATCH_ROWS = 8192;
 
 /** The table. */
 export const NUMBERS: BuiltInTable = {
   columns: [{ name: "number", type: UINT32 }],
-  batches: () => [
-    { rowCount: 100, vectors: [{ kind: "number", values: Uint32Array.from({ length: 100 }, (_, i) => i), validity: undefined }] },
-  ],
+  batches: () => below(ROWS),
+  rowsFor: (rowCount) => below(Math.min(rowCount, ROWS_MAX)),
 };
+
+function* below(count: number): Iterable<Batch> {
+  for (let from = 0; from < count; from += BATCH_ROWS) {
+    const rowCount = Math.min(BATCH_ROWS, count - from);
+    const values = Uint32Array.from({ length: rowCount }, (_, i) => from + i);
+    yield { rowCount, vectors: [{ kind: "number", values, validity: undefined }] };
+  }
+}

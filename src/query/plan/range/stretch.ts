@@ -1,0 +1,104 @@
+/**
+ * Lengths and origins of stretches of time, as milliseconds: what RANGE, ALIGN and TO say (contract query.md 2.4).
+ *
+ *   length   '1h30m', '1 day', INTERVAL '1 hour', (INTERVAL '1 day' + INTERVAL '1 hour')
+ *   origin   NOW, CALENDAR, '2024-01-01 00:00:00', (now() - INTERVAL '1 day')
+ */
+import { displayName, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
+import type { Environment } from "../../function/environment.ts";
+import { floorDivide } from "../../function/time/civil.ts";
+import { formatInterval } from "../../function/time/format-time.ts";
+import { parseTimestamp } from "../../function/time/parse-time.ts";
+import { offsetSecondsAt } from "../../function/time/time-zone.ts";
+import { isInterval, NANOS_PER_DAY } from "../../function/value.ts";
+import type { Expression, IntervalValue } from "../../sql/ast.ts";
+import { parseInterval } from "../../sql/interval.ts";
+import { printExpression } from "../../sql/print.ts";
+import { bindConstant } from "../bind.ts";
+import { castTo } from "../coerce.ts";
+import { planError } from "../plan-error.ts";
+import { rangeError } from "./range-error.ts";
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** Longest stretch, milliseconds. Reason: ages of rows within one are exact doubles. Error: PlanQuery. */
+const STRETCH_MS_MAX = 2n ** 52n;
+
+/** Units of a Prometheus duration, milliseconds, longest first: each may stand once, in this order. */
+const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+const DURATION_MS = [31_536_000_000n, 604_800_000n, 86_400_000n, 3_600_000n, 60_000n, 1000n, 1n] as const;
+
+/** The length that RANGE or ALIGN asks for, milliseconds, at least 1. @throws DbError InvalidSyntax, PlanQuery */
+export function stretchMillis(expression: Expression, environment: Environment): bigint {
+  const millis = expression.kind === "string" ? durationMillis(expression.value) : intervalOf(expression, environment);
+  if (millis > STRETCH_MS_MAX)
+    throw planError(`${printExpression(expression)} is too long; stretches of time have at most 2^52 milliseconds`);
+  return millis;
+}
+
+function durationMillis(text: string): bigint {
+  const match = text === "" ? null : DURATION.exec(text);
+  const interval = match === null && /[a-z]/i.test(text) ? parseInterval(text) : undefined;
+  if (match === null && interval === undefined) throw rangeError(`not a valid duration string: ${text.slice(0, 80)}`);
+  const millis =
+    match === null
+      ? millisOf(interval ?? { months: 0, days: 0, nanos: 0n }, text)
+      : DURATION_MS.reduce((sum, unit, i) => sum + unit * BigInt(match[i + 1] ?? 0), 0n);
+  if (millis <= 0n) throw planError("duration must be greater than 0");
+  return millis;
+}
+
+function intervalOf(expression: Expression, environment: Environment): bigint {
+  const { value } = bindConstant(expression, environment);
+  const millis = isInterval(value) ? millisOf(value, formatInterval(value)) : 0n;
+  if (millis <= 0n) throw planError(`Illegal argument \`${printExpression(expression)}\` in range select query`);
+  return millis;
+}
+
+function millisOf({ months, days, nanos }: IntervalValue, text: string): bigint {
+  if (months !== 0) throw planError(`Year or month interval is not allowed in range query: ${text}`);
+  return (BigInt(days) * NANOS_PER_DAY + nanos) / NANOS_PER_MILLI;
+}
+
+/** Where slots count from, milliseconds since the epoch. @throws DbError PlanQuery */
+export function originMillis(to: Expression | undefined, environment: Environment): bigint {
+  if (to === undefined) return calendarMillis(environment);
+  const word = wordOf(to);
+  if (word === undefined) return momentMillis(to, environment);
+  switch (word.trim().toUpperCase()) {
+    case "":
+    case "CALENDAR":
+      return calendarMillis(environment);
+    case "NOW":
+      return floorDivide(environment.now, NANOS_PER_MILLI);
+  }
+  const nanos = parseTimestamp(word, environment.timeZone);
+  if (nanos !== undefined) return floorDivide(nanos, NANOS_PER_MILLI);
+  throw planError(
+    `Illegal \`align to\` argument \`${word.slice(0, 80)}\` in range select query, can't be parse as NOW/CALENDAR/Timestamp, ` +
+      "error: it is no timestamp such as '2024-01-01 00:00:00'",
+  );
+}
+
+/** A string, or a bare word, which stands for itself. */
+function wordOf(to: Expression): string | undefined {
+  if (to.kind === "string") return to.value;
+  return to.kind === "column" && to.name.length === 1 ? to.name[0] : undefined;
+}
+
+/** The session's distance from UTC, which is what clients of the interface expect of CALENDAR. */
+function calendarMillis({ timeZone }: Environment): bigint {
+  return BigInt(offsetSecondsAt(timeZone, 0)) * 1000n;
+}
+
+function momentMillis(to: Expression, environment: Environment): bigint {
+  const bound = bindConstant(to, environment);
+  if (bound.type.kind === "timestamp" || bound.type.kind === "date") {
+    const moment = castTo(bound, TIMESTAMP_NANOSECOND, environment);
+    if (moment.kind === "literal" && typeof moment.value === "bigint") return floorDivide(moment.value, NANOS_PER_MILLI);
+  }
+  throw planError(
+    `Illegal \`align to\` argument \`${printExpression(to)}\` in range select query, can't be parse as NOW/CALENDAR/Timestamp, ` +
+      `error: it is of type ${displayName(bound.type)}`,
+  );
+}
