@@ -2,13 +2,13 @@
  * Binding above a GROUP BY. There an expression is made of group keys, aggregates and constants: a sub-expression equal to a key
  * becomes that key's column, an aggregate call becomes a column of its own, any other column is an error.
  */
-import { type DataType, displayName } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, displayName } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../sql/ast.ts";
-import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
+import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { castTo } from "./coerce.ts";
-import { expressionKey, type TypedExpression } from "./expression.ts";
+import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
 import type { AggregateCall, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 
@@ -27,14 +27,14 @@ export function aggregateScope(input: Binder, keys: readonly TypedExpression[], 
   const keyColumn = (index: number, type: DataType): TypedExpression => ({ kind: "column", type, index, name: `key ${index}` });
 
   const intercept = (expression: Expression): TypedExpression | undefined => {
-    if (expression.kind === "call" && aggregateNamed(expression.name) !== undefined) {
+    if (isAggregateCall(expression)) {
       const call = bindAggregate(expression, input);
       const key = callKey(call);
       const position = seen.get(key) ?? calls.push(call) - 1;
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
-    if (containsAggregate(expression) || containsSubQuery(expression)) return undefined;
+    if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));
     if (position !== undefined) return keyColumn(position, bound.type);
@@ -60,11 +60,13 @@ function callKey(call: AggregateCall): string {
   return parts.join(";");
 }
 
-function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
+/** An aggregate call, or the aggregate of a window call. @throws DbError PlanQuery */
+export function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
   const found = aggregateNamed(expression.name);
   if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
   for (const argument of expression.args)
-    if (containsAggregate(argument)) throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
+    if (expression.over === undefined && containsAggregate(argument))
+      throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
   if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
   const given = expression.star ? [] : expression.args.map((argument) => bind(argument, input));
   const type = expression.star
@@ -82,7 +84,11 @@ function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input:
     cast.every((argument) => argument.kind === "literal" && argument.value !== undefined)
       ? []
       : cast;
-  const filter = expression.filter === undefined ? undefined : bindCondition(expression.filter, "FILTER", input);
+  const [first] = cast;
+  const filter = conjunction([
+    ...(expression.filter === undefined ? [] : [bindCondition(expression.filter, "FILTER", input)]),
+    ...(expression.nulls === "ignore" && first !== undefined ? [isPresent(first)] : []),
+  ]);
   return {
     function: found,
     type,
@@ -91,6 +97,10 @@ function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input:
     orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)),
     filter,
   };
+}
+
+function isPresent(operand: TypedExpression): TypedExpression {
+  return { kind: "is", type: BOOLEAN, operand, test: "null", negated: true };
 }
 
 /** ORDER BY items with their NULL order resolved: last when ascending, first when descending. */

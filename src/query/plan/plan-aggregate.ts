@@ -2,8 +2,9 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
-import { type Binder, bind, bindCondition } from "./bind.ts";
+import { bind } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
+import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf } from "./group-keys.ts";
 import { prunedInput } from "./input-plan.ts";
@@ -12,6 +13,7 @@ import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import {
+  bindOutputCondition,
   dropHelpers,
   finish,
   finishFirstOf,
@@ -36,28 +38,22 @@ export function planAggregate(body: SelectBody): PlanNode {
   });
   const subQueries = new SubQueries(input.source.scope, planner);
   const above = aggregateScope(below, keys, subQueries);
-  const output = orderedOutput(body, above.binder);
-  const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
+  const windows = new Windows(above.binder, select.windows ?? []);
+  const output = orderedOutput(body, windows.binder);
+  const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);
+  const qualify = bindQualify(body, windows);
   const grouped = aggregation(body, keys, above.calls);
   const { node, place } = subQueries.calls.length === 0 ? UNCHANGED(grouped) : applied(grouped, (index) => index, subQueries.calls);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
-  const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions.map(placed) };
+  const windowed = qualified(windows.over(filtered, placed), qualify);
+  const expressions = output.expressions.map(windowed.place);
+  const projected: PlanNode = { kind: "project", input: windowed.node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  return newestFirst(body, output, grouped, having, projected) ?? finish(projected, output.order, limits, body.items.length);
-}
-
-/** HAVING may name aliases of the select list. */
-function bindHaving(body: SelectBody, binder: Binder): TypedExpression {
-  const { select } = body;
-  if (select.having === undefined) throw planError("HAVING is missing");
-  const intercept: NonNullable<Binder["intercept"]> = (expression) => {
-    const resolved = resolveAlias(expression, body, false);
-    return resolved === expression ? binder.intercept?.(expression) : bind(resolved, binder);
-  };
-  return bindCondition(select.having, "HAVING", { ...binder, intercept });
+  const newest = windows.isEmpty ? newestFirst(body, output, grouped, having, projected) : undefined;
+  return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
 const UNCHANGED = (node: PlanNode): ReturnType<typeof applied> => ({ node, place: (index) => index });

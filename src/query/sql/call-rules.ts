@@ -7,19 +7,19 @@
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
  */
 import type { IToken } from "chevrotain";
-import type { Expression, OrderItem } from "./ast.ts";
+import type { Expression, OrderItem, WindowClause } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
-import { OperandRules } from "./operand-rules.ts";
 import { Power } from "./precedence.ts";
 import { Comma, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
+import { WindowRules } from "./window-rules.ts";
 
 function plainCall(name: string, args: readonly Expression[], token: IToken): Expression {
   return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: spanOf(token) };
 }
 
 /** Calls and ORDER BY. */
-export abstract class CallRules extends OperandRules {
+export abstract class CallRules extends WindowRules {
   /** `f(DISTINCT a, b ORDER BY c) FILTER (WHERE d)`, `count(*)`. */
   protected readonly callTail: Rule<[first?: IToken], Expression> = this.rule("callTail", (first) => {
     const args: Expression[] = [];
@@ -28,6 +28,8 @@ export abstract class CallRules extends OperandRules {
     let distinct = false;
     let orderBy: readonly OrderItem[] = [];
     let filter: Expression | undefined;
+    let nulls: "ignore" | "respect" | undefined;
+    let over: WindowClause | undefined;
     this.CONSUME(LeftParen);
     this.OPTION(() =>
       this.OR2([
@@ -65,10 +67,30 @@ export abstract class CallRules extends OperandRules {
       filter = this.SUBRULE2(this.expression);
       this.CONSUME2(RightParen);
     });
+    this.OPTION6({
+      GATE: () => this.LA(2).tokenType === K.NULLS,
+      DEF: () => {
+        nulls = this.SUBRULE(this.nullTreatment);
+      },
+    });
+    this.OPTION7(() => {
+      over = this.SUBRULE(this.overClause);
+    });
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
-      return { kind: "call", name, args, star, distinct, orderBy, filter, span: spanOf(start) };
+      return {
+        kind: "call",
+        name,
+        args,
+        star,
+        distinct,
+        orderBy,
+        filter,
+        ...(nulls && { nulls }),
+        ...(over && { over }),
+        span: spanOf(start),
+      };
     });
   });
 
