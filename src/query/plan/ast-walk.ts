@@ -52,9 +52,14 @@ export function isAggregateCall(expression: Expression): expression is Extract<E
   return expression.kind === "call" && expression.over === undefined && aggregateNamed(expression.name) !== undefined;
 }
 
-/** Whether an aggregate is called anywhere in an expression. */
+/** Whether an expression is `grouping(…)`, which says by which keys of grouping sets a row is grouped. */
+export function isGroupingCall(expression: Expression): expression is Extract<Expression, { kind: "call" }> {
+  return expression.kind === "call" && expression.over === undefined && expression.name === "grouping";
+}
+
+/** Whether an aggregate, or `grouping`, is called anywhere in an expression. */
 export function containsAggregate(expression: Expression): boolean {
-  return contains(expression, isAggregateCall);
+  return contains(expression, (node) => isAggregateCall(node) || isGroupingCall(node));
 }
 
 /** Whether an expression holds a window call. */

@@ -5,12 +5,16 @@
 import { BOOLEAN, type DataType, displayName } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../sql/ast.ts";
-import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall } from "./ast-walk.ts";
+import { printExpression } from "../sql/print.ts";
+import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, isGroupingCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { castTo } from "./coerce.ts";
 import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
+import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
 import type { AggregateCall, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
+
+type CallExpression = Extract<Expression, { kind: "call" }>;
 
 /** Collects the aggregates of a query while its expressions are bound. */
 export interface AggregateScope {
@@ -19,14 +23,27 @@ export interface AggregateScope {
   readonly calls: readonly AggregateCall[];
 }
 
-/** A binder for expressions above GROUP BY `keys`, which are expressions over the scope of `input`. */
-export function aggregateScope(input: Binder, keys: readonly TypedExpression[], subQueries: Binder["subQueries"]): AggregateScope {
+/** A binder for expressions above GROUP BY, whose keys are expressions over the scope of `input`. */
+export function aggregateScope(input: Binder, groupKeys: GroupKeys, subQueries: Binder["subQueries"]): AggregateScope {
+  const keys = groupKeys.sets === undefined ? groupKeys.keys : [...groupKeys.keys, SET_NUMBER];
   const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
   const calls: AggregateCall[] = [];
   const seen = new Map<string, number>();
   const keyColumn = (index: number, type: DataType): TypedExpression => ({ kind: "column", type, index, name: `key ${index}` });
 
+  const grouping = (expression: CallExpression): TypedExpression => {
+    const args = expression.args.map((argument) => {
+      const position = positions.get(expressionKey(bind(argument, input)));
+      if (position === undefined) throw planError(`grouping() takes expressions of GROUP BY; ${printExpression(argument)} is none`);
+      return position;
+    });
+    if (args.length === 0 || args.length > GROUPING_ARGUMENTS_MAX)
+      throw planError(`grouping() takes 1 to ${GROUPING_ARGUMENTS_MAX} expressions of GROUP BY; got ${args.length}`);
+    return groupingValue(args, groupKeys, groupKeys.sets && keyColumn(groupKeys.keys.length, SET_NUMBER.type));
+  };
+
   const intercept = (expression: Expression): TypedExpression | undefined => {
+    if (isGroupingCall(expression)) return grouping(expression);
     if (isAggregateCall(expression)) {
       const call = bindAggregate(expression, input);
       const key = callKey(call);
@@ -45,6 +62,9 @@ export function aggregateScope(input: Binder, keys: readonly TypedExpression[], 
   return { binder: { scope: [], environment: input.environment, intercept, outer: input.outer, subQueries }, calls };
 }
 
+/** Most arguments of grouping(), whose bits a 32-bit integer holds. */
+const GROUPING_ARGUMENTS_MAX = 31;
+
 /** The error of a column that is neither grouped by nor aggregated. */
 function notGrouped(name: string): Error {
   return planError(
@@ -61,7 +81,7 @@ function callKey(call: AggregateCall): string {
 }
 
 /** An aggregate call, or the aggregate of a window call. @throws DbError PlanQuery */
-export function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
+export function bindAggregate(expression: CallExpression, input: Binder): AggregateCall {
   const found = aggregateNamed(expression.name);
   if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
   for (const argument of expression.args)

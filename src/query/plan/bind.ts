@@ -10,7 +10,7 @@ import { functionNamed, functionNames, nearestName, operatorFunction } from "../
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
-import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
+import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, distinctFrom, unify } from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -139,6 +139,8 @@ const OPERATOR_FUNCTIONS: Readonly<Record<string, string>> = {
   "!~": "regex_not_match_op",
   "!~*": "regex_not_imatch_op",
   "@@": "matches_term",
+  "similar to": "similar_op",
+  "not similar to": "not_similar_op",
 };
 
 function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
@@ -175,6 +177,9 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
       return arithmeticOf(operator, left, right, environment);
     case "||":
       return concatenation(left, right, environment);
+    case "is distinct from":
+    case "is not distinct from":
+      return distinctFrom(operator === "is not distinct from", left, right, environment);
     default:
       return required(operatorFunction(OPERATOR_FUNCTIONS[operator] ?? operator), operator, [left, right], binder);
   }

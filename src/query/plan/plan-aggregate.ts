@@ -7,9 +7,10 @@ import { aggregateScope } from "./bind-aggregates.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf } from "./group-keys.ts";
+import { aggregationBySets, distinctKeys } from "./grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { applied, SubQueries } from "./sub-queries.ts";
-import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
+import { type AggregateCall, changedAggregate, type GroupKey, type PlanNode } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import {
@@ -31,18 +32,20 @@ import { figuresFor } from "./rules/page-figures.ts";
 export function planAggregate(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
   const below = input.binder;
-  const keys = select.groupBy.map((item) => {
+  const written = select.groupBy.map((item) => {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     return bind(expression, below);
   });
+  const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
-  const above = aggregateScope(below, keys, subQueries);
+  const above = aggregateScope(below, groupKeys, subQueries);
   const windows = new Windows(above.binder, select.windows ?? []);
   const output = orderedOutput(body, windows.binder);
   const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);
   const qualify = bindQualify(body, windows);
-  const grouped = aggregation(body, keys, above.calls);
+  const { keys, sets } = groupKeys;
+  const grouped = sets === undefined ? aggregation(body, keys, above.calls) : setAggregation(body, keys, sets, above.calls);
   const { node, place } = subQueries.calls.length === 0 ? UNCHANGED(grouped) : applied(grouped, (index) => index, subQueries.calls);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
@@ -52,7 +55,7 @@ export function planAggregate(body: SelectBody): PlanNode {
   const projected: PlanNode = { kind: "project", input: windowed.node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  const newest = windows.isEmpty ? newestFirst(body, output, grouped, having, projected) : undefined;
+  const newest = windows.isEmpty && grouped.kind === "aggregate" ? newestFirst(body, output, grouped, having, projected) : undefined;
   return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
@@ -72,12 +75,23 @@ function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: 
   const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
   const { node, place } = prunedInput(input, needed, extra);
   const placedKeys = planned.map((key) => placeKey(key, place));
-  const aggregates = calls.map((call) => placeCall(call, place));
+  const aggregates = calls.map((call) => changedAggregate(call, place));
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
+}
+
+function setAggregation(
+  { input }: SelectBody,
+  keys: readonly TypedExpression[],
+  sets: readonly (readonly number[])[],
+  calls: readonly AggregateCall[],
+): PlanNode {
+  const { node, place } = prunedInput(input, [...keys, ...calls.flatMap(callExpressions)], {});
+  const aggregates = calls.map((call) => changedAggregate(call, place));
+  return aggregationBySets(node, keys.map(place), sets, aggregates);
 }
 
 function callExpressions(call: AggregateCall): readonly TypedExpression[] {
@@ -96,11 +110,6 @@ function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedEx
       return { ...key, column: time.kind === "column" ? time.index : -1 };
     }
   }
-}
-
-function placeCall(call: AggregateCall, place: (expression: TypedExpression) => TypedExpression): AggregateCall {
-  const orderBy = call.orderBy.map((item): SortItem => ({ ...item, expression: place(item.expression) }));
-  return { ...call, args: call.args.map(place), orderBy, filter: call.filter === undefined ? undefined : place(call.filter) };
 }
 
 function newestFirst(

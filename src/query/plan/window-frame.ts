@@ -21,7 +21,7 @@ const UP_TO_PEERS: WindowFrame = { unit: "range", start: { kind: "unbounded" }, 
  */
 export function frameOf(clause: FrameClause | undefined, orderBy: readonly SortItem[], binder: Binder): WindowFrame {
   if (clause === undefined) return orderBy.length === 0 ? ALL_ROWS : UP_TO_PEERS;
-  if (placeOf(clause.start) > placeOf(clause.end)) throw planError("a window frame must not end before it begins");
+  if (placeOf(clause.start, -2) > placeOf(clause.end, 2)) throw planError("a window frame must not end before it begins");
   if (clause.unit === "groups" && orderBy.length === 0) throw planError("GROUPS needs an ORDER BY in the window");
   const bound = (edge: FrameEdge): FrameBound => {
     if (edge.kind !== "offset") return edge;
@@ -34,10 +34,10 @@ export function frameOf(clause: FrameClause | undefined, orderBy: readonly SortI
   return { unit: clause.unit, start: bound(clause.start), end: bound(clause.end) };
 }
 
-/** Where an edge lies, whatever its distance: before the current row, at it, or behind it. UNBOUNDED fits anywhere. */
-function placeOf(edge: FrameEdge): number {
+/** Where an edge lies, whatever its distance: before the current row (negative), at it, or behind it. */
+function placeOf(edge: FrameEdge, unbounded: number): number {
   if (edge.kind === "offset") return edge.direction === "preceding" ? -1 : 1;
-  return 0;
+  return edge.kind === "unbounded" ? unbounded : 0;
 }
 
 type Literal = Extract<TypedExpression, { kind: "literal" }>;
