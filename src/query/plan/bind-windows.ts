@@ -11,6 +11,7 @@ import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.t
 import { functionNames, nearestName } from "../function/registry.ts";
 import { isNumeric } from "../function/signature.ts";
 import { WINDOW_FUNCTION_NAMES, type WindowFunctionName, windowFunctionNamed } from "../function/window-functions.ts";
+import { textOf } from "../function/value.ts";
 import type { Expression, NamedWindow, WindowClause } from "../sql/ast.ts";
 import { bindAggregate, sortItems } from "./bind-aggregates.ts";
 import { type Binder, bind } from "./bind.ts";
@@ -269,7 +270,7 @@ function bucketsOf(argument: TypedExpression | undefined): number {
   const isConstant = argument?.kind === "literal";
   if (isConstant && argument.value !== undefined && argument.type.kind === "int" && Number(argument.value) > 0)
     return Number(argument.value);
-  const found = !isConstant ? "an expression that is no constant" : argument.value === undefined ? "NULL" : String(argument.value);
+  const found = !isConstant ? "an expression that is no constant" : argument.value === undefined ? "NULL" : textOf(argument.value);
   throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: NTILE requires a positive integer, but finds ${found}`);
 }
 

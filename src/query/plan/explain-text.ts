@@ -79,12 +79,12 @@ function physicalLine(node: PlanNode): string {
       return `LateralJoinExec: ${node.join}${node.condition === undefined ? "" : `, filter=${expressionText(node.condition)}`}`;
     case "apply":
       return `SubQueryExec: [${node.calls.map(subQueryText).join(", ")}]`;
-    case "window": {
-      const keys = [...node.partitionBy, ...node.orderBy].map(itemText).join(", ");
-      return `WindowExec: partitions=${node.partitionBy.length === 0 ? "one" : `first ${node.partitionBy.length}`} of sort=[${keys}], calls=[${node.calls.map(windowText).join(", ")}]`;
+    case "window":
+      return windowLine(node);
+    case "grouping-sets": {
+      const sets = node.sets.map((set) => `(${set.join(" ")})`);
+      return `GroupingSetsExec: keys=[${node.keys.map(expressionText).join(", ")}], sets=[${sets.join(", ")}]`;
     }
-    case "grouping-sets":
-      return `GroupingSetsExec: keys=[${node.keys.map(expressionText).join(", ")}], sets=[${node.sets.map((set) => `(${set.join(" ")})`).join(", ")}]`;
     case "if-empty":
       return "IfEmptyExec";
     case "first-of-each":
@@ -178,12 +178,17 @@ function callText(call: AggregateCall): string {
   return `${call.function.name}(${call.distinct ? "DISTINCT " : ""}${args})${order}${filter}`;
 }
 
+function windowLine({ partitionBy, orderBy, calls }: Extract<PlanNode, { kind: "window" }>): string {
+  const [partition, order] = [partitionBy, orderBy].map((items) => items.map(itemText).join(", "));
+  return `WindowExec: partition=[${partition}], order=[${order}], calls=[${calls.map(windowText).join(", ")}]`;
+}
+
 function windowText(call: WindowCall): string {
   switch (call.kind) {
     case "rank":
       return `${call.name}(${call.name === "ntile" ? call.buckets : ""})`;
     case "shift":
-      return `${call.steps < 0 ? "lead" : "lag"}(${expressionText(call.value)}, ${Math.abs(call.steps)}, ${expressionText(call.otherwise)})`;
+      return `lag(${expressionText(call.value)}, ${call.steps}, ${expressionText(call.otherwise)})`;
     case "pick":
       return `nth_value(${expressionText(call.value)}, ${call.nth}) ${frameText(call.frame)}`;
     case "aggregate":

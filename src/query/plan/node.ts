@@ -281,9 +281,17 @@ export function withTimeRange(node: PlanNode, timeRange: TimeRange): PlanNode {
 
 type Change = (expression: TypedExpression) => TypedExpression;
 
+function changedSort(items: readonly SortItem[], change: Change): readonly SortItem[] {
+  return items.map((item) => ({ ...item, expression: change(item.expression) }));
+}
+
+function changedResult(result: SubQueryResult, change: Change): SubQueryResult {
+  return "operand" in result ? { ...result, operand: change(result.operand) } : result;
+}
+
 /** The same aggregate with each of its expressions changed. */
 export function changedAggregate(call: AggregateCall, change: Change): AggregateCall {
-  const orderBy = call.orderBy.map((item) => ({ ...item, expression: change(item.expression) }));
+  const orderBy = changedSort(call.orderBy, change);
   return { ...call, args: call.args.map(change), orderBy, filter: call.filter === undefined ? undefined : change(call.filter) };
 }
 
@@ -318,8 +326,6 @@ export function rebuilt(
   change: (expression: TypedExpression) => TypedExpression,
 ): PlanNode {
   const changeAll = (expressions: readonly TypedExpression[]): readonly TypedExpression[] => expressions.map(change);
-  const changeSort = (items: readonly SortItem[]): readonly SortItem[] =>
-    items.map((item) => ({ ...item, expression: change(item.expression) }));
   const optional = (expression: TypedExpression | undefined): TypedExpression | undefined =>
     expression === undefined ? undefined : change(expression);
   const parameters = (given: readonly PlanParameter[]): readonly PlanParameter[] =>
@@ -340,15 +346,15 @@ export function rebuilt(
         aggregates: node.aggregates.map((call) => changedAggregate(call, change)),
       };
     case "sort":
-      return { ...node, input: input(node.input), items: changeSort(node.items) };
+      return { ...node, input: input(node.input), items: changedSort(node.items, change) };
     case "first-of-each":
       return { ...node, input: input(node.input), keys: changeAll(node.keys) };
     case "window":
       return {
         ...node,
         input: input(node.input),
-        partitionBy: changeSort(node.partitionBy),
-        orderBy: changeSort(node.orderBy),
+        partitionBy: changedSort(node.partitionBy, change),
+        orderBy: changedSort(node.orderBy, change),
         calls: node.calls.map((call) => changedWindowCall(call, change)),
       };
     case "grouping-sets":
@@ -372,9 +378,7 @@ export function rebuilt(
       };
     case "apply": {
       const calls = node.calls.map((call): SubQueryCall => {
-        const { result } = call;
-        const changed = "operand" in result ? { ...result, operand: change(result.operand) } : result;
-        return { ...call, plan: input(call.plan), parameters: parameters(call.parameters), result: changed };
+        return { ...call, plan: input(call.plan), parameters: parameters(call.parameters), result: changedResult(call.result, change) };
       });
       return { ...node, input: input(node.input), calls };
     }

@@ -1,6 +1,6 @@
 /** Frames of window calls: defaults, checks, and how far RANGE reaches. */
 import { DATE, displayName, INT64, INTERVAL } from "../../column/data-type.ts";
-import { isInterval } from "../function/value.ts";
+import { isInterval, textOf } from "../function/value.ts";
 import type { FrameClause, FrameEdge } from "../sql/ast.ts";
 import { type Binder, bind } from "./bind.ts";
 import { arithmeticOf, castTo, unify } from "./coerce.ts";
@@ -51,7 +51,7 @@ function constant(edge: Extract<FrameEdge, { kind: "offset" }>, { environment }:
 
 function stepsOf({ type, value }: Literal, unit: FrameClause["unit"]): number {
   if (type.kind !== "int") throw planError(`a distance of ${unit.toUpperCase()} must be a whole number, not ${displayName(type)}`);
-  if (Number(value) < 0) throw planError(`a distance of a window frame must not be negative; got ${value}`);
+  if (Number(value) < 0) throw planError(`a distance of a window frame must not be negative; got ${textOf(value)}`);
   return Math.min(Number(value), STEPS_MAX);
 }
 

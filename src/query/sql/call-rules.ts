@@ -7,7 +7,7 @@
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
  */
 import type { IToken } from "chevrotain";
-import type { Expression, OrderItem, WindowClause } from "./ast.ts";
+import type { Expression, OrderItem } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
 import { Power } from "./precedence.ts";
@@ -28,8 +28,6 @@ export abstract class CallRules extends WindowRules {
     let distinct = false;
     let orderBy: readonly OrderItem[] = [];
     let filter: Expression | undefined;
-    let nulls: "ignore" | "respect" | undefined;
-    let over: WindowClause | undefined;
     this.CONSUME(LeftParen);
     this.OPTION(() =>
       this.OR2([
@@ -67,30 +65,11 @@ export abstract class CallRules extends WindowRules {
       filter = this.SUBRULE2(this.expression);
       this.CONSUME2(RightParen);
     });
-    this.OPTION6({
-      GATE: () => this.LA(2).tokenType === K.NULLS,
-      DEF: () => {
-        nulls = this.SUBRULE(this.nullTreatment);
-      },
-    });
-    this.OPTION7(() => {
-      over = this.SUBRULE(this.overClause);
-    });
+    const window = this.windowPart();
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
-      return {
-        kind: "call",
-        name,
-        args,
-        star,
-        distinct,
-        orderBy,
-        filter,
-        ...(nulls && { nulls }),
-        ...(over && { over }),
-        span: spanOf(start),
-      };
+      return { kind: "call", name, args, star, distinct, orderBy, filter, ...window, span: spanOf(start) };
     });
   });
 

@@ -20,12 +20,32 @@ const PARTS: ReadonlySet<unknown> = new Set([K.PARTITION, K.ROWS, K.RANGE, K.GRO
 /** Where a frame ends that says only where it begins. */
 const CURRENT: FrameEdge = { kind: "current" };
 
+/** What makes a call a window call. */
+type WindowPart = Pick<Extract<Expression, { kind: "call" }>, "nulls" | "over">;
+
 /** OVER and WINDOW. */
 export abstract class WindowRules extends OperandRules {
   protected abstract readonly orderByClause: Rule<[], readonly OrderItem[]>;
 
+  /** What may follow the arguments of a call: `IGNORE NULLS OVER w`. A part of `callTail`; uses OPTION6 and OPTION7 of that rule. */
+  protected windowPart(): WindowPart {
+    let nulls: WindowPart["nulls"];
+    let over: WindowPart["over"];
+    this.OPTION6({
+      // A column may be called `ignore`.
+      GATE: () => this.LA(2).tokenType === K.NULLS,
+      DEF: () => {
+        nulls = this.SUBRULE(this.nullTreatment);
+      },
+    });
+    this.OPTION7(() => {
+      over = this.SUBRULE(this.overClause);
+    });
+    return { ...(nulls && { nulls }), ...(over && { over }) };
+  }
+
   /** `IGNORE NULLS`, `RESPECT NULLS`. */
-  protected readonly nullTreatment: Rule<[], "ignore" | "respect"> = this.rule("nullTreatment", () => {
+  private readonly nullTreatment: Rule<[], "ignore" | "respect"> = this.rule("nullTreatment", () => {
     const treatment = this.choose<"ignore" | "respect">({
       ERR_MSG: "IGNORE NULLS or RESPECT NULLS",
       DEF: [{ ALT: () => this.choice(this.CONSUME(K.IGNORE), "ignore") }, { ALT: () => this.choice(this.CONSUME(K.RESPECT), "respect") }],
@@ -34,7 +54,7 @@ export abstract class WindowRules extends OperandRules {
     return treatment;
   });
 
-  protected readonly overClause: Rule<[], WindowClause> = this.rule("overClause", () => {
+  private readonly overClause: Rule<[], WindowClause> = this.rule("overClause", () => {
     this.CONSUME(K.OVER);
     return this.choose<WindowClause>({
       ERR_MSG: "a window in parentheses or the name of one",

@@ -90,6 +90,7 @@ function rowsOf(
 function tooMuch(name: string): DbError {
   return new DbError(
     StatusCode.RuntimeResourcesExhausted,
-    `cannot run query: the frames of ${name}() OVER hold more than ${FRAME_ROWS_MAX} rows together; make the frames or the partitions smaller`,
+    `cannot run query: the frames of ${name}() OVER hold more than ${FRAME_ROWS_MAX} rows together; ` +
+      "make the frames or the partitions smaller",
   );
 }
