@@ -61,6 +61,9 @@ export const SQL_DEPTH_MAX = 500;
 /** Longest SQL text in bytes. Error: InvalidSyntax. */
 export const SQL_BYTES_MAX: number = 16 * 1024 * 1024;
 
+/** Most grouping sets of one GROUP BY. Reason: CUBE of n keys stands for 2^n, each of which sees every row. Error: InvalidSyntax. */
+export const GROUPING_SETS_MAX = 4096;
+
 /** Longest text of a log filter in characters. Reason: it comes in a request body. Error: InvalidArguments. */
 export const LOG_FILTER_CHARACTERS_MAX = 4096;
 

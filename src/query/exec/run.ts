@@ -14,6 +14,7 @@ import { fillSlots } from "./fill-slots.ts";
 import { fillSlotsInterpreted } from "./fill-slots-interpreted.ts";
 import { firstOfEach } from "./first-of-each.ts";
 import { gatherBatch } from "./held-rows.ts";
+import { groupingSets } from "./grouping-sets.ts";
 import { join } from "./join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
@@ -22,6 +23,8 @@ import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
+import { window } from "./window/window.ts";
+import { windowInterpreted } from "./window/window-interpreted.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
@@ -59,6 +62,12 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
       return lateralJoin(node, run(node.input, context), (plan) => runCopy(node.plan, plan, context), context);
     case "apply":
       return apply(node, run(node.input, context), (original, plan) => runCopy(original, plan, context), context);
+    case "window":
+      return (context.interpretOnly ? windowInterpreted : window)(node, run(node.input, context), context);
+    case "grouping-sets":
+      return groupingSets(node, run(node.input, context), context);
+    case "if-empty":
+      return ifEmpty(node, context);
     case "first-of-each":
       return firstOfEach(node, run(node.input, context), context);
     case "union":
@@ -78,6 +87,15 @@ function runCopy(original: PlanNode, copy: PlanNode, context: ExecContext): Asyn
 
 async function* union(node: NodeOf<"union">, context: ExecContext): AsyncIterable<ExecBatch> {
   for (const input of node.inputs) yield* run(input, context);
+}
+
+async function* ifEmpty(node: NodeOf<"if-empty">, context: ExecContext): AsyncIterable<ExecBatch> {
+  let isEmpty = true;
+  for await (const batch of run(node.input, context)) {
+    isEmpty &&= batch.rowCount === 0;
+    yield batch;
+  }
+  if (isEmpty) yield* run(node.otherwise, context);
 }
 
 /** Lets a copy of a plan count into the figures of the original. */

@@ -28,7 +28,7 @@ import { floorDivide } from "./time/civil.ts";
 import { formatDate, formatDuration, formatInterval, formatTimestamp } from "./time/format-time.ts";
 import { parseInterval } from "./time/parse-interval.ts";
 import { parseDate, parseTimestamp } from "./time/parse-time.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";
+import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time/time-units.ts";
 import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
 
 const SECONDS_PER_DAY = 86_400n;
@@ -54,7 +54,7 @@ const CASTS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind"]
   time: ["string", "int"],
   json: ["string"],
   vector: ["string", "binary"],
-  duration: ["string", "int"],
+  duration: ["string", "int", "interval"],
   interval: ["string"],
 };
 
@@ -91,7 +91,9 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
     case "duration":
       return from.kind === "duration" ? rescale(BigInt(value as bigint), from.unit, to.unit) : BigInt(value as number | bigint);
     case "interval":
-      return toInterval(value);
+      return from.kind === "duration"
+        ? { months: 0, days: 0, nanos: BigInt(value as bigint) * NANOS_PER_UNIT[from.unit] }
+        : toInterval(value);
     default:
       return value;
   }

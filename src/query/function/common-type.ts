@@ -12,6 +12,8 @@ export function commonType(a: DataType, b: DataType): DataType | undefined {
   if (a.kind === "time" && b.kind === "time") return { kind: "time", unit: finerUnit(a.unit, b.unit) };
   if (a.kind === "timestamp" && b.kind === "timestamp") return { kind: "timestamp", unit: finerUnit(a.unit, b.unit) };
   if (a.kind === "duration" && b.kind === "duration") return { kind: "duration", unit: finerUnit(a.unit, b.unit) };
+  if (a.kind === "duration" && b.kind === "interval") return b;
+  if (a.kind === "interval" && b.kind === "duration") return a;
   if (a.kind === "date" && b.kind === "timestamp") return b;
   if (a.kind === "timestamp" && b.kind === "date") return a;
   if (a.kind === "string" && b.kind !== "json" && b.kind !== "vector") return b;

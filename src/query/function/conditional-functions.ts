@@ -1,6 +1,8 @@
 /** Functions that choose between their arguments; their types are unified by the planner before they are called. */
 import { BOOLEAN, type DataType, NULL } from "../../column/data-type.ts";
 import { commonType } from "./common-type.ts";
+import { compareDecimals } from "./decimal.ts";
+import type { Integer } from "./integer.ts";
 import { alias, lenient, type ScalarFunction } from "./scalar-function.ts";
 import { anyToBoolean } from "./signature.ts";
 import { compareValues, type Value } from "./value.ts";
@@ -31,6 +33,17 @@ const chosen: ScalarFunction["resolve"] = (args) => {
   return ["boolean", "int", "float", "null"].includes(condition.kind) ? { args: [BOOLEAN, type, type], result: type } : undefined;
 };
 
+const anyTwo: ScalarFunction["resolve"] = (args) => (args.length === 2 ? { args, result: BOOLEAN } : undefined);
+
+/** Whether two values are the same, NULL among them. The planner has brought them to one type; decimals may differ in scale. */
+const isSame: ScalarFunction["evaluate"] = ([a, b], { type }) => {
+  if (a === undefined || b === undefined) return a === b;
+  const [x, y] = type.args;
+  const scaleOf = (given: DataType | undefined): number => (given?.kind === "decimal" ? given.scale : 0);
+  if (scaleOf(x) === scaleOf(y)) return compareValues(a, b) === 0;
+  return compareDecimals(a as Integer, scaleOf(x), b as Integer, scaleOf(y)) === 0; // numbers of another scale are decimals or whole
+};
+
 /** The functions of this file. */
 export const CONDITIONAL_FUNCTIONS: readonly ScalarFunction[] = [
   coalesce,
@@ -41,5 +54,7 @@ export const CONDITIONAL_FUNCTIONS: readonly ScalarFunction[] = [
   lenient("greatest(value, …)", unified(1), (args) => extreme(args, 1)),
   lenient("least(value, …)", unified(1), (args) => extreme(args, -1)),
   lenient("if(condition, then, else)", chosen, ([condition, a, b]) => (condition === true ? a : b)),
+  lenient("is_distinct_op(value, value)", anyTwo, (args, call) => isSame(args, call) !== true),
+  lenient("is_not_distinct_op(value, value)", anyTwo, isSame),
   lenient("isnull(value)", anyToBoolean, ([value]) => value === undefined),
 ];

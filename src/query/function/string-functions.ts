@@ -3,6 +3,7 @@ import { BINARY, BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { regexOf } from "./like.ts";
+import { similarTest } from "./similar.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, exactly, texts, typed } from "./signature.ts";
 import { fullTextQueryOf, meetsFullTextQuery } from "./text/full-text-query.ts";
@@ -181,6 +182,8 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), ([text, pattern, to, flags]) =>
     str(text).replace(regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags)}`), str(to).replace(/\\(\d)/g, "$$$1")),
   ),
+  test2("similar_op(text, pattern)", (text, pattern) => similarTest(pattern)(text)),
+  test2("not_similar_op(text, pattern)", (text, pattern) => !similarTest(pattern)(text)),
   regex("regex_match_op", "u", true),
   regex("regex_imatch_op", "iu", true),
   regex("regex_not_match_op", "u", false),

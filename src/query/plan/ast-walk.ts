@@ -1,6 +1,6 @@
 /** Walks syntax trees. */
 import { aggregateNamed } from "../function/aggregate/registry.ts";
-import type { Expression } from "../sql/ast.ts";
+import type { Expression, WindowClause } from "../sql/ast.ts";
 
 /** Direct operands of a node. */
 function childrenOf(expression: Expression): readonly Expression[] {
@@ -25,7 +25,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
       return [expression.operand, ...branches, expression.otherwise].filter((child) => child !== undefined);
     }
     case "call": {
-      const own = [...expression.args, ...expression.orderBy.map((item) => item.expression)];
+      const own = [...expression.args, ...expression.orderBy.map((item) => item.expression), ...windowParts(expression.over)];
       return expression.filter === undefined ? own : [...own, expression.filter];
     }
     default:
@@ -43,9 +43,29 @@ function contains(expression: Expression, test: (node: Expression) => boolean): 
   return false;
 }
 
-/** Whether an aggregate is called anywhere in an expression. */
+/** The expressions of a window that read rows. */
+export function windowParts(window: WindowClause | undefined): readonly Expression[] {
+  return window === undefined ? [] : [...window.partitionBy, ...window.orderBy.map((item) => item.expression)];
+}
+
+/** Whether an expression is a call of an aggregate, and not of a window. */
+export function isAggregateCall(expression: Expression): expression is Extract<Expression, { kind: "call" }> {
+  return expression.kind === "call" && expression.over === undefined && aggregateNamed(expression.name) !== undefined;
+}
+
+/** Whether an expression is `grouping(…)`, which says by which keys of grouping sets a row is grouped. */
+export function isGroupingCall(expression: Expression): expression is Extract<Expression, { kind: "call" }> {
+  return expression.kind === "call" && expression.over === undefined && expression.name === "grouping";
+}
+
+/** Whether an aggregate, or `grouping`, is called anywhere in an expression. */
 export function containsAggregate(expression: Expression): boolean {
-  return contains(expression, (node) => node.kind === "call" && aggregateNamed(node.name) !== undefined);
+  return contains(expression, (node) => isAggregateCall(node) || isGroupingCall(node));
+}
+
+/** Whether an expression holds a window call. */
+export function containsWindow(expression: Expression): boolean {
+  return contains(expression, (node) => node.kind === "call" && node.over !== undefined);
 }
 
 /** Whether a RANGE stands anywhere in an expression. */

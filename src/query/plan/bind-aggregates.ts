@@ -2,15 +2,19 @@
  * Binding above a GROUP BY. There an expression is made of group keys, aggregates and constants: a sub-expression equal to a key
  * becomes that key's column, an aggregate call becomes a column of its own, any other column is an error.
  */
-import { type DataType, displayName } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, displayName } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../sql/ast.ts";
-import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
+import { printExpression } from "../sql/print.ts";
+import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, isGroupingCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { castTo } from "./coerce.ts";
-import { expressionKey, type TypedExpression } from "./expression.ts";
+import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
+import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
 import type { AggregateCall, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
+
+type CallExpression = Extract<Expression, { kind: "call" }>;
 
 /** Collects the aggregates of a query while its expressions are bound. */
 export interface AggregateScope {
@@ -19,22 +23,35 @@ export interface AggregateScope {
   readonly calls: readonly AggregateCall[];
 }
 
-/** A binder for expressions above GROUP BY `keys`, which are expressions over the scope of `input`. */
-export function aggregateScope(input: Binder, keys: readonly TypedExpression[], subQueries: Binder["subQueries"]): AggregateScope {
+/** A binder for expressions above GROUP BY, whose keys are expressions over the scope of `input`. */
+export function aggregateScope(input: Binder, groupKeys: GroupKeys, subQueries: Binder["subQueries"]): AggregateScope {
+  const keys = groupKeys.sets === undefined ? groupKeys.keys : [...groupKeys.keys, SET_NUMBER];
   const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
   const calls: AggregateCall[] = [];
   const seen = new Map<string, number>();
   const keyColumn = (index: number, type: DataType): TypedExpression => ({ kind: "column", type, index, name: `key ${index}` });
 
+  const grouping = (expression: CallExpression): TypedExpression => {
+    const args = expression.args.map((argument) => {
+      const position = positions.get(expressionKey(bind(argument, input)));
+      if (position === undefined) throw planError(`grouping() takes expressions of GROUP BY; ${printExpression(argument)} is none`);
+      return position;
+    });
+    if (args.length === 0 || args.length > GROUPING_ARGUMENTS_MAX)
+      throw planError(`grouping() takes 1 to ${GROUPING_ARGUMENTS_MAX} expressions of GROUP BY; got ${args.length}`);
+    return groupingValue(args, groupKeys, groupKeys.sets && keyColumn(groupKeys.keys.length, SET_NUMBER.type));
+  };
+
   const intercept = (expression: Expression): TypedExpression | undefined => {
-    if (expression.kind === "call" && aggregateNamed(expression.name) !== undefined) {
+    if (isGroupingCall(expression)) return grouping(expression);
+    if (isAggregateCall(expression)) {
       const call = bindAggregate(expression, input);
       const key = callKey(call);
       const position = seen.get(key) ?? calls.push(call) - 1;
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
-    if (containsAggregate(expression) || containsSubQuery(expression)) return undefined;
+    if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));
     if (position !== undefined) return keyColumn(position, bound.type);
@@ -44,6 +61,9 @@ export function aggregateScope(input: Binder, keys: readonly TypedExpression[], 
   };
   return { binder: { scope: [], environment: input.environment, intercept, outer: input.outer, subQueries }, calls };
 }
+
+/** Most arguments of grouping(), whose bits a 32-bit integer holds. */
+const GROUPING_ARGUMENTS_MAX = 31;
 
 /** The error of a column that is neither grouped by nor aggregated. */
 function notGrouped(name: string): Error {
@@ -61,12 +81,13 @@ export function callKey(call: AggregateCall): string {
   return parts.join(";");
 }
 
-/** The call of an aggregate over the relation of `input`. @throws DbError PlanQuery */
-export function bindAggregate(expression: Extract<Expression, { kind: "call" }>, input: Binder): AggregateCall {
+/** An aggregate call, or the aggregate of a window call. @throws DbError PlanQuery */
+export function bindAggregate(expression: CallExpression, input: Binder): AggregateCall {
   const found = aggregateNamed(expression.name);
   if (found === undefined) throw planError(`Invalid function '${expression.name}'.`);
   for (const argument of expression.args)
-    if (containsAggregate(argument)) throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
+    if (expression.over === undefined && containsAggregate(argument))
+      throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
   if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
   const given = expression.star ? [] : expression.args.map((argument) => bind(argument, input));
   const type = expression.star
@@ -84,7 +105,11 @@ export function bindAggregate(expression: Extract<Expression, { kind: "call" }>,
     cast.every((argument) => argument.kind === "literal" && argument.value !== undefined)
       ? []
       : cast;
-  const filter = expression.filter === undefined ? undefined : bindCondition(expression.filter, "FILTER", input);
+  const [first] = cast;
+  const filter = conjunction([
+    ...(expression.filter === undefined ? [] : [bindCondition(expression.filter, "FILTER", input)]),
+    ...(expression.nulls === "ignore" && first !== undefined ? [isPresent(first)] : []),
+  ]);
   return {
     function: found,
     type,
@@ -93,6 +118,10 @@ export function bindAggregate(expression: Extract<Expression, { kind: "call" }>,
     orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)),
     filter,
   };
+}
+
+function isPresent(operand: TypedExpression): TypedExpression {
+  return { kind: "is", type: BOOLEAN, operand, test: "null", negated: true };
 }
 
 /** ORDER BY items with their NULL order resolved: last when ascending, first when descending. */

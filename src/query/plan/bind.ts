@@ -8,8 +8,9 @@ import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
+import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
-import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
+import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, distinctFrom, unify } from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -141,6 +142,8 @@ const OPERATOR_FUNCTIONS: Readonly<Record<string, string>> = {
   "!~": "regex_not_match_op",
   "!~*": "regex_not_imatch_op",
   "@@": "matches_term",
+  "similar to": "similar_op",
+  "not similar to": "not_similar_op",
 };
 
 function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
@@ -177,6 +180,9 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
       return arithmeticOf(operator, left, right, environment);
     case "||":
       return concatenation(left, right, environment);
+    case "is distinct from":
+    case "is not distinct from":
+      return distinctFrom(operator === "is not distinct from", left, right, environment);
     default:
       return required(operatorFunction(OPERATOR_FUNCTIONS[operator] ?? operator), operator, [left, right], binder);
   }
@@ -254,15 +260,26 @@ function caseOf(expression: Of<"case">, binder: Binder): TypedExpression {
 
 function call(expression: Of<"call">, binder: Binder): TypedExpression {
   const { name } = expression;
+  if (expression.over !== undefined)
+    throw planError(
+      `the window call ${name}() OVER is not allowed here; it belongs in the select list, ORDER BY or QUALIFY, not inside another`,
+    );
   const found = functionNamed(name);
   if (found === undefined) {
     if (aggregateNamed(name) !== undefined)
       throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
-    const near = nearestName(name, [...functionNames(), ...aggregateNames()]);
+    if (windowFunctionNamed(name) !== undefined) throw planError(`${name}() is a window function: it needs OVER`);
+    const near = nearestName(name, [...functionNames(), ...aggregateNames(), ...WINDOW_FUNCTION_NAMES]);
     throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
   }
-  if (expression.star || expression.distinct || expression.orderBy.length > 0 || expression.filter !== undefined) {
-    throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY and FILTER do not go with it`);
+  if (
+    expression.star ||
+    expression.distinct ||
+    expression.orderBy.length > 0 ||
+    expression.filter !== undefined ||
+    expression.nulls !== undefined
+  ) {
+    throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY, FILTER and IGNORE NULLS do not go with it`);
   }
   const args = expression.args.map((argument) => bind(argument, binder));
   if (name === "date_part" && args[0]?.kind === "literal" && textOf(args[0].value).toLowerCase() === "epoch") {

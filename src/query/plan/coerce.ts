@@ -86,12 +86,30 @@ export function compare(
   right: TypedExpression,
   environment: Environment,
 ): TypedExpression {
-  const both = { kind: "compare", type: BOOLEAN, operator } as const;
+  const [a, b] = comparable(operator, left, right, environment);
+  return fold({ kind: "compare", type: BOOLEAN, operator, left: a, right: b }, environment);
+}
+
+/** `left IS [NOT] DISTINCT FROM right`: a comparison for which NULL is a value. @throws DbError PlanQuery */
+export function distinctFrom(negated: boolean, left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
+  const args = comparable(negated ? "=" : "<>", left, right, environment);
+  const functionType = { args: args.map((argument) => argument.type), result: BOOLEAN };
+  const found = operatorFunction(negated ? "is_not_distinct_op" : "is_distinct_op");
+  return fold({ kind: "call", type: BOOLEAN, function: found, functionType, args }, environment);
+}
+
+/** Both sides of a comparison, brought to one type. @throws DbError PlanQuery */
+function comparable(
+  operator: CompareOperator,
+  left: TypedExpression,
+  right: TypedExpression,
+  environment: Environment,
+): readonly [TypedExpression, TypedExpression] {
   // Integers compare exactly whatever their widths, so they need no cast.
-  if (left.type.kind === "int" && right.type.kind === "int") return fold({ ...both, left, right }, environment);
+  if (left.type.kind === "int" && right.type.kind === "int") return [left, right];
   if (left.type.kind === "decimal" || right.type.kind === "decimal") {
     const [a, b] = compareDecimal(left, right) ?? [];
-    if (a !== undefined && b !== undefined) return fold({ ...both, left: a, right: b }, environment);
+    if (a !== undefined && b !== undefined) return [a, b];
   }
   const type = exactTimeType(left, right, environment) ?? exactTimeType(right, left, environment) ?? meetingType(left, right);
   if (type === undefined) {
@@ -99,7 +117,7 @@ export function compare(
       `Cannot infer common argument type for comparison operation ${displayName(left.type)} ${operator} ${displayName(right.type)}`,
     );
   }
-  return fold({ ...both, left: castTo(left, type, environment), right: castTo(right, type, environment) }, environment);
+  return [castTo(left, type, environment), castTo(right, type, environment)];
 }
 
 /** `left operator right`. @throws DbError PlanQuery when the types do not meet */

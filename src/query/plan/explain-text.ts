@@ -10,7 +10,18 @@ import { isInterval, type Value } from "../function/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import { operandsOf, type TypedExpression } from "./expression.ts";
-import { type AggregateCall, type FilledColumn, type GroupKey, inputsOf, type PlanNode, type SortItem, type SubQueryCall } from "./node.ts";
+import {
+  type AggregateCall,
+  type FilledColumn,
+  type FrameBound,
+  type GroupKey,
+  inputsOf,
+  type PlanNode,
+  type SortItem,
+  type SubQueryCall,
+  type WindowCall,
+  type WindowFrame,
+} from "./node.ts";
 
 /** Most values of an IN that are listed. */
 const VALUES_SHOWN = 8;
@@ -74,6 +85,14 @@ function physicalLine(node: PlanNode): string {
       return `LateralJoinExec: ${node.join}${node.condition === undefined ? "" : `, filter=${expressionText(node.condition)}`}`;
     case "apply":
       return `SubQueryExec: [${node.calls.map(subQueryText).join(", ")}]`;
+    case "window":
+      return windowLine(node);
+    case "grouping-sets": {
+      const sets = node.sets.map((set) => `(${set.join(" ")})`);
+      return `GroupingSetsExec: keys=[${node.keys.map(expressionText).join(", ")}], sets=[${sets.join(", ")}]`;
+    }
+    case "if-empty":
+      return "IfEmptyExec";
     case "first-of-each":
       return `DistinctOnExec: [${node.keys.map(expressionText).join(", ")}]`;
     case "union":
@@ -168,6 +187,36 @@ function callText(call: AggregateCall): string {
   const order = call.orderBy.length === 0 ? "" : ` ORDER BY [${call.orderBy.map(itemText).join(", ")}]`;
   const filter = call.filter === undefined ? "" : ` FILTER (WHERE ${expressionText(call.filter)})`;
   return `${call.function.name}(${call.distinct ? "DISTINCT " : ""}${args})${order}${filter}`;
+}
+
+function windowLine({ partitionBy, orderBy, calls }: Extract<PlanNode, { kind: "window" }>): string {
+  const [partition, order] = [partitionBy, orderBy].map((items) => items.map(itemText).join(", "));
+  return `WindowExec: partition=[${partition}], order=[${order}], calls=[${calls.map(windowText).join(", ")}]`;
+}
+
+function windowText(call: WindowCall): string {
+  switch (call.kind) {
+    case "rank":
+      return `${call.name}(${call.name === "ntile" ? call.buckets : ""})`;
+    case "shift":
+      return `lag(${expressionText(call.value)}, ${call.steps}, ${expressionText(call.otherwise)})`;
+    case "pick":
+      return `nth_value(${expressionText(call.value)}, ${call.nth}) ${frameText(call.frame)}`;
+    case "aggregate":
+      return `${callText(call.call)} ${frameText(call.frame)}`;
+    case "anomaly":
+      return `anomaly_score_${call.name}(${expressionText(call.value)}) ${frameText(call.frame)}`;
+  }
+}
+
+function frameText({ unit, start, end }: WindowFrame): string {
+  const text = (bound: FrameBound, unbounded: string): string => {
+    if (bound.kind === "unbounded") return `UNBOUNDED ${unbounded}`;
+    if (bound.kind === "current") return "CURRENT ROW";
+    if (bound.kind === "value") return expressionText(bound.value);
+    return `${Math.abs(bound.steps)} ${bound.steps < 0 ? "PRECEDING" : "FOLLOWING"}`;
+  };
+  return `${unit.toUpperCase()} BETWEEN ${text(start, "PRECEDING")} AND ${text(end, "FOLLOWING")}`;
 }
 
 function itemText(item: SortItem): string {

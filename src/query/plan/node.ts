@@ -29,6 +29,61 @@ export interface AggregateCall {
   readonly filter: TypedExpression | undefined;
 }
 
+/** Where a frame begins or ends. */
+export type FrameBound =
+  | { readonly kind: "unbounded" }
+  | { readonly kind: "current" }
+  /** Rows or peer groups from the current one; negative: before it. */
+  | { readonly kind: "steps"; readonly steps: number }
+  /** Rows count whose `key`, the only one of the order, has passed `value` of the current row; where that is NULL, its peers. */
+  | { readonly kind: "value"; readonly key: TypedExpression; readonly value: TypedExpression };
+
+/** Rows of its partition that a window call sees from a row. Rows that are equal in the order are peers, a group. */
+export interface WindowFrame {
+  readonly unit: "rows" | "range" | "groups";
+  readonly start: FrameBound;
+  readonly end: FrameBound;
+}
+
+/** Window calls that look at the order alone. */
+export type RankName = "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile";
+
+/** Scores of a row's value among those of its frame. */
+export type AnomalyName = "zscore" | "mad" | "iqr";
+
+/** One window call. */
+export type WindowCall =
+  /** `buckets`: of ntile, at least 1. */
+  | { readonly kind: "rank"; readonly name: RankName; readonly type: DataType; readonly buckets: number }
+  /** The value so many rows before (positive) or after; `otherwise`, over the current row, where there is none. */
+  | {
+      readonly kind: "shift";
+      readonly type: DataType;
+      readonly value: TypedExpression;
+      readonly steps: number;
+      readonly otherwise: TypedExpression;
+      readonly ignoreNulls: boolean;
+    }
+  /** The value of the n-th row of the frame, from 1; negative: counted from its end. */
+  | {
+      readonly kind: "pick";
+      readonly type: DataType;
+      readonly value: TypedExpression;
+      readonly nth: number;
+      readonly ignoreNulls: boolean;
+      readonly frame: WindowFrame;
+    }
+  | { readonly kind: "aggregate"; readonly type: DataType; readonly call: AggregateCall; readonly frame: WindowFrame }
+  /** `factor`: of iqr, constant or not. */
+  | {
+      readonly kind: "anomaly";
+      readonly name: AnomalyName;
+      readonly type: DataType;
+      readonly value: TypedExpression;
+      readonly factor: TypedExpression | undefined;
+      readonly frame: WindowFrame;
+    };
+
 /** What rows are grouped by. */
 export type GroupKey =
   /** Depends on tags alone: evaluated once a series. Its columns are positions in the table's schema. */
@@ -184,6 +239,28 @@ export type PlanNode =
     }
   /** Adds a column for each sub-query. */
   | { readonly kind: "apply"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly calls: readonly SubQueryCall[] }
+  /** Rows sorted by `partitionBy`, then `orderBy`, with a column more for each call. */
+  | {
+      readonly kind: "window";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly partitionBy: readonly SortItem[];
+      readonly orderBy: readonly SortItem[];
+      readonly calls: readonly WindowCall[];
+    }
+  /**
+   * Each row once for each set, with a column more for each expression of `keys`, NULL where it is not of the set, and the number of
+   * the set at the end.
+   */
+  | {
+      readonly kind: "grouping-sets";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly keys: readonly TypedExpression[];
+      readonly sets: readonly (readonly number[])[];
+    }
+  /** The rows of `input`, and if there are none, those of `otherwise`. */
+  | { readonly kind: "if-empty"; readonly input: PlanNode; readonly otherwise: PlanNode; readonly columns: readonly ColumnHeader[] }
   /** The first row of each distinct set of values of `keys`. */
   | {
       readonly kind: "first-of-each";
@@ -227,6 +304,8 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
       return [node.left, node.right];
     case "union":
       return node.inputs;
+    case "if-empty":
+      return [node.input, node.otherwise];
     case "lateral-join":
       return [node.input, node.plan];
     case "apply":
@@ -242,6 +321,46 @@ export function withTimeRange(node: PlanNode, timeRange: TimeRange): PlanNode {
   return "input" in node ? { ...node, input: withTimeRange(node.input, timeRange) } : node;
 }
 
+type Change = (expression: TypedExpression) => TypedExpression;
+
+function changedSort(items: readonly SortItem[], change: Change): readonly SortItem[] {
+  return items.map((item) => ({ ...item, expression: change(item.expression) }));
+}
+
+function changedResult(result: SubQueryResult, change: Change): SubQueryResult {
+  return "operand" in result ? { ...result, operand: change(result.operand) } : result;
+}
+
+/** The same aggregate with each of its expressions changed. */
+export function changedAggregate(call: AggregateCall, change: Change): AggregateCall {
+  const orderBy = changedSort(call.orderBy, change);
+  return { ...call, args: call.args.map(change), orderBy, filter: call.filter === undefined ? undefined : change(call.filter) };
+}
+
+function changedFrame({ unit, start, end }: WindowFrame, change: Change): WindowFrame {
+  const changed = (bound: FrameBound): FrameBound =>
+    bound.kind === "value" ? { ...bound, key: change(bound.key), value: change(bound.value) } : bound;
+  return { unit, start: changed(start), end: changed(end) };
+}
+
+/** The same window call with each of its expressions changed. */
+export function changedWindowCall(call: WindowCall, change: Change): WindowCall {
+  switch (call.kind) {
+    case "rank":
+      return call;
+    case "shift":
+      return { ...call, value: change(call.value), otherwise: change(call.otherwise) };
+    case "pick":
+      return { ...call, value: change(call.value), frame: changedFrame(call.frame, change) };
+    case "aggregate":
+      return { ...call, call: changedAggregate(call.call, change), frame: changedFrame(call.frame, change) };
+    case "anomaly": {
+      const factor = call.factor === undefined ? undefined : change(call.factor);
+      return { ...call, value: change(call.value), factor, frame: changedFrame(call.frame, change) };
+    }
+  }
+}
+
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
 export function rebuilt(
   node: PlanNode,
@@ -249,8 +368,6 @@ export function rebuilt(
   change: (expression: TypedExpression) => TypedExpression,
 ): PlanNode {
   const changeAll = (expressions: readonly TypedExpression[]): readonly TypedExpression[] => expressions.map(change);
-  const changeSort = (items: readonly SortItem[]): readonly SortItem[] =>
-    items.map((item) => ({ ...item, expression: change(item.expression) }));
   const optional = (expression: TypedExpression | undefined): TypedExpression | undefined =>
     expression === undefined ? undefined : change(expression);
   const parameters = (given: readonly PlanParameter[]): readonly PlanParameter[] =>
@@ -268,19 +385,26 @@ export function rebuilt(
         ...node,
         input: input(node.input),
         keys: node.keys.map((key) => (key.kind === "bucket" ? key : { ...key, expression: change(key.expression) })),
-        aggregates: node.aggregates.map((call) => ({
-          ...call,
-          args: changeAll(call.args),
-          orderBy: changeSort(call.orderBy),
-          filter: optional(call.filter),
-        })),
+        aggregates: node.aggregates.map((call) => changedAggregate(call, change)),
       };
     case "sort":
-      return { ...node, input: input(node.input), items: changeSort(node.items) };
+      return { ...node, input: input(node.input), items: changedSort(node.items, change) };
     case "first-of-each":
       return { ...node, input: input(node.input), keys: changeAll(node.keys) };
     case "overlap":
       return { ...node, input: input(node.input), time: change(node.time) };
+    case "window":
+      return {
+        ...node,
+        input: input(node.input),
+        partitionBy: changedSort(node.partitionBy, change),
+        orderBy: changedSort(node.orderBy, change),
+        calls: node.calls.map((call) => changedWindowCall(call, change)),
+      };
+    case "grouping-sets":
+      return { ...node, input: input(node.input), keys: changeAll(node.keys) };
+    case "if-empty":
+      return { ...node, input: input(node.input), otherwise: input(node.otherwise) };
     case "limit":
     case "fill-slots":
     case "newest-first":
@@ -299,9 +423,7 @@ export function rebuilt(
       };
     case "apply": {
       const calls = node.calls.map((call): SubQueryCall => {
-        const { result } = call;
-        const changed = "operand" in result ? { ...result, operand: change(result.operand) } : result;
-        return { ...call, plan: input(call.plan), parameters: parameters(call.parameters), result: changed };
+        return { ...call, plan: input(call.plan), parameters: parameters(call.parameters), result: changedResult(call.result, change) };
       });
       return { ...node, input: input(node.input), calls };
     }

@@ -2,16 +2,19 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
-import { type Binder, bind, bindCondition } from "./bind.ts";
+import { bind } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
+import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf } from "./group-keys.ts";
+import { aggregationBySets, distinctKeys } from "./grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
-import type { AggregateCall, GroupKey, PlanNode, SortItem } from "./node.ts";
+import { type AggregateCall, changedAggregate, type GroupKey, type PlanNode } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import {
+  bindOutputCondition,
   dropHelpers,
   finish,
   finishFirstOf,
@@ -29,35 +32,31 @@ import { figuresFor } from "./rules/page-figures.ts";
 export function planAggregate(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
   const below = input.binder;
-  const keys = select.groupBy.map((item) => {
+  const written = select.groupBy.map((item) => {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     return bind(expression, below);
   });
+  const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
-  const above = aggregateScope(below, keys, subQueries);
-  const output = orderedOutput(body, above.binder);
-  const having = select.having === undefined ? undefined : bindHaving(body, above.binder);
-  const grouped = aggregation(body, keys, above.calls);
+  const above = aggregateScope(below, groupKeys, subQueries);
+  const windows = new Windows(above.binder, select.windows ?? []);
+  const output = orderedOutput(body, windows.binder);
+  const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);
+  const qualify = bindQualify(body, windows);
+  const { keys, sets } = groupKeys;
+  const grouped = sets === undefined ? aggregation(body, keys, above.calls) : setAggregation(body, keys, sets, above.calls);
   const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
-  const projected: PlanNode = { kind: "project", input: filtered, columns: output.columns, expressions: output.expressions.map(placed) };
+  const windowed = qualified(windows.over(filtered, placed), qualify);
+  const expressions = output.expressions.map(windowed.place);
+  const projected: PlanNode = { kind: "project", input: windowed.node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  return newestFirst(body, output, grouped, having, projected) ?? finish(projected, output.order, limits, body.items.length);
-}
-
-/** HAVING may name aliases of the select list. */
-function bindHaving(body: SelectBody, binder: Binder): TypedExpression {
-  const { select } = body;
-  if (select.having === undefined) throw planError("HAVING is missing");
-  const intercept: NonNullable<Binder["intercept"]> = (expression) => {
-    const resolved = resolveAlias(expression, body, false);
-    return resolved === expression ? binder.intercept?.(expression) : bind(resolved, binder);
-  };
-  return bindCondition(select.having, "HAVING", { ...binder, intercept });
+  const newest = windows.isEmpty && grouped.kind === "aggregate" ? newestFirst(body, output, grouped, having, projected) : undefined;
+  return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
 const ITSELF = (index: number): number => index;
@@ -78,12 +77,23 @@ function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: 
   const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
   const { node, place } = prunedInput(input, needed, extra);
   const placedKeys = planned.map((key) => placeKey(key, place));
-  const aggregates = calls.map((call) => placeCall(call, place));
+  const aggregates = calls.map((call) => changedAggregate(call, place));
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
+}
+
+function setAggregation(
+  { input }: SelectBody,
+  keys: readonly TypedExpression[],
+  sets: readonly (readonly number[])[],
+  calls: readonly AggregateCall[],
+): PlanNode {
+  const { node, place } = prunedInput(input, [...keys, ...calls.flatMap(callExpressions)], {});
+  const aggregates = calls.map((call) => changedAggregate(call, place));
+  return aggregationBySets(node, keys.map(place), sets, aggregates);
 }
 
 /** What a call reads. */
@@ -104,12 +114,6 @@ export function placeKey(key: GroupKey, place: (expression: TypedExpression) => 
       return { ...key, column: time.kind === "column" ? time.index : -1 };
     }
   }
-}
-
-/** A call over other columns. */
-export function placeCall(call: AggregateCall, place: (expression: TypedExpression) => TypedExpression): AggregateCall {
-  const orderBy = call.orderBy.map((item): SortItem => ({ ...item, expression: place(item.expression) }));
-  return { ...call, args: call.args.map(place), orderBy, filter: call.filter === undefined ? undefined : place(call.filter) };
 }
 
 function newestFirst(

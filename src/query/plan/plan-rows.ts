@@ -1,4 +1,5 @@
 /** SELECT without aggregation. */
+import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { prunedInput } from "./input-plan.ts";
 import type { GroupKey, PlanNode } from "./node.ts";
 import { dropHelpers, finish, finishFirstOf, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
@@ -7,15 +8,20 @@ import { asksForNewestRows } from "./rules/time-descending-limit.ts";
 /** The plan of a SELECT whose rows are rows of its input. */
 export function planRows(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
-  const output = orderedOutput(body, input.binder);
-  const simple = output.order.length === 0 && !select.distinct;
+  const windows = new Windows(input.binder, select.windows ?? []);
+  const output = orderedOutput(body, windows.binder);
+  const qualify = bindQualify(body, windows);
+  const simple = output.order.length === 0 && !select.distinct && windows.isEmpty;
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
   const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
-  const { node, place } = prunedInput(input, output.expressions, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
+  const needed = [...output.expressions, ...windows.expressions(), ...(qualify === undefined ? [] : [qualify])];
+  const pruned = prunedInput(input, needed, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
+  const { node, place } = qualified(windows.over(pruned.node, pruned.place), qualify);
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  return newestFirst(body, output, projected) ?? finish(projected, output.order, limits, body.items.length);
+  const newest = windows.isEmpty ? newestFirst(body, output, projected) : undefined;
+  return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
 function newestFirst(body: SelectBody, output: OrderedOutput, projected: PlanNode): PlanNode | undefined {

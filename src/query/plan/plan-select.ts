@@ -1,7 +1,7 @@
 /**
  * SELECT → plan:
  *
- *   scan → filter → [aggregate → having] → project → [distinct] → sort → limit → project without helper columns
+ *   scan → filter → [aggregate → having] → [window … → qualify] → project → [distinct] → sort → limit → project without helper columns
  *
  * ORDER BY expressions that are not selected ride along as helper columns behind the selected ones.
  */
@@ -10,7 +10,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate } from "./ast-walk.ts";
+import { containsAggregate, windowParts } from "./ast-walk.ts";
 import { type Binder, bindConstant } from "./bind.ts";
 import type { TypedExpression } from "./expression.ts";
 import { inputPlan } from "./input-plan.ts";
@@ -33,8 +33,14 @@ export function planSelect(select: Select, planner: Planner): PlanNode {
   if (items.length === 0) throw planError("SELECT list is empty");
   const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
-  const expressions = [...items.map((item) => item.expression), ...select.orderBy.map((item) => item.expression)];
-  const aggregated = select.groupBy.length > 0 || select.having !== undefined || expressions.some(containsAggregate);
+  const expressions = [
+    ...items.map((item) => item.expression),
+    ...select.orderBy.map((item) => item.expression),
+    ...(select.windows ?? []).flatMap((each) => windowParts(each.window)),
+    ...(select.qualify === undefined ? [] : [select.qualify]),
+  ];
+  const aggregated =
+    select.groupBy.length > 0 || select.groupingSets !== undefined || select.having !== undefined || expressions.some(containsAggregate);
   const body = { select, input: { ...input, binder }, items, limits, planner };
   if (select.align !== undefined) return planRange(body, select.align);
   return aggregated ? planAggregate(body) : planRows(body);

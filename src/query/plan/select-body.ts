@@ -3,7 +3,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
 import type { Expression, OrderItem, Select } from "../sql/ast.ts";
 import { sortItems } from "./bind-aggregates.ts";
-import { type Binder, bind } from "./bind.ts";
+import { type Binder, bind, bindCondition } from "./bind.ts";
 import { expressionKey, type TypedExpression } from "./expression.ts";
 import type { InputPlan } from "./input-plan.ts";
 import type { PlanNode, SortItem } from "./node.ts";
@@ -114,6 +114,15 @@ export function resolveAlias(expression: Expression, body: SelectBody, ordinals:
   if (expression.kind !== "column" || expression.name.length !== 1 || findColumn(input.source.scope, expression.name) !== undefined)
     return expression;
   return items.find((item) => item.alias === expression.name[0])?.expression ?? expression;
+}
+
+/** The condition of HAVING or QUALIFY, which may name aliases of the select list. */
+export function bindOutputCondition(expression: Expression, clause: string, body: SelectBody, binder: Binder): TypedExpression {
+  const intercept: NonNullable<Binder["intercept"]> = (inner) => {
+    const resolved = resolveAlias(inner, body, false);
+    return resolved === inner ? binder.intercept?.(inner) : bind(resolved, binder);
+  };
+  return bindCondition(expression, clause, { ...binder, intercept });
 }
 
 /** Adds sort, limit and the removal of helper columns above a projection. */

@@ -38,7 +38,11 @@ export type BinaryOperator =
   | "~*"
   | "!~"
   | "!~*"
-  | "@@";
+  | "@@"
+  | "is distinct from"
+  | "is not distinct from"
+  | "similar to"
+  | "not similar to";
 
 /** Operators that compare. */
 export type ComparisonOperator = Extract<BinaryOperator, "=" | "<>" | "<" | "<=" | ">" | ">=">;
@@ -56,6 +60,35 @@ export interface OrderItem {
   readonly descending: boolean;
   /** Undefined: NULLs last when ascending, first when descending. */
   readonly nullsFirst: boolean | undefined;
+}
+
+/** Where a frame begins or ends. `offset`: that many rows, peer groups, or so far in the values of the order, before or after. */
+export type FrameEdge =
+  | { readonly kind: "unbounded" }
+  | { readonly kind: "current" }
+  | { readonly kind: "offset"; readonly direction: "preceding" | "following"; readonly offset: Expression };
+
+/** The rows of a partition that a window call sees from one row: `ROWS BETWEEN start AND end`. */
+export interface FrameClause {
+  readonly unit: "rows" | "range" | "groups";
+  readonly start: FrameEdge;
+  readonly end: FrameEdge;
+}
+
+/** What stands behind OVER. */
+export interface WindowClause {
+  /** The named window that it is, or adds to. */
+  readonly base: string | undefined;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly OrderItem[];
+  /** Undefined: the default of the standard. */
+  readonly frame: FrameClause | undefined;
+}
+
+/** A window that WINDOW gives a name. */
+export interface NamedWindow {
+  readonly name: string;
+  readonly window: WindowClause;
 }
 
 /** An expression. */
@@ -127,6 +160,10 @@ export type Expression =
       readonly distinct: boolean;
       readonly orderBy: readonly OrderItem[];
       readonly filter: Expression | undefined;
+      /** IGNORE NULLS or RESPECT NULLS as written. */
+      readonly nulls?: "ignore" | "respect" | undefined;
+      /** Makes it a window call. */
+      readonly over?: WindowClause | undefined;
       readonly span: Span;
     }
   /** `operand RANGE duration [FILL …]`: its aggregates are over stretches of time of that length. */
@@ -277,6 +314,10 @@ export interface Select extends QueryEnd {
   readonly having: Expression | undefined;
   /** Set: its aggregates are over stretches of time. */
   readonly align?: AlignClause | undefined;
+  /** Of GROUPING SETS, ROLLUP and CUBE: each the positions in `groupBy` that rows are grouped by. Undefined: all of them, once. */
+  readonly groupingSets?: readonly (readonly number[])[] | undefined;
+  readonly windows?: readonly NamedWindow[] | undefined;
+  readonly qualify?: Expression | undefined;
   readonly span: Span;
 }
 

@@ -2,7 +2,7 @@
  * What all rules of the grammar share: positions, failures, names, option lists and types. The grammar is a chain of classes, one file
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
- *   BaseRules ◄ OperandRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ QueryRules
+ *   BaseRules ◄ OperandRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules ◄ QueryRules
  *             ◄ WriteRules ◄ CreateRules ◄ AlterRules ◄ ShowRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs

@@ -10,16 +10,16 @@ import type { IToken } from "chevrotain";
 import type { Expression, OrderItem } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
-import { OperandRules } from "./operand-rules.ts";
 import { Power } from "./precedence.ts";
 import { Comma, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
+import { WindowRules } from "./window-rules.ts";
 
 function plainCall(name: string, args: readonly Expression[], token: IToken): Expression {
   return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: spanOf(token) };
 }
 
 /** Calls and ORDER BY. */
-export abstract class CallRules extends OperandRules {
+export abstract class CallRules extends WindowRules {
   /** `f(DISTINCT a, b ORDER BY c) FILTER (WHERE d)`, `count(*)`. */
   protected readonly callTail: Rule<[first?: IToken], Expression> = this.rule("callTail", (first) => {
     const args: Expression[] = [];
@@ -65,10 +65,11 @@ export abstract class CallRules extends OperandRules {
       filter = this.SUBRULE2(this.expression);
       this.CONSUME2(RightParen);
     });
+    const window = this.windowPart();
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
-      return { kind: "call", name, args, star, distinct, orderBy, filter, span: spanOf(start) };
+      return { kind: "call", name, args, star, distinct, orderBy, filter, ...window, span: spanOf(start) };
     });
   });
 

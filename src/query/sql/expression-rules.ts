@@ -41,7 +41,7 @@ const COMPARISONS: ReadonlySet<BinaryOperator> = new Set(["=", "<>", "<", "<=", 
 /** What may follow a query in parentheses that is part of a larger one. */
 const SET_OPERATORS: ReadonlySet<unknown> = new Set([K.UNION, K.INTERSECT, K.EXCEPT, K.ORDER, K.LIMIT, K.OFFSET]);
 
-const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE]);
+const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE, K.SIMILAR]);
 
 /** Operators and predicates; the `expression` rule that the others call. */
 export abstract class ExpressionRules extends RangeRules {
@@ -191,7 +191,7 @@ export abstract class ExpressionRules extends RangeRules {
   }
 
   /** How many tokens ahead the partner of a parenthesis stands. */
-  private closing(ahead: number): number {
+  protected closing(ahead: number): number {
     let open = 0;
     for (let at = ahead; ; at++) {
       const { tokenType } = this.LA(at);
@@ -209,15 +209,23 @@ export abstract class ExpressionRules extends RangeRules {
   private readonly isTail: Rule<[left?: Expression], Expression> = this.rule("isTail", (left = RECORDED) => {
     this.CONSUME(K.IS);
     const negated = this.negated();
-    const test = this.choose<"null" | "true" | "false" | "unknown">({
-      ERR_MSG: "NULL, TRUE, FALSE or UNKNOWN",
+    const test = this.choose<"null" | "true" | "false" | "unknown" | Expression>({
+      ERR_MSG: "NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM",
       DEF: [
         { ALT: () => this.choice(this.CONSUME(K.NULL), "null") },
         { ALT: () => this.choice(this.CONSUME(K.TRUE), "true") },
         { ALT: () => this.choice(this.CONSUME(K.FALSE), "false") },
         { ALT: () => this.choice(this.CONSUME(K.UNKNOWN), "unknown") },
+        {
+          ALT: () => {
+            this.CONSUME(K.DISTINCT);
+            this.CONSUME(K.FROM);
+            return this.SUBRULE(this.expression, { ARGS: [Power.is] });
+          },
+        },
       ],
     });
+    if (typeof test !== "string") return join(negated ? "is not distinct from" : "is distinct from", left, test);
     return { kind: "is", operand: left, test, negated, span: left.span };
   });
 
@@ -235,8 +243,13 @@ export abstract class ExpressionRules extends RangeRules {
   private readonly predicateTail: Rule<[left?: Expression], Expression> = this.rule("predicateTail", (left = RECORDED) => {
     const negated = this.negated();
     return this.choose<Expression>({
-      ERR_MSG: "BETWEEN, IN or LIKE",
-      DEF: [{ ALT: () => this.between(left, negated) }, { ALT: () => this.inList(left, negated) }, { ALT: () => this.like(left, negated) }],
+      ERR_MSG: "BETWEEN, IN, LIKE or SIMILAR TO",
+      DEF: [
+        { ALT: () => this.between(left, negated) },
+        { ALT: () => this.inList(left, negated) },
+        { ALT: () => this.like(left, negated) },
+        { ALT: () => this.similar(left, negated) },
+      ],
     });
   });
 
@@ -271,6 +284,12 @@ export abstract class ExpressionRules extends RangeRules {
     this.CONSUME(RightParen);
     if (query !== undefined) return { kind: "in-query", operand, query, negated, span: operand.span };
     return { kind: "in-list", operand, items, negated, span: operand.span };
+  }
+
+  private similar(operand: Expression, negated: boolean): Expression {
+    this.CONSUME(K.SIMILAR);
+    this.CONSUME(K.TO);
+    return join(negated ? "not similar to" : "similar to", operand, this.SUBRULE5(this.expression, { ARGS: [Power.predicate] }));
   }
 
   private like(operand: Expression, negated: boolean): Expression {

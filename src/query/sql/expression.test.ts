@@ -287,7 +287,7 @@ test("broken expressions say what was expected", () => {
   checkRejects("a between 1", "expected AND");
   checkRejects("a in ()", "expected an expression");
   checkRejects("a in 1", "expected '('");
-  checkRejects("a is 1", "expected NULL, TRUE, FALSE or UNKNOWN");
+  checkRejects("a is 1", "expected NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM");
   checkRejects("a like 'x' escape 'ab'", "ESCAPE must be one character");
   checkRejects("DEFAULT", "DEFAULT can only be a value");
   checkRejects("12ab", "'12ab' is neither a number nor a name");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as types from "../../column/data-type.ts";
-import type { BinaryOperator, Expression, ObjectName } from "./ast.ts";
+import type { BinaryOperator, Expression, FrameEdge, ObjectName } from "./ast.ts";
 import { parseInterval } from "./interval.ts";
 import { parseSql } from "./parse.ts";
 import { OPERATOR_POWER } from "./precedence.ts";
@@ -35,6 +35,14 @@ describe("an expression prints", () => {
     check("INTERVAL '5' minute", "interval '5 minute'");
     check("X'AB'", "x'ab'");
     check("t.A * -1", "t.a * -1");
+    check("SUM(a) OVER W", "sum(a) over w");
+    check(
+      "sum(a)over(w partition by b ORDER BY c RANGE INTERVAL '1' hour PRECEDING)",
+      "sum(a) over (w partition by b order by c range between interval '1 hour' preceding and current row)",
+    );
+    check("lag(a,2)IGNORE nulls over()", "lag(a, 2) ignore nulls over ()");
+    check("a is NOT distinct FROM b", "a is not distinct from b");
+    check("a not SIMILAR to 'x%'", "a not similar to 'x%'");
   });
   test("with parentheses only where needed", () => {
     check("((a))", "a");
@@ -102,6 +110,14 @@ const type = fc.constantFrom<types.DataType>(
 const operators = fc.constantFrom(...(Object.keys(OPERATOR_POWER) as BinaryOperator[]));
 const intervalText = fc.constantFrom("1 day", "5s", "P1DT2H", "1 year 2 months", "-3");
 
+function edge(offset: fc.Arbitrary<Expression>): fc.Arbitrary<FrameEdge> {
+  const direction = fc.constantFrom("preceding" as const, "following" as const);
+  return fc.oneof(
+    fc.constantFrom<FrameEdge>({ kind: "unbounded" }, { kind: "current" }),
+    fc.record({ kind: fc.constant("offset" as const), direction, offset }),
+  );
+}
+
 const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; node: Expression }>((tie) => {
   const child = tie("expression");
   const negated = fc.boolean();
@@ -156,6 +172,25 @@ const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; nod
             { maxLength: 2 },
           ),
           filter: fc.option(child, { nil: undefined }),
+          nulls: fc.constantFrom(undefined, "ignore" as const, "respect" as const),
+          over: fc.option(
+            fc.record({
+              base: fc.option(name, { nil: undefined }),
+              partitionBy: fc.array(child, { maxLength: 2 }),
+              orderBy: fc.array(fc.record({ expression: child, descending: fc.boolean(), nullsFirst: fc.constant(undefined) }), {
+                maxLength: 2,
+              }),
+              frame: fc.option(
+                fc.record({
+                  unit: fc.constantFrom("rows" as const, "range" as const, "groups" as const),
+                  start: edge(child),
+                  end: edge(child),
+                }),
+                { nil: undefined },
+              ),
+            }),
+            { nil: undefined },
+          ),
         })
         .map((n): Expression => ({ kind: "call", star: false, ...n, span })),
     ),

@@ -9,6 +9,7 @@ import type {
   AlignClause,
   Expression,
   FillClause,
+  FrameEdge,
   JoinKind,
   ObjectName,
   OrderItem,
@@ -17,6 +18,7 @@ import type {
   RelationAlias,
   Select,
   TableReference,
+  WindowClause,
 } from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
 import { OPERATOR_POWER, Power } from "./precedence.ts";
@@ -205,7 +207,48 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
   const args = node.star ? "*" : node.args.map((arg) => print(arg, style)).join(", ");
   const order = node.orderBy.length === 0 ? "" : ` ${printOrderBy(node.orderBy, style)}`;
   const filter = node.filter === undefined ? "" : ` ${word("filter")} (${word("where")} ${print(node.filter, style)})`;
-  return `${name}(${distinct}${args}${order})${filter}`;
+  const nulls = node.nulls === undefined ? "" : ` ${word(`${node.nulls} nulls`)}`;
+  const over = node.over === undefined ? "" : ` ${printOver(node.over, style)}`;
+  return `${name}(${distinct}${args}${order})${filter}${nulls}${over}`;
+}
+
+/** `over w`, `over (partition by a)`. */
+function printOver(over: WindowClause, style: PrintStyle): string {
+  const isName = over.base !== undefined && over.partitionBy.length === 0 && over.orderBy.length === 0 && over.frame === undefined;
+  return `${style.word("over")} ${isName ? printPart(over.base ?? "") : printWindow(over, style)}`;
+}
+
+/** `(w partition by a order by b rows between 1 preceding and current row)`. */
+function printWindow({ base, partitionBy, orderBy, frame }: WindowClause, style: PrintStyle): string {
+  const { word } = style;
+  const parts: string[] = [];
+  if (base !== undefined) parts.push(WINDOW_PARTS.has(base) ? quoteName(base) : printPart(base));
+  if (partitionBy.length > 0) parts.push(`${word("partition by")} ${partitionBy.map((key) => print(key, style)).join(", ")}`);
+  if (orderBy.length > 0) parts.push(printOrderBy(orderBy, style));
+  if (frame !== undefined) {
+    const [start, end] = [printEdge(frame.start, "preceding", style), printEdge(frame.end, "following", style)];
+    parts.push(`${word(frame.unit)} ${word("between")} ${start} ${word("and")} ${end}`);
+  }
+  return `(${parts.join(" ")})`;
+}
+
+/** Names that would be read as the beginning of a part of a window. */
+const WINDOW_PARTS: ReadonlySet<string> = new Set(["partition", "rows", "range", "groups"]);
+
+function printEdge(edge: FrameEdge, unbounded: string, style: PrintStyle): string {
+  if (edge.kind === "current") return style.word("current row");
+  if (edge.kind === "unbounded") return style.word(`unbounded ${unbounded}`);
+  const offset = operand(edge.offset, Power.predicate + 1, style);
+  const isWord = edge.offset.kind === "column" && edge.offset.name.length === 1;
+  return `${isWord ? `(${offset})` : offset} ${style.word(edge.direction)}`;
+}
+
+/** `group by a, b`, `group by grouping sets ((a, b), (a), ())`. */
+function printGroupBy({ groupBy, groupingSets }: Select, style: PrintStyle): string {
+  const list = (keys: readonly Expression[]): string => keys.map((key) => print(key, style)).join(", ");
+  if (groupingSets === undefined) return `${style.word("group by")} ${list(groupBy)}`;
+  const sets = groupingSets.map((set) => `(${list(set.flatMap((index) => groupBy[index] ?? []))})`);
+  return `${style.word("group by grouping sets")} (${sets.join(", ")})`;
 }
 
 function printRange(node: Node<"range">, style: PrintStyle): string {
@@ -294,9 +337,14 @@ function printSelect(select: Select, style: PrintStyle): string {
   const { from, where, groupBy, having, align } = select;
   if (from !== undefined) parts.push(`${word("from")} ${printReference(from, style)}`);
   if (where !== undefined) parts.push(`${word("where")} ${print(where, style)}`);
-  if (groupBy.length > 0) parts.push(`${word("group by")} ${list(groupBy)}`);
+  if (groupBy.length > 0 || select.groupingSets !== undefined) parts.push(printGroupBy(select, style));
   if (having !== undefined) parts.push(`${word("having")} ${print(having, style)}`);
   if (align !== undefined) parts.push(printAlign(align, style));
+  if (select.windows !== undefined) {
+    const windows = select.windows.map((each) => `${printPart(each.name)} ${word("as")} ${printWindow(each.window, style)}`);
+    parts.push(`${word("window")} ${windows.join(", ")}`);
+  }
+  if (select.qualify !== undefined) parts.push(`${word("qualify")} ${print(select.qualify, style)}`);
   return parts.join(" ") + printEnd(select, style);
 }
 

@@ -10,6 +10,7 @@ import type {
   AlignClause,
   CommonTable,
   Expression,
+  NamedWindow,
   OrderItem,
   Query,
   QueryEnd,
@@ -20,12 +21,9 @@ import type {
   TableReference,
 } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { FromRules } from "./from-rules.ts";
+import { type Grouping, GroupingRules } from "./grouping-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Comma, K, LeftParen, RightParen, Star } from "./token.ts";
-
-/** Calls that are clauses of GROUP BY. */
-const GROUPING_CALLS: ReadonlySet<string> = new Set(["rollup", "cube"]);
 
 /** The rows that a query keeps. */
 interface Window {
@@ -47,7 +45,7 @@ function withEnd(query: Query, end: QueryEnd): Query {
 }
 
 /** Queries. */
-export abstract class QueryRules extends FromRules {
+export abstract class QueryRules extends GroupingRules {
   protected readonly query: Rule<[], Query> = this.rule("query", () => {
     const start = this.LA(1);
     const tables: CommonTable[] = [];
@@ -151,7 +149,9 @@ export abstract class QueryRules extends FromRules {
     let distinct = false;
     let from: TableReference | undefined;
     let where: Expression | undefined;
-    let groupBy: readonly Expression[] = [];
+    let grouping: Grouping = { groupBy: [] };
+    let windows: readonly NamedWindow[] | undefined;
+    let qualify: Expression | undefined;
     let having: Expression | undefined;
     let distinctOn: readonly Expression[] = [];
     let align: AlignClause | undefined;
@@ -189,16 +189,32 @@ export abstract class QueryRules extends FromRules {
       where = this.SUBRULE(this.expression);
     });
     this.OPTION4(() => {
-      groupBy = this.SUBRULE(this.groupByClause);
+      grouping = this.SUBRULE(this.groupByClause);
     });
     this.OPTION5(() => {
       this.CONSUME(K.HAVING);
       having = this.SUBRULE2(this.expression);
     });
+    // In either order.
     this.OPTION8(() => {
+      this.CONSUME(K.QUALIFY);
+      qualify = this.SUBRULE3(this.expression);
+    });
+    this.OPTION9(() => {
+      windows = this.SUBRULE(this.windowsClause);
+      this.option(10, {
+        GATE: () => qualify === undefined,
+        DEF: () => {
+          this.CONSUME2(K.QUALIFY);
+          qualify = this.SUBRULE4(this.expression);
+        },
+      });
+    });
+    this.option(11, () => {
       align = this.SUBRULE(this.alignClause);
     });
-    return { kind: "select", distinct, distinctOn, items, from, where, groupBy, having, align, ...NO_END, span: spanOf(start) };
+    const extra = { ...(windows && { windows }), ...(qualify && { qualify }), align };
+    return { kind: "select", distinct, distinctOn, items, from, where, ...grouping, having, ...extra, ...NO_END, span: spanOf(start) };
   });
 
   private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {
@@ -224,25 +240,6 @@ export abstract class QueryRules extends FromRules {
         },
       ],
     });
-  });
-
-  private readonly groupByClause: Rule<[], readonly Expression[]> = this.rule("groupByClause", () => {
-    const keys: Expression[] = [];
-    this.CONSUME(K.GROUP);
-    this.CONSUME(K.BY);
-    this.AT_LEAST_ONE_SEP({
-      SEP: Comma,
-      ERR_MSG: "an expression",
-      DEF: () => {
-        const start = this.LA(1);
-        const key = this.SUBRULE(this.expression);
-        this.ACTION(() => {
-          if (key.kind === "call" && GROUPING_CALLS.has(key.name)) this.refuse(key.name.toUpperCase(), start);
-        });
-        keys.push(key);
-      },
-    });
-    return keys;
   });
 
   /** `LIMIT n`, `LIMIT ALL`, `OFFSET m`, in either order, or `LIMIT m, n`. */

@@ -164,13 +164,9 @@ function unsupportedStatement(words: string, { line, column }: Position): DbErro
 /** Words at which a construct begins that is known but not served. */
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
-  ...(["UNION", "INTERSECT", "EXCEPT", "QUALIFY", "WINDOW", "TABLESAMPLE", "COLLATE"] as const).map(
-    (word) => [K[word], word] as const,
-  ),
-  [K.OVER, "OVER (window function)"],
+  ...(["UNION", "INTERSECT", "EXCEPT", "TABLESAMPLE", "COLLATE"] as const).map((word) => [K[word], word] as const),
   [K.WITHIN, "WITHIN GROUP"],
   [K.AT, "AT TIME ZONE"],
-  [K.SIMILAR, "SIMILAR TO"],
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
   [K.PARTITION, "PARTITION ON COLUMNS"],
@@ -192,8 +188,6 @@ function constructOf({ token, previous, rule }: Place, position: Position): DbEr
   if (previous?.tokenType === LeftParen && (type === K.SELECT || type === K.WITH)) return unsupported("sub-query", position);
   if (previous?.tokenType === K.FROM && type === LeftParen) return unsupported("sub-query", position);
   if (previous?.tokenType === K.DISTINCT && type === K.ON) return unsupported("DISTINCT ON", position);
-  if (previous?.tokenType === K.IS && type === K.DISTINCT) return unsupported("IS DISTINCT FROM", position);
-  if (previous?.image.toLowerCase() === "grouping" && word === "sets") return unsupported("GROUPING SETS", position);
   // A name was wanted, so the word is a name that needs quotes rather than a construct.
   if (rule === "objectName" && KEYWORDS.has(word)) return undefined;
   const construct = CONSTRUCTS.get(type);

@@ -277,6 +277,18 @@ const PLAIN = [
   "LATERAL",
   "ANY",
   "SOME",
+  "GROUPS",
+  "PRECEDING",
+  "FOLLOWING",
+  "UNBOUNDED",
+  "CURRENT",
+  "EXCLUDE",
+  "IGNORE",
+  "RESPECT",
+  "GROUPING",
+  "SETS",
+  "ROLLUP",
+  "CUBE",
 ] as const;
 
 /** Every word that the grammar knows. */
@@ -342,7 +354,7 @@ const powers: number[] = [];
 for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERATOR_POWER[operator];
 powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
-for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
+for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
 
 /** The operator that an `Infix` token stands for; undefined for other tokens. */
 export function operatorOf(type: TokenType): BinaryOperator | undefined {

@@ -21,8 +21,8 @@ import { castTo } from "../coerce.ts";
 import { conjunction, literal, mapColumns, type TypedExpression } from "../expression.ts";
 import { groupKeyOf } from "../group-keys.ts";
 import { prunedInput } from "../input-plan.ts";
-import type { AggregateCall, FilledColumn, GroupKey, PlanNode } from "../node.ts";
-import { callExpressions, placeCall, placeKey } from "../plan-aggregate.ts";
+import { type AggregateCall, changedAggregate, type FilledColumn, type GroupKey, type PlanNode } from "../node.ts";
+import { callExpressions, placeKey } from "../plan-aggregate.ts";
 import { notSupported, planError } from "../plan-error.ts";
 import { distinct } from "../plan-rows.ts";
 import { figuresFor } from "../rules/page-figures.ts";
@@ -150,7 +150,7 @@ function aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: r
     ...plain.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
   const base = { kind: "aggregate", columns, table: optimised } as const;
-  const placed = plain.map((call) => placeCall(call, pruned.place));
+  const placed = plain.map((call) => changedAggregate(call, pruned.place));
   if (!overlaps) return { ...base, input: timed, keys: all.map((key) => placeKey(key, pruned.place)), aggregates: placed };
   const node = overlap(timed, pruned.place(slots.time), slots, Number(copies), ages);
   const width = timed.columns.length;

@@ -1,0 +1,141 @@
+/**
+ * The window operator: holds its rows, sorts them by partition and order, computes each call over all rows at once and gives the rows out
+ * in that order.
+ */
+import type { Batch } from "../../../column/batch.ts";
+import type { Vector } from "../../../column/vector.ts";
+import type { TypedExpression } from "../../plan/expression.ts";
+import type { PlanNode, WindowCall } from "../../plan/node.ts";
+import { VectorEvaluator } from "../evaluator.ts";
+import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
+import { HeldRows } from "../held-rows.ts";
+import { sliceBatch } from "../kernels/slice.ts";
+import { accumulated } from "./accumulate.ts";
+import { scores } from "./anomaly.ts";
+import { picks, shifted } from "./choose.ts";
+import { folded } from "./fold.ts";
+import { type Frames, framesOf, type VectorOf } from "./frames.ts";
+import { type Layout, layoutOf, orderCodes, sortedOrder } from "./layout.ts";
+import { ranks } from "./rank.ts";
+
+/** Rows of a batch that the operator gives out. */
+const BATCH_ROWS = 8192;
+/** Bytes a row that sorting takes for each key, and that the layout takes. */
+const KEY_BYTES = 8;
+const LAYOUT_BYTES = 16;
+/** Bytes a row that a call takes for its frames and its result. */
+const CALL_BYTES = 32;
+
+type WindowNode = Extract<PlanNode, { kind: "window" }>;
+
+/** The rows of `input`, sorted, with a column more for each call. */
+export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const { columns } = node.input;
+  const rows = new HeldRows(columns, context.budget);
+  for await (const batch of input) {
+    checkCancelled(context);
+    if (batch.rowCount > 0) rows.add(batch);
+    await context.pace.turn();
+  }
+  const { rowCount } = rows;
+  if (rowCount === 0) return;
+  const layout = sorted(node, rows, context);
+  await context.pace.turn();
+  const batch = rows.joined();
+  const vectorOf: VectorOf = (expression) => new VectorEvaluator(expression, columns, context).vector(batch);
+  const framed = new FramesOfCalls(node, layout, vectorOf);
+  const added: Vector[] = [];
+  for (const call of node.calls) {
+    context.budget.reserve(rowCount * CALL_BYTES);
+    checkCancelled(context);
+    added.push(await computed(call, framed, layout, vectorOf, context));
+    await context.pace.turn();
+  }
+  const all: Batch = { rowCount, vectors: [...batch.vectors, ...added] };
+  for (let at = 0; at < rowCount; at += BATCH_ROWS) {
+    yield sliceBatch(all, at, Math.min(at + BATCH_ROWS, rowCount));
+    await context.pace.turn();
+  }
+}
+
+/** Sorts the rows, and says how they lie then. */
+function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Layout {
+  const { rowCount } = rows;
+  const keyCount = node.partitionBy.length + node.orderBy.length;
+  context.budget.reserve(rowCount * (keyCount * KEY_BYTES + LAYOUT_BYTES));
+  const batch = rows.joined();
+  const codesOf = (items: WindowNode["orderBy"]): readonly Float64Array[] =>
+    items.map((item) => orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
+  const partition = codesOf(node.partitionBy);
+  const peers = codesOf(node.orderBy);
+  const order = sortedOrder([...partition, ...peers], rowCount);
+  const layout = layoutOf(partition, peers, order, rowCount);
+  if (order !== undefined) rows.keep(order, rowCount);
+  context.budget.release(rowCount * keyCount * KEY_BYTES);
+  return layout;
+}
+
+/** Frames, computed once for all calls that share one. */
+class FramesOfCalls {
+  private readonly known = new Map<string, Frames>();
+  private readonly node: WindowNode;
+  private readonly layout: Layout;
+  private readonly vectorOf: VectorOf;
+
+  constructor(node: WindowNode, layout: Layout, vectorOf: VectorOf) {
+    this.node = node;
+    this.layout = layout;
+    this.vectorOf = vectorOf;
+  }
+
+  of(call: Extract<WindowCall, { frame: unknown }>): Frames {
+    const { frame } = call;
+    const isByValue = frame.start.kind === "value" || frame.end.kind === "value";
+    const key = isByValue ? undefined : JSON.stringify(frame);
+    const known = key === undefined ? undefined : this.known.get(key);
+    if (known !== undefined) return known;
+    const frames = framesOf(frame, this.node.orderBy[0], this.layout, this.vectorOf);
+    if (key !== undefined) this.known.set(key, frames);
+    return frames;
+  }
+}
+
+async function computed(
+  call: WindowCall,
+  framed: FramesOfCalls,
+  layout: Layout,
+  vectorOf: VectorOf,
+  context: ExecContext,
+): Promise<Vector> {
+  switch (call.kind) {
+    case "rank":
+      return ranks(call.name, call.buckets, layout);
+    case "shift":
+      return shifted(call, layout, vectorOf);
+    case "pick":
+      return picks(call, framed.of(call), layout, vectorOf);
+    case "anomaly": {
+      const factors = call.factor === undefined ? undefined : vectorOf(call.factor);
+      return scores(call.name, vectorOf(call.value), factors, framed.of(call), layout.rowCount);
+    }
+    case "aggregate": {
+      const aggregate = call.call;
+      const { filter } = aggregate;
+      const kept = filter === undefined ? undefined : keptRows(filter, layout.rowCount, vectorOf);
+      const input = { call: aggregate, args: aggregate.args.map(vectorOf), kept, rowCount: layout.rowCount };
+      const frames = framed.of(call);
+      const keys = aggregate.orderBy.map((item) => vectorOf(item.expression));
+      return folded(input, frames) ?? accumulated(input, keys, frames, context);
+    }
+  }
+}
+
+/** One byte a row, 1 where a condition is true. */
+function keptRows(condition: TypedExpression, rowCount: number, vectorOf: VectorOf): Uint8Array {
+  const vector = vectorOf(condition);
+  const kept = new Uint8Array(rowCount);
+  if (vector.kind !== "number") return kept;
+  const { values, validity } = vector;
+  for (let i = 0; i < rowCount; i++) kept[i] = values[i] !== 0 && validity?.[i] !== 0 ? 1 : 0;
+  return kept;
+}
