@@ -8,6 +8,7 @@ import type { PlannedRequest, PlanNode } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import { type PlannedRelation, planLeaf, planRelation, splitFor } from "./plan-relation.ts";
+import type { Relation } from "./relation.ts";
 import type { Source } from "./source.ts";
 import type { SplitWhere } from "./split-where.ts";
 import { applied, isOfSubQuery, SubQueries, SUB_QUERY_BASE } from "./sub-queries.ts";
@@ -68,5 +69,12 @@ function plannedSource(
 ): PlannedRelation {
   const { relation } = source;
   if (relation.kind === "table") return planLeaf(relation, columns, split, predicates, extra);
-  return planRelation(relation, { columns, conditions: split.residual }, planner);
+  return planRelation(withLimit(relation, extra.limit), { columns, conditions: split.residual }, planner);
+}
+
+/** Rows that are as many as are asked for, where a LIMIT right above them asks. */
+function withLimit(relation: Relation, limit: number | undefined): Relation {
+  if (relation.kind !== "rows" || relation.first === undefined || limit === undefined) return relation;
+  const { first } = relation;
+  return { ...relation, batches: () => first(limit) };
 }

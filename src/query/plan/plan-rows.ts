@@ -12,8 +12,11 @@ export function planRows(body: SelectBody): PlanNode {
   const output = orderedOutput(body, windows.binder);
   const qualify = bindQualify(body, windows);
   const simple = output.order.length === 0 && !select.distinct && windows.isEmpty;
+  const { relation } = input.source;
+  // Not a matter of speed: the LIMIT decides how many rows there are.
+  const growing = relation.kind === "rows" && relation.first !== undefined;
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
-  const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
+  const early = simple && (planner.optimise || growing) && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
   const needed = [...output.expressions, ...windows.expressions(), ...(qualify === undefined ? [] : [qualify])];
   const pruned = prunedInput(input, needed, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
   const { node, place } = qualified(windows.over(pruned.node, pruned.place), qualify);

@@ -90,8 +90,8 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   }
   const builtIn = builtInTable(name, catalog);
   if (builtIn === undefined) throw tableNotFound(name);
-  const { columns, batches } = builtIn;
-  const relation: Relation = { kind: "rows", name: name.table, columns, batches };
+  const { columns, batches, first } = builtIn;
+  const relation: Relation = { kind: "rows", name: name.table, columns, batches, first };
   return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
 }
 

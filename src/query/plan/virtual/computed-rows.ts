@@ -7,6 +7,8 @@ import { vectorOf } from "../../../column/vector-builder.ts";
 export interface BuiltInTable {
   readonly columns: readonly ColumnHeader[];
   readonly batches: () => Iterable<Batch>;
+  /** Of a table that is as long as it is asked to be: that many first rows. */
+  readonly first?: (rowCount: number) => Iterable<Batch>;
 }
 
 /** One batch of rows. */
