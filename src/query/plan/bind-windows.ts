@@ -230,7 +230,7 @@ function callOf(expression: Call, orderBy: readonly SortItem[], over: WindowClau
     return { kind: "aggregate", type: call.type.result, call, frame };
   }
   if (expression.star || expression.distinct || expression.orderBy.length > 0 || expression.filter !== undefined)
-    throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY and FILTER do not go with it`);
+    throw planError(`${name}() OVER takes no *, DISTINCT, ORDER BY or FILTER of its own`);
   const args = expression.args.map((argument) => bind(argument, binder));
   const ignoreNulls = expression.nulls === "ignore";
   if (ignoreNulls && !["lag", "lead", "first_value", "last_value", "nth_value"].includes(name))
@@ -283,12 +283,10 @@ function shiftCall({ name, args, ignoreNulls, binder }: Made): WindowCall | unde
   return { kind: "shift", type: value.type, value, steps: name === "lag" ? steps : -steps, otherwise, ignoreNulls };
 }
 
-/** A value and what stands for it: of the value's type where that holds the default too. */
+/** A value and what stands for it: of the value's type, unless that is a whole number and the default is none. */
 function withDefault(value: TypedExpression, other: TypedExpression, { environment }: Binder): readonly TypedExpression[] {
-  const isNear = value.type.kind === other.type.kind || (value.type.kind === "float" && isNumeric(other.type));
-  return isNear && value.type.kind !== "decimal"
-    ? [value, castTo(other, value.type, environment)]
-    : unify([value, other], "the default of lag or lead", environment);
+  const isWider = value.type.kind === "null" || (value.type.kind === "int" && ["float", "decimal"].includes(other.type.kind));
+  return isWider ? unify([value, other], "the default of lag or lead", environment) : [value, castTo(other, value.type, environment)];
 }
 
 function pickCall({ name, args, ignoreNulls, frame }: Made): WindowCall | undefined {

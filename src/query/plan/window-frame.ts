@@ -61,6 +61,8 @@ function valueBound(offset: Literal, sign: 1 | -1, orderBy: readonly SortItem[],
   if (item === undefined || orderBy.length !== 1) throw planError("RANGE with a distance needs an ORDER BY of exactly one expression");
   const key = exactKey(item.expression, environment);
   const distance = key.isTime && offset.type.kind === "string" ? castTo(offset, INTERVAL, environment) : offset;
+  if (key.isTime && distance.type.kind !== "interval" && distance.type.kind !== "duration")
+    throw planError(`RANGE over times needs an interval such as INTERVAL '5 minutes', not ${displayName(distance.type)}`);
   if (isNegative(distance)) throw planError("a distance of a window frame must not be negative");
   // In a descending order larger values precede.
   const operator = (sign === 1) === item.descending ? "-" : "+";

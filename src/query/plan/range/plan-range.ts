@@ -76,6 +76,8 @@ function checkClauses({ select, items }: SelectBody): void {
     throw rangeError("Illegal Range select, no RANGE keyword found in any SelectItem");
   for (const { expression } of [...items, ...select.orderBy]) checkRanges(expression);
   if (select.groupBy.length > 0) throw rangeQueryError("GROUP BY does not go with ALIGN; name the keys in BY (…)");
+  if (select.windows !== undefined || select.qualify !== undefined)
+    throw rangeQueryError("WINDOW and QUALIFY do not go with ALIGN; put it into a sub-query of FROM");
   if (select.having !== undefined) throw rangeQueryError("HAVING does not go with ALIGN; filter it as a sub-query of FROM");
 }
 
