@@ -164,9 +164,7 @@ function unsupportedStatement(words: string, { line, column }: Position): DbErro
 /** Words at which a construct begins that is known but not served. */
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
-  ...(["UNION", "INTERSECT", "EXCEPT", "QUALIFY", "WINDOW", "TABLESAMPLE", "COLLATE"] as const).map(
-    (word) => [K[word], word] as const,
-  ),
+  ...(["UNION", "INTERSECT", "EXCEPT", "QUALIFY", "WINDOW", "TABLESAMPLE", "COLLATE"] as const).map((word) => [K[word], word] as const),
   [K.OVER, "OVER (window function)"],
   [K.WITHIN, "WITHIN GROUP"],
   [K.AT, "AT TIME ZONE"],
