@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as types from "../../column/data-type.ts";
-import type { BinaryOperator, Expression, FrameEdge, ObjectName } from "./ast.ts";
+import type { BinaryOperator, Expression, FillClause, FrameEdge, ObjectName } from "./ast.ts";
 import { parseInterval } from "./interval.ts";
 import { parseSql } from "./parse.ts";
 import { OPERATOR_POWER } from "./precedence.ts";
@@ -154,6 +154,22 @@ const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; nod
           negated,
         })
         .map((n): Expression => ({ kind: "like", ...n, span })),
+      fc
+        .record({
+          operand: child,
+          duration: fc.oneof(
+            intervalText.map((value): Expression => ({ kind: "string", value, span })),
+            child,
+          ),
+          fill: fc.option(
+            fc.oneof(
+              fc.constantFrom<FillClause>({ kind: "null" }, { kind: "prev" }, { kind: "linear" }),
+              child.filter(({ kind }) => kind !== "null").map((value): FillClause => ({ kind: "constant", value })),
+            ),
+            { nil: undefined },
+          ),
+        })
+        .map((n): Expression => ({ kind: "range", ...n, span })),
       fc.record({ operand: child, type, safe: fc.boolean() }).map((n): Expression => ({ kind: "cast", ...n, span })),
       fc
         .record({

@@ -255,13 +255,15 @@ function printRange(node: Node<"range">, style: PrintStyle): string {
   const { kind } = node.duration;
   const text = print(node.duration, style);
   const duration = kind === "string" || kind === "number" || kind === "interval" ? text : `(${text})`;
-  return `${operand(node.operand, Power.cast, style)} ${style.word("range")} ${duration}${printFill(node.fill, style)}`;
+  return `${operand(node.operand, Power.primary, style)} ${style.word("range")} ${duration}${printFill(node.fill, style)}`;
 }
 
 function printFill(fill: FillClause | undefined, style: PrintStyle): string {
   if (fill === undefined) return "";
   const { word } = style;
-  return ` ${word("fill")} ${fill.kind === "constant" ? operand(fill.value, Power.sign, style) : word(fill.kind)}`;
+  if (fill.kind !== "constant") return ` ${word("fill")} ${word(fill.kind)}`;
+  const isNumber = fill.value.kind === "unary" && fill.value.operand.kind === "number";
+  return ` ${word("fill")} ${operand(fill.value, isNumber ? Power.sign : Power.primary, style)}`;
 }
 
 function printAlign({ every, to, by, fill }: AlignClause, style: PrintStyle): string {
