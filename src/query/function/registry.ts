@@ -1,19 +1,33 @@
 /** Looks up scalar functions by name and suggests near ones. */
+import { CALENDAR_FUNCTIONS } from "./calendar-functions.ts";
 import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
-import { DOCUMENT_FUNCTIONS } from "./document-functions.ts";
+import { HASH_FUNCTIONS } from "./hash-functions.ts";
+import { IP_FUNCTIONS } from "./ip-functions.ts";
+import { JSON_FUNCTIONS } from "./json-functions.ts";
 import { MATH_FUNCTIONS } from "./math-functions.ts";
+import { MYSQL_FUNCTIONS } from "./mysql-functions.ts";
+import { POSTGRES_FUNCTIONS } from "./postgres-functions.ts";
+import { REGEX_FUNCTIONS } from "./regex-functions.ts";
 import type { ScalarFunction } from "./scalar-function.ts";
 import { SESSION_FUNCTIONS } from "./session-functions.ts";
 import { STRING_FUNCTIONS } from "./string-functions.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
+import { VECTOR_FUNCTIONS } from "./vector-functions.ts";
 
 const ALL: readonly ScalarFunction[] = [
   ...MATH_FUNCTIONS,
   ...STRING_FUNCTIONS,
+  ...MYSQL_FUNCTIONS,
+  ...REGEX_FUNCTIONS,
+  ...HASH_FUNCTIONS,
+  ...IP_FUNCTIONS,
   ...CONDITIONAL_FUNCTIONS,
   ...TIME_FUNCTIONS,
+  ...CALENDAR_FUNCTIONS,
   ...SESSION_FUNCTIONS,
-  ...DOCUMENT_FUNCTIONS,
+  ...POSTGRES_FUNCTIONS,
+  ...JSON_FUNCTIONS,
+  ...VECTOR_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 /** Names ending in `_op` stand for operators and cannot be called by name. */

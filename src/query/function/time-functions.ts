@@ -179,6 +179,8 @@ function fromUnix(seconds: Present): bigint {
   return BigInt(seconds as number | bigint);
 }
 
+const DATE_SOURCES: readonly string[] = ["string", "date", "timestamp", "int", "null"];
+
 const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.environment.now, { volatility: "stable" });
 const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
   volatility: "stable",
@@ -225,8 +227,8 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
     toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone),
   ),
   strict(
-    "to_date(text)",
-    (args) => (args.length === 1 && args[0]?.kind === "string" ? { args: [DATE], result: DATE } : undefined),
+    "to_date(value)",
+    (args) => (args.length === 1 && DATE_SOURCES.includes(args[0]?.kind ?? "") ? { args: [DATE], result: DATE } : undefined),
     ([date]) => date,
   ),
   shifted("date_add", 1),

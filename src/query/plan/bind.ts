@@ -4,6 +4,7 @@
 import { unreachable } from "../../base/assert.ts";
 import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
+import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
@@ -106,9 +107,20 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
     const bound = callOf(functionNamed(name), [], binder);
     if (bound !== undefined) return bound;
   }
-  const outside = binder.outer?.resolve(expression.name);
+  const outside = binder.outer?.resolve(expression.name) ?? memberOf(expression.name, binder);
   if (outside !== undefined) return outside;
   throw unknownColumn(binder.scope, expression.name);
+}
+
+/** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives. */
+function memberOf(name: ObjectName, binder: Binder): TypedExpression | undefined {
+  for (let length = name.length - 1; length > 0; length--) {
+    const document = findColumn(binder.scope, name.slice(0, length))?.expression;
+    if (document?.type.kind !== "json" || document.type.structured !== true) continue;
+    const path = name.slice(length).map((part) => (/^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`));
+    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`)], binder);
+  }
+  return undefined;
 }
 
 function unary(expression: Of<"unary">, binder: Binder): TypedExpression {
@@ -251,6 +263,7 @@ function caseOf(expression: Of<"case">, binder: Binder): TypedExpression {
 
 function call(expression: Of<"call">, binder: Binder): TypedExpression {
   const { name } = expression;
+  if (name === "arrow_cast" || name === "arrow_try_cast") return arrowCast(name, expression.args, binder);
   const found = functionNamed(name);
   if (found === undefined) {
     if (aggregateNamed(name) !== undefined)
@@ -266,6 +279,17 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     return required(operatorFunction("date_part_epoch"), name, args, binder);
   }
   return required(found, name, args, binder);
+}
+
+/** `arrow_cast(x, 'Int64')`: the type is a constant, so it is a cast. */
+function arrowCast(name: string, args: readonly Expression[], binder: Binder): TypedExpression {
+  const [operand, target] = args.map((argument) => bind(argument, binder));
+  if (operand === undefined || args.length !== 2 || target?.kind !== "literal" || typeof target.value !== "string") {
+    throw planError(`${name} takes a value and the name of an Arrow type as a constant, e.g. ${name}(x, 'Int64')`);
+  }
+  const type = arrowTypeNamed(target.value);
+  if (type === undefined) throw planError(`${name}: unknown or unsupported Arrow type '${target.value.slice(0, 80)}'`);
+  return castTo(operand, type, binder.environment, name === "arrow_try_cast");
 }
 
 function required(found: ScalarFunction, name: string, args: readonly TypedExpression[], binder: Binder): TypedExpression {

@@ -21,6 +21,8 @@ function aggregate(
 }
 
 const anyToCount: Resolve = (args) => (args.length >= 1 ? { args, result: INT64 } : undefined);
+/** `count()` counts rows, as `count(*)` does. */
+const counted: Resolve = (args) => ({ args, result: INT64 });
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
 const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].includes(args[0].kind) ? undefined : same(args));
 const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
@@ -42,7 +44,7 @@ const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumI
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
 const ALL: readonly AggregateFunction[] = [
-  aggregate("count", "* | value, …", anyToCount, countRows, "count"),
+  aggregate("count", "* | value, …", counted, countRows, "count"),
   aggregate("sum", "number", sumType, sum, "sum"),
   aggregate("avg", "number", averageType, average, "avg"),
   aggregate("mean", "number", averageType, average, "avg"),
