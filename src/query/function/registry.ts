@@ -10,6 +10,7 @@ import { POSTGRES_FUNCTIONS } from "./postgres-functions.ts";
 import { REGEX_FUNCTIONS } from "./regex-functions.ts";
 import type { ScalarFunction } from "./scalar-function.ts";
 import { SESSION_FUNCTIONS } from "./session-functions.ts";
+import { SKETCH_FUNCTIONS } from "./sketch-functions.ts";
 import { STRING_FUNCTIONS } from "./string-functions.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { VECTOR_FUNCTIONS } from "./vector-functions.ts";
@@ -28,6 +29,7 @@ const ALL: readonly ScalarFunction[] = [
   ...POSTGRES_FUNCTIONS,
   ...JSON_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
+  ...SKETCH_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 /** Names ending in `_op` stand for operators and cannot be called by name. */

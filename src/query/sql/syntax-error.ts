@@ -168,7 +168,6 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
     (word) => [K[word], word] as const,
   ),
   [K.OVER, "OVER (window function)"],
-  [K.WITHIN, "WITHIN GROUP"],
   [K.AT, "AT TIME ZONE"],
   [K.SIMILAR, "SIMILAR TO"],
   [K.FETCH, "FETCH FIRST"],
