@@ -195,10 +195,17 @@ const part = strict(
   partAndTime(() => INT32),
   ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
 );
+/** Seconds of a time or of a duration. */
 const epochPart = strict(
   "date_part_epoch(part, time)",
-  partAndTime(() => FLOAT64),
-  ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+  (args) =>
+    args.length === 2 && args[0] !== undefined && args[1]?.kind === "duration"
+      ? { args: [STRING, args[1]], result: FLOAT64 }
+      : partAndTime(() => FLOAT64)(args),
+  ([name, time], { type }) => {
+    const [, from = TIMESTAMP_NANOSECOND] = type.args;
+    return from.kind === "duration" ? Number(time) / UNITS_PER_SECOND[from.unit] : datePart(name as Present, time as Present, from);
+  },
 );
 
 /** The functions of this file. */

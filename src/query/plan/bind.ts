@@ -10,7 +10,7 @@ import { exactInteger, type Present, textOf, valueKey } from "../function/value.
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
-import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, unify } from "./coerce.ts";
+import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, isUntypedMember, unify } from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -303,7 +303,9 @@ function callOf(found: ScalarFunction | undefined, args: readonly TypedExpressio
   const functionType = found?.resolve(args.map((argument) => argument.type));
   if (found === undefined || functionType === undefined) return undefined;
   const cast = args.map((argument, i) => castTo(argument, functionType.args[i] ?? argument.type, binder.environment));
-  return fold({ kind: "call", type: functionType.result, function: found, functionType, args: cast }, binder.environment);
+  const bound: TypedExpression = { kind: "call", type: functionType.result, function: found, functionType, args: cast };
+  // What JSON holds gets its type by the cast around it, which must still see the call.
+  return isUntypedMember(bound) ? bound : fold(bound, binder.environment);
 }
 
 /** The constant value of an expression without columns. @throws DbError PlanQuery, Unsupported */

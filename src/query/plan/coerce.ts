@@ -38,7 +38,8 @@ function jsonMemberAs(expression: TypedExpression, type: DataType): TypedExpress
   return { ...expression, type, functionType, args: [...expression.args, literal(type, undefined)] };
 }
 
-function isUntypedMember(expression: TypedExpression): expression is Extract<TypedExpression, { kind: "call" }> {
+/** Whether an expression is `json_get(j, path)`, whose type is whatever it is cast to. */
+export function isUntypedMember(expression: TypedExpression): expression is Extract<TypedExpression, { kind: "call" }> {
   return expression.kind === "call" && expression.function.name === "json_get" && expression.args.length === 2;
 }
 
