@@ -1,6 +1,7 @@
 /** Looks up scalar functions by name and suggests near ones. */
 import { CALENDAR_FUNCTIONS } from "./calendar-functions.ts";
 import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
+import { GEO_FUNCTIONS } from "./geo-functions.ts";
 import { HASH_FUNCTIONS } from "./hash-functions.ts";
 import { IP_FUNCTIONS } from "./ip-functions.ts";
 import { JSON_FUNCTIONS } from "./json-functions.ts";
@@ -30,6 +31,7 @@ const ALL: readonly ScalarFunction[] = [
   ...JSON_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
   ...SKETCH_FUNCTIONS,
+  ...GEO_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 /** Names ending in `_op` stand for operators and cannot be called by name. */
@@ -38,6 +40,21 @@ const isInternal = (name: string): boolean => name.endsWith("_op") || name === "
 /** The function that a call names (lower-case), or undefined. */
 export function functionNamed(name: string): ScalarFunction | undefined {
   return isInternal(name) ? undefined : BY_NAME.get(name);
+}
+
+/** Names of functions on lists, structs and maps, which have no types here. */
+const LIST_NAMES: ReadonlySet<string> = new Set(
+  (
+    "make_array unnest generate_series range string_to_array string_to_list regexp_match array_agg cardinality empty flatten arrays_overlap " +
+    "arrays_zip named_struct row struct get_field element_at map map_entries map_extract map_keys map_values union_extract union_tag " +
+    "json_object_keys geohash_neighbours geo_path h3_cell_center_latlng h3_cell_to_children h3_grid_disk h3_grid_disk_distances " +
+    "h3_grid_path_cells current_schemas parse_ident pg_get_partition_ancestors rate"
+  ).split(" "),
+);
+
+/** Whether a name is that of a function that takes or gives lists, structs or maps. */
+export function isListFunction(name: string): boolean {
+  return LIST_NAMES.has(name) || name.startsWith("array_") || name.startsWith("list_");
 }
 
 /** A function behind an operator. */

@@ -7,7 +7,7 @@ import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.t
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
-import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
+import { functionNamed, functionNames, isListFunction, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
 import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, isUntypedMember, unify } from "./coerce.ts";
@@ -268,6 +268,7 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
   if (found === undefined) {
     if (aggregateNamed(name) !== undefined)
       throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
+    if (isListFunction(name)) throw notSupported(`${name}(): lists, structs and maps are no types of expressions`);
     const near = nearestName(name, [...functionNames(), ...aggregateNames()]);
     throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
   }

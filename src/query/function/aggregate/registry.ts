@@ -4,6 +4,7 @@ import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
+import { jsonPath, pathType } from "./paths.ts";
 import { REGRESSIONS, regression } from "./regression.ts";
 import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import { average, averageType, countRows, covariance, numberToFloat, sumFloats, sumIntegers, sumType, variance } from "./sums.ts";
@@ -93,6 +94,7 @@ const ALL: readonly AggregateFunction[] = [
     vectorType,
     vectorFold("vec_avg", (a, b) => a + b, true),
   ),
+  aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...["stddev", "stddev_samp"].map((name) => aggregate(name, "number", numberToFloat, variance(true, true))),
   ...["stddev_pop", "std"].map((name) => aggregate(name, "number", numberToFloat, variance(false, true))),
