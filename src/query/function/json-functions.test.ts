@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { checkExpression as check, checkOverRows, failsExpression as fails } from "../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
-const DOCUMENT = `parse_json('{"a": {"b": 9007199254740993, "c d": [1, 2.5, "x", null, true]}, "f": 1.50, "s": "q\\"t", "n": null, "t": true}')`;
+const DOCUMENT = `parse_json(
+  '{"a": {"b": 9007199254740993, "c d": [1, 2.5, "x", null, true]}, "f": 1.50, "s": "q\\"t", "n": null, "t": true}'
+)`;
 
 describe("JSON", () => {
   test("is read and printed in one form", async () => {

@@ -133,7 +133,7 @@ function memberText(value: Value, type: DataType = { kind: "null" }): string {
       return textOf(value);
     case "boolean":
     case "int":
-      return String(value);
+      return textOf(value);
     case "float": {
       const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
       if (!Number.isFinite(number)) throw failure(`json_object cannot hold ${floatText(number)}: JSON has no such number`);

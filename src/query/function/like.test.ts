@@ -33,6 +33,8 @@ test("knows letters of both cases", () => {
   check("ÄPFEL", "ä%l", true, true);
   check("Apfel", "a%L", false);
   check("STRASSE", "str%SE", true, true);
+  check("ΟΔΟΣ", "_δος", true, true);
+  check("ß", "_", true, true);
 });
 
 test("agrees with a regular expression", () => {

@@ -14,8 +14,18 @@ export function likeTest(pattern: string, escape: string | undefined, insensitiv
   return insensitive ? (text) => meets(segments, folded(text)) : (text) => meets(segments, text);
 }
 
-/** A form in which texts that differ in case alone are equal. */
-const folded = (text: string): string => text.toUpperCase().toLowerCase();
+/** A form in which texts that differ in case alone are equal, of as many characters. */
+function folded(text: string): string {
+  return PLAIN.test(text) ? text.toLowerCase() : Array.from(text, foldedCharacter).join("");
+}
+
+const PLAIN = /^[\x20-\x7e\s]*$/;
+
+function foldedCharacter(character: string): string {
+  const lower = character.toUpperCase().toLowerCase();
+  return lower.length === character.length ? lower : character;
+}
+
 const foldedEscape = (escape: string | undefined): string => (escape === undefined ? "\\" : folded(escape));
 
 function plainTest(pattern: string, middle: string): (text: string) => boolean {
@@ -90,8 +100,8 @@ function meets(segments: readonly Segment[], text: string): boolean {
   const last = rest.pop();
   if (last === undefined) return at === text.length;
   if (at < 0) return false;
-  for (const segment of rest) {
-    at = endOfFirst(segment, text, at);
+  for (let i = 0; i < rest.length; i++) {
+    at = endOfFirst(rest[i] ?? [], text, at);
     if (at < 0) return false;
   }
   return startOf(last, text) >= at;
@@ -126,7 +136,11 @@ function startOf(segment: Segment, text: string): number {
 
 /** Where a segment ends at the first place from `at` on where it fits, or -1. */
 function endOfFirst(segment: Segment, text: string, at: number): number {
-  const [head] = segment;
+  const head = segment[0];
+  if (segment.length === 1 && head !== undefined) {
+    const found = text.indexOf(head, at);
+    return found < 0 ? -1 : found + head.length;
+  }
   for (let start = at; start <= text.length; start++) {
     // A stretch of text is found at once; a character of any kind fits everywhere but inside a pair of surrogates.
     if (head !== undefined) {

@@ -31,7 +31,7 @@ const FORMAT_DIGITS_MAX = 30;
 function format(value: Present, digits: number, type: DataType): string {
   const places = Math.min(Math.max(digits, 0), FORMAT_DIGITS_MAX);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  const text = type.kind === "int" ? `${value}` : fixed(Number(value), places);
+  const text = type.kind === "int" ? str(value) : fixed(Number(value), places);
   const [whole = "", fraction = ""] = text.replace("-", "").split(".");
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
   const tail = places === 0 ? "" : `.${fraction.padEnd(places, "0").slice(0, places)}`;
@@ -75,7 +75,7 @@ function locate(part: Value, text: Value, from: number): number {
   if (from < 1 || from > own.length + 1) return 0;
   const rest = own.slice(from - 1).join("");
   const at = rest.indexOf(str(part));
-  return at < 0 ? 0 : from + [...rest.slice(0, at)].length;
+  return at < 0 ? 0 : from + Array.from(rest.slice(0, at)).length;
 }
 
 /** What comes before separator number `count`; a negative count counts from the end and gives what comes behind. */

@@ -1,4 +1,4 @@
-/** Functions on regular expressions and the operators `~`, `~*`, `!~`, `!~*`, all in time linear in the text. Positions count characters from 1. */
+/** Functions on regular expressions, and the operators `~`, `~*`, `!~`, `!~*`; linear in the text. Positions count characters from 1. */
 import { DbError } from "../../base/error.ts";
 import { compileLinearRegex, compileReplacement, type Regex, type RegexMatch } from "../../base/linear-regex.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -74,7 +74,7 @@ function instr([text, pattern, start, n, flags, group]: readonly Present[]): num
   const piece = match?.groups[part];
   if (match === undefined || piece === undefined) return 0;
   const at = part === 0 ? match.start : match.start + (match.groups[0] ?? "").indexOf(piece);
-  return [...rest.slice(0, at)].length + (start === undefined ? 1 : Number(start));
+  return Array.from(rest.slice(0, at)).length + (start === undefined ? 1 : Number(start));
 }
 
 /** Replaces the first match, or with flag g all. `\1` and `$1` stand for groups. */

@@ -45,10 +45,11 @@ export function functionNamed(name: string): ScalarFunction | undefined {
 /** Names of functions on lists, structs and maps, which have no types here. */
 const LIST_NAMES: ReadonlySet<string> = new Set(
   (
-    "make_array unnest generate_series range string_to_array string_to_list regexp_match array_agg cardinality empty flatten arrays_overlap " +
-    "arrays_zip named_struct row struct get_field element_at map map_entries map_extract map_keys map_values union_extract union_tag " +
-    "json_object_keys geohash_neighbours geo_path h3_cell_center_latlng h3_cell_to_children h3_grid_disk h3_grid_disk_distances " +
-    "h3_grid_path_cells current_schemas parse_ident pg_get_partition_ancestors rate"
+    "make_array unnest generate_series range string_to_array string_to_list regexp_match array_agg cardinality empty " +
+    "flatten arrays_overlap arrays_zip named_struct row struct get_field element_at map map_entries map_extract map_keys " +
+    "map_values union_extract union_tag json_object_keys geohash_neighbours geo_path h3_cell_center_latlng " +
+    "h3_cell_to_children h3_grid_disk h3_grid_disk_distances h3_grid_path_cells current_schemas parse_ident " +
+    "pg_get_partition_ancestors rate"
   ).split(" "),
 );
 

@@ -54,7 +54,8 @@ export class UddSketch {
   merge(other: UddSketch): void {
     if (other.buckets !== this.buckets || other.error !== this.error) {
       const own = `arguments=(${this.buckets}, ${this.error})`;
-      const message = `Error during planning: Merging UDDSketch with different parameters: ${own} vs actual input=(${other.buckets}, ${other.error})`;
+      const theirs = `actual input=(${other.buckets}, ${other.error})`;
+      const message = `Error during planning: Merging UDDSketch with different parameters: ${own} vs ${theirs}`;
       throw new DbError(StatusCode.EngineExecuteQuery, message);
     }
     while (this.collapses < other.collapses) this.collapse();

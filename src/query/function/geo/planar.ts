@@ -1,6 +1,6 @@
 /**
- * Geometries on the plane: area, distance, intersects, contains. Two geometries are compared edge by edge. For `contains` the edges of the inner
- * one are cut where they meet the outer one's; each piece then lies on one side, which its middle tells.
+ * Geometries on the plane: area, distance, intersects, contains. Two geometries are compared edge by edge. For `contains` the edges of the
+ * inner one are cut where they meet the outer one's; each piece then lies on one side, which its middle tells.
  */
 import type { Geometry, Place, Polygon } from "./wkt.ts";
 

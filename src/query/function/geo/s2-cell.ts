@@ -1,6 +1,6 @@
 /**
- * Cells of S2: the sphere on the six faces of a cube, each face a Hilbert curve of 2^30 x 2^30 leaves. A cell number is 3 bits of face, two bits a
- * level, a 1, and zeros. Source: https://s2geometry.io/devguide/s2cell_hierarchy
+ * Cells of S2: the sphere on the six faces of a cube, each face a Hilbert curve of 2^30 x 2^30 leaves. A cell number is 3 bits of face, two
+ * bits a level, a 1, and zeros. Source: https://s2geometry.io/devguide/s2cell_hierarchy
  */
 
 const LEVELS = 30;

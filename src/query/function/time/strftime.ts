@@ -1,6 +1,6 @@
 /**
- * Prints times by a strftime format in chrono's dialect. A format is compiled once to a list of items. Flags between `%` and the letter: `-`
- * no padding, `_` blanks, `0` zeros. Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
+ * Prints times by a strftime format in chrono's dialect. A format is compiled once to a list of items. Flags between `%` and the letter:
+ * `-` no padding, `_` blanks, `0` zeros. Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
  *
  * Limits: `FORMAT_CHARACTERS_MAX`.
  */
