@@ -1,7 +1,8 @@
 /**
  * Distinct counts in bounded memory: HyperLogLog with 2^14 registers of 6 bits, error about 0.8 %. A value's 64-bit hash (xxHash64 of its
  * text) chooses a register by its upper 14 bits; the register keeps the largest number of leading zeros, plus one, of the other 50.
- * Estimates follow Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6, which needs no tables of corrections.
+ * Estimates follow Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6, which needs no tables of
+ * corrections.
  *
  * State, a Binary value that tables may keep (all little-endian):
  *
