@@ -88,4 +88,7 @@ export const LOGIN_CHECKS_RUNNING_MAX = 1;
 /** Most logins waiting for their password to be derived. Error: RateLimited. */
 export const LOGIN_CHECKS_WAITING_MAX = 256;
 
+/** Instructions of one compiled regular expression from outside: a character of a text may touch all of them. Its text is in the error. */
+export const LINEAR_REGEX_PROGRAM_MAX = 5000;
+
 assert(2 * CHUNK_TIME_SPAN_MAX <= Number.MAX_SAFE_INTEGER, "differences of a write's times are exact doubles");

@@ -9,10 +9,10 @@ const TRUE: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
 const FALSE: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]);
 const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/;
 const SPECIAL = /^([+-]?)inf(?:inity)?$/;
-const DAY = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})$/;
+const DAY = /^(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})$/;
 const CLOCK = String.raw`(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?`;
 const ZONE = String.raw`(?:([+-])(\d{1,2}):?(\d{2})?|z|Z|utc|UTC)?`;
-const TIME = new RegExp(String.raw`^([+-]?\d{4,6}-\d{1,2}-\d{1,2})(?:[Tt ]\s*${CLOCK}\s*${ZONE})?$`);
+const TIME = new RegExp(String.raw`^((?:\d{4}|[+-]\d{4,6})-\d{1,2}-\d{1,2})(?:[Tt ]\s*${CLOCK}\s*${ZONE})?$`);
 
 /** The truth that a word stands for, or undefined. */
 export function booleanOfText(text: string): boolean | undefined {

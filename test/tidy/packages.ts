@@ -15,10 +15,11 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   "@connectrpc/connect-node": "gRPC over node:http2, which Bun.serve does not speak",
   "@opentelemetry/otlp-transformer": "OTLP shapes of JSON and protobuf: payloads in tests, and export of the server's own traces",
   chevrotain: "lexer and parser of SQL and PromQL: fast, typed, with error recovery",
+  "h3-js": "cells of H3 in SQL: the index's own C library, compiled; loaded by the first query that needs it",
   hyparquet: "reads foreign Parquet files and metadata; the oracle of our own reader",
   pino: "log lines as JSON with little work a line",
   "prom-client": "metric families and their text format at /metrics",
-  re2js: "regular expressions of pipelines in time linear in the text: stored patterns run on text that anyone sends",
+  re2js: "regular expressions of pipelines, SQL and label matchers in time linear in the text: patterns come from anyone",
   "smol-toml": "configuration files: TOML with exact positions in errors",
   snappyjs: "snappy of Prometheus remote write, until a faster decoder proves itself against it",
 };

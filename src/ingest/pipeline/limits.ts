@@ -17,9 +17,6 @@ export const VALUE_DEPTH_MAX = 256;
 /** Nodes that one JSONPath looks at in one row. Reason: `..` and filters visit a value again and again. */
 export const JSON_PATH_VISITS_MAX = 100_000;
 
-/** Instructions of one compiled regular expression, so that matching is at most this many steps a character. */
-export const REGEX_PROGRAM_MAX = 5000;
-
 /** Rows that one item may become. */
 export const ROWS_PER_ITEM_MAX = 10_000;
 

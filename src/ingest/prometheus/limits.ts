@@ -29,8 +29,5 @@ export const READ_MATCHERS_MAX = 256;
 /** Most bytes of series that one read holds in memory, before they are sent: 11M samples, or 50M and more as chunks. */
 export const READ_BYTES_MAX: number = 192 * 1024 * 1024;
 
-/** Instructions of a matcher's expression, so that a test takes at most this many steps a character. Its text is in the error. */
-export const READ_REGEX_PROGRAM_MAX = 5000;
-
 /** Steps of a matcher over all values of its label, at 7 ns or so. Reason: the thread that runs them serves everyone. */
 export const READ_REGEX_STEPS_MAX = 2_000_000_000;

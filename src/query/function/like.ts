@@ -1,14 +1,32 @@
-/** `LIKE` patterns: `%` stands for any text, `_` for one character. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+/**
+ * `LIKE` patterns: `%` stands for any text, `_` for one character.
+ *
+ * A pattern is cut at its `%` into segments. The first lies at the start of a text, the last at its end, and each one between at the first
+ * place where it fits behind the one before it: no later place can do better, so there is no going back, and a test takes at most
+ * text x pattern steps.
+ */
 
 /** A test of texts against a pattern, for patterns that stay the same over many rows. */
 export function likeTest(pattern: string, escape: string | undefined, insensitive: boolean): (text: string) => boolean {
   const plain = /^%?([^%_\\]*)%?$/.exec(pattern);
   if (plain !== null && !insensitive && escape === undefined) return plainTest(pattern, plain[1] ?? "");
-  const expression = new RegExp(`^${sourceOf(pattern, escape ?? "\\")}$`, insensitive ? "isu" : "su");
-  return (text) => expression.test(text);
+  const segments = segmentsOf(insensitive ? folded(pattern) : pattern, insensitive ? foldedEscape(escape) : (escape ?? "\\"));
+  return insensitive ? (text) => meets(segments, folded(text)) : (text) => meets(segments, text);
 }
+
+/** A form in which texts that differ in case alone are equal, of as many characters. */
+function folded(text: string): string {
+  return PLAIN.test(text) ? text.toLowerCase() : Array.from(text, foldedCharacter).join("");
+}
+
+const PLAIN = /^[\x20-\x7e\s]*$/;
+
+function foldedCharacter(character: string): string {
+  const lower = character.toUpperCase().toLowerCase();
+  return lower.length === character.length ? lower : character;
+}
+
+const foldedEscape = (escape: string | undefined): string => (escape === undefined ? "\\" : folded(escape));
 
 function plainTest(pattern: string, middle: string): (text: string) => boolean {
   const open = pattern.startsWith("%");
@@ -47,36 +65,94 @@ export function likePieces(pattern: string, escape = "\\"): readonly LikePiece[]
   return pieces;
 }
 
-function sourceOf(pattern: string, escape: string): string {
-  let source = "";
+/** Stretches of text, and `undefined` for one character of any kind. */
+type Segment = readonly (string | undefined)[];
+
+/** What lies between the `%` of a pattern, at least one segment. */
+function segmentsOf(pattern: string, escape: string): readonly Segment[] {
+  const segments: (string | undefined)[][] = [];
+  let segment: (string | undefined)[] = [];
+  let text = "";
+  const endText = (): void => {
+    if (text !== "") segment.push(text);
+    text = "";
+  };
   const characters = [...pattern];
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? "";
-    if (character === escape && i + 1 < characters.length) source += literal(characters[++i] ?? "");
-    else if (character === "%") source += "[^]*";
-    else if (character === "_") source += "[^]";
-    else source += literal(character);
+    if (character === escape && i + 1 < characters.length) text += characters[++i] ?? "";
+    else if (character === "_") {
+      endText();
+      segment.push(undefined);
+    } else if (character === "%") {
+      endText();
+      segments.push(segment);
+      segment = [];
+    } else text += character;
   }
-  return source;
+  endText();
+  return [...segments, segment];
 }
 
-const literal = (character: string): string => character.replace(/[\\^$.*+?()[\]{}|/]/g, (special) => `\\${special}`);
-
-const CACHE_MAX = 256;
-const cache = new Map<string, RegExp>();
-
-/** A regular expression of a query, compiled once. @throws DbError EngineExecuteQuery when it is none */
-export function regexOf(pattern: string, flags: string): RegExp {
-  const key = `${flags}/${pattern}`;
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  try {
-    const made = new RegExp(pattern, flags);
-    if (cache.size >= CACHE_MAX) cache.clear();
-    cache.set(key, made);
-    return made;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new DbError(StatusCode.EngineExecuteQuery, `cannot compile regular expression '${pattern.slice(0, 80)}': ${why}`, { cause });
+function meets(segments: readonly Segment[], text: string): boolean {
+  const [first = [], ...rest] = segments;
+  let at = endOf(first, text, 0);
+  const last = rest.pop();
+  if (last === undefined) return at === text.length;
+  if (at < 0) return false;
+  for (let i = 0; i < rest.length; i++) {
+    at = endOfFirst(rest[i] ?? [], text, at);
+    if (at < 0) return false;
   }
+  return startOf(last, text) >= at;
+}
+
+/** Where a segment that begins at `at` ends, or -1. */
+function endOf(segment: Segment, text: string, at: number): number {
+  let end = at;
+  for (const part of segment) {
+    if (part === undefined) {
+      if (end >= text.length) return -1;
+      end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+    } else if (text.startsWith(part, end)) end += part.length;
+    else return -1;
+  }
+  return end;
+}
+
+/** Where a segment that ends with the text begins, or -1. */
+function startOf(segment: Segment, text: string): number {
+  let start = text.length;
+  for (let i = segment.length - 1; i >= 0; i--) {
+    const part = segment[i];
+    if (part === undefined) {
+      if (start <= 0) return -1;
+      start -= start > 1 && (text.codePointAt(start - 2) ?? 0) > 0xffff ? 2 : 1;
+    } else if (text.endsWith(part, start)) start -= part.length;
+    else return -1;
+  }
+  return start;
+}
+
+/** Where a segment ends at the first place from `at` on where it fits, or -1. */
+function endOfFirst(segment: Segment, text: string, at: number): number {
+  const head = segment[0];
+  if (segment.length === 1 && head !== undefined) {
+    const found = text.indexOf(head, at);
+    return found < 0 ? -1 : found + head.length;
+  }
+  for (let start = at; start <= text.length; start++) {
+    // A stretch of text is found at once; a character of any kind fits everywhere but inside a pair of surrogates.
+    if (head !== undefined) {
+      start = text.indexOf(head, start);
+      if (start < 0) return -1;
+    } else if (isInsidePair(text, start)) continue;
+    const end = endOf(segment, text, start);
+    if (end >= 0) return end;
+  }
+  return -1;
+}
+
+function isInsidePair(text: string, at: number): boolean {
+  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }

@@ -3,29 +3,35 @@
  * repeat, `( )` group, `[ ]` list characters, and a backslash takes the meaning from the next character. Dots, `^` and `$` mean themselves.
  */
 import { DbError } from "../../base/error.ts";
+import { compileLinearRegex, type Regex } from "../../base/linear-regex.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { regexOf } from "./like.ts";
 
 /** Characters that mean the same in a regular expression. */
 const OPERATORS: ReadonlySet<string> = new Set("|*+?{}()");
 
 /** A test of texts. @throws DbError EngineExecuteQuery for a pattern that is none */
 export function similarTest(pattern: string): (text: string) => boolean {
-  if (pattern !== last.pattern) last = { pattern, source: `^(?:${sourceOf(pattern)})$` };
-  const expression = regexOf(last.source, "su");
-  return (text) => expression.test(text);
+  if (pattern !== last?.pattern) last = { pattern, regex: regexOf(pattern) };
+  const { regex } = last;
+  return (text) => regex.test(text);
 }
 
 /** The pattern of the rows before, which is nearly always that of the next. */
-let last = { pattern: "", source: "^(?:)$" };
+let last: { readonly pattern: string; readonly regex: Regex } | undefined;
+
+function regexOf(pattern: string): Regex {
+  const compiled = compileLinearRegex(`^(?:${sourceOf(pattern)})$`, { dotAll: true });
+  if (!compiled.ok) throw invalid(pattern, compiled.reason);
+  return compiled.value;
+}
 
 function sourceOf(pattern: string): string {
   const characters = [...pattern];
   let source = "";
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? "";
-    if (character === "%") source += "[^]*";
-    else if (character === "_") source += "[^]";
+    if (character === "%") source += ".*";
+    else if (character === "_") source += ".";
     else if (character === "\\") source += literal(escaped(characters[++i], pattern));
     else if (character === "[") {
       const end = closing(characters, i, pattern);

@@ -1,17 +1,14 @@
 /** Functions on text. Positions count characters (code points) from 1. */
-import { BINARY, BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { regexOf } from "./like.ts";
 import { similarTest } from "./similar.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
-import { constant, exactly, texts, typed } from "./signature.ts";
+import { constant, texts, typed } from "./signature.ts";
 import { fullTextQueryOf, meetsFullTextQuery } from "./text/full-text-query.ts";
 import { matchesTerm } from "./text/term.ts";
-import { type Present, textOf, type Value } from "./value.ts";
-
-/** Longest text that a function builds, in characters. Reason: `repeat` and `lpad` could fill the memory. Error: EngineExecuteQuery. */
-const TEXT_CHARACTERS_MAX = 16 * 1024 * 1024;
+import { checkTextLength } from "./text/text-limit.ts";
+import { textOf, type Value } from "./value.ts";
 
 const str = textOf;
 const chars = (value: Value): string[] => [...str(value)];
@@ -39,7 +36,7 @@ const rightOf = (text: Value, count: number): string =>
 function pad(text: Value, length: number, filler: string, atStart: boolean): string {
   const own = chars(text);
   if (length <= own.length) return own.slice(0, Math.max(length, 0)).join("");
-  checkLength(length);
+  checkTextLength(length);
   const fill = [...filler];
   if (fill.length === 0) return own.join("");
   const missing = length - own.length;
@@ -47,17 +44,9 @@ function pad(text: Value, length: number, filler: string, atStart: boolean): str
   return atStart ? added + own.join("") : own.join("") + added;
 }
 
-function checkLength(length: number): void {
-  if (length <= TEXT_CHARACTERS_MAX) return;
-  throw new DbError(
-    StatusCode.EngineExecuteQuery,
-    `cannot build a text of ${length} characters: at most ${TEXT_CHARACTERS_MAX} are allowed`,
-  );
-}
-
 function repeat(text: Value, count: number): string {
   const times = Math.max(count, 0);
-  checkLength(str(text).length * times);
+  checkTextLength(str(text).length * times);
   return str(text).repeat(times);
 }
 
@@ -86,6 +75,16 @@ function splitPart(text: Value, separator: Value, index: number): string {
   if (index === 0) throw new DbError(StatusCode.EngineExecuteQuery, "cannot split: field position must not be zero; the first part is 1");
   const parts = str(separator) === "" ? [str(text)] : str(text).split(str(separator));
   return (index > 0 ? parts[index - 1] : parts[parts.length + index]) ?? "";
+}
+
+function replaced(text: string, from: string, to: string): string {
+  if (to.length > from.length) checkTextLength(((text.length + 1) / Math.max(from.length, 1)) * to.length);
+  return text.replaceAll(from, () => to);
+}
+
+function character(code: number): string {
+  if (code >= 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)) return String.fromCodePoint(code);
+  throw new DbError(StatusCode.EngineExecuteQuery, `cannot make a character: there is none with the code ${code}`);
 }
 
 function capitalise(text: string): string {
@@ -119,12 +118,6 @@ const substr = strict("substr(text, start[, length])", typed(["text", "integer",
 );
 const strpos = strict("strpos(text, part)", typed(["text", "text"], INT64), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
-const regex = (name: string, flags: string, wanted: boolean): ScalarFunction =>
-  strict(
-    `${name}(text, pattern)`,
-    typed(["text", "text"], BOOLEAN),
-    ([text, pattern]) => regexOf(str(pattern), flags).test(str(text)) === wanted,
-  );
 const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
   strict(signature, typed(["text", "text"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
 
@@ -145,7 +138,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   alias("trim", btrim),
   trimmer("ltrim", true, false),
   trimmer("rtrim", false, true),
-  strict("chr(code)", typed(["integer"], STRING), ([code]) => String.fromCodePoint(Number(code))),
+  strict("chr(code)", typed(["integer"], STRING), ([code]) => character(Number(code))),
   lenient("concat(text, …)", texts(1, STRING), (args) => args.map(str).join("")),
   lenient("concat_ws(separator, text, …)", texts(2, STRING), concatWs),
   strict("concat_op(text, text)", texts(2, STRING), (args) => args.map(str).join("")),
@@ -163,9 +156,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
     pad(text, Number(size), fill === undefined ? " " : str(fill), false),
   ),
   strict("repeat(text, count)", typed(["text", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
-  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) =>
-    str(text).replaceAll(str(from), () => str(to)),
-  ),
+  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => replaced(str(text), str(from), str(to))),
   strict("split_part(text, separator, index)", typed(["text", "text", "integer"], STRING), ([text, separator, index]) =>
     splitPart(text, separator, Number(index)),
   ),
@@ -176,30 +167,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   alias("substring", substr),
   alias("mid", substr),
   strict("translate(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => translate(text, from, to)),
-  strict("regexp_like(text, pattern[, flags])", typed(["text", "text", "text"], BOOLEAN, 2), ([text, pattern, flags]) =>
-    regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags).replace("g", "")}`).test(str(text)),
-  ),
-  strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), ([text, pattern, to, flags]) =>
-    str(text).replace(regexOf(str(pattern), flags === undefined ? "u" : `u${str(flags)}`), str(to).replace(/\\(\d)/g, "$$$1")),
-  ),
   test2("similar_op(text, pattern)", (text, pattern) => similarTest(pattern)(text)),
   test2("not_similar_op(text, pattern)", (text, pattern) => !similarTest(pattern)(text)),
-  regex("regex_match_op", "u", true),
-  regex("regex_imatch_op", "iu", true),
-  regex("regex_not_match_op", "u", false),
-  regex("regex_not_imatch_op", "iu", false),
-  strict("md5(text)", typed(["text"], STRING), ([text]) => new Bun.CryptoHasher("md5").update(bytesOf(text)).digest("hex")),
-  strict("sha256(text)", typed(["text"], BINARY), ([text]) => new Bun.CryptoHasher("sha256").update(bytesOf(text)).digest()),
-  strict(
-    "encode(binary, 'hex' | 'base64')",
-    exactly(["binary", "string"], () => STRING),
-    ([bytes, form]) => encode(bytes as Present, str(form)),
-  ),
   lenient("uuid()", constant(STRING), () => crypto.randomUUID(), { volatility: "volatile" }),
 ];
-
-function encode(bytes: Present, form: string): string {
-  if (form === "hex") return bytesOf(bytes).toHex();
-  if (form === "base64") return bytesOf(bytes).toBase64({ omitPadding: true });
-  throw new DbError(StatusCode.EngineExecuteQuery, `cannot encode as '${form}': use 'hex' or 'base64'`);
-}

@@ -179,6 +179,8 @@ function fromUnix(seconds: Present): bigint {
   return BigInt(seconds as number | bigint);
 }
 
+const DATE_SOURCES: readonly string[] = ["string", "date", "timestamp", "int", "null"];
+
 const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.environment.now, { volatility: "stable" });
 const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
   volatility: "stable",
@@ -193,10 +195,17 @@ const part = strict(
   partAndTime(() => INT32),
   ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
 );
+/** Seconds of a time or of a duration. */
 const epochPart = strict(
   "date_part_epoch(part, time)",
-  partAndTime(() => FLOAT64),
-  ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+  (args) =>
+    args.length === 2 && args[0] !== undefined && args[1]?.kind === "duration"
+      ? { args: [STRING, args[1]], result: FLOAT64 }
+      : partAndTime(() => FLOAT64)(args),
+  ([name, time], { type }) => {
+    const [, from = TIMESTAMP_NANOSECOND] = type.args;
+    return from.kind === "duration" ? Number(time) / UNITS_PER_SECOND[from.unit] : datePart(name as Present, time as Present, from);
+  },
 );
 
 /** The functions of this file. */
@@ -225,8 +234,8 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
     toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone),
   ),
   strict(
-    "to_date(text)",
-    (args) => (args.length === 1 && args[0]?.kind === "string" ? { args: [DATE], result: DATE } : undefined),
+    "to_date(value)",
+    (args) => (args.length === 1 && DATE_SOURCES.includes(args[0]?.kind ?? "") ? { args: [DATE], result: DATE } : undefined),
     ([date]) => date,
   ),
   shifted("date_add", 1),

@@ -4,13 +4,24 @@
 import { unreachable } from "../../base/assert.ts";
 import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
+import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
-import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
+import { functionNamed, functionNames, isListFunction, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
-import { asWrittenDecimal, castTo, compare, concatenation, condition, arithmeticOf, distinctFrom, unify } from "./coerce.ts";
+import {
+  asWrittenDecimal,
+  castTo,
+  compare,
+  concatenation,
+  condition,
+  arithmeticOf,
+  distinctFrom,
+  isUntypedMember,
+  unify,
+} from "./coerce.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -110,9 +121,20 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
     const bound = callOf(functionNamed(name), [], binder);
     if (bound !== undefined) return bound;
   }
-  const outside = binder.outer?.resolve(expression.name);
+  const outside = binder.outer?.resolve(expression.name) ?? memberOf(expression.name, binder);
   if (outside !== undefined) return outside;
   throw unknownColumn(binder.scope, expression.name);
+}
+
+/** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives. */
+function memberOf(name: ObjectName, binder: Binder): TypedExpression | undefined {
+  for (let length = name.length - 1; length > 0; length--) {
+    const document = findColumn(binder.scope, name.slice(0, length))?.expression;
+    if (document?.type.kind !== "json" || document.type.structured !== true) continue;
+    const path = name.slice(length).map((part) => (/^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`));
+    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`)], binder);
+  }
+  return undefined;
 }
 
 function unary(expression: Of<"unary">, binder: Binder): TypedExpression {
@@ -264,11 +286,13 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     throw planError(
       `the window call ${name}() OVER is not allowed here; it belongs in the select list, ORDER BY or QUALIFY, not inside another`,
     );
+  if (name === "arrow_cast" || name === "arrow_try_cast") return arrowCast(name, expression.args, binder);
   const found = functionNamed(name);
   if (found === undefined) {
     if (aggregateNamed(name) !== undefined)
       throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
     if (windowFunctionNamed(name) !== undefined) throw planError(`${name}() is a window function: it needs OVER`);
+    if (isListFunction(name)) throw notSupported(`${name}(): lists, structs and maps are no types of expressions`);
     const near = nearestName(name, [...functionNames(), ...aggregateNames(), ...WINDOW_FUNCTION_NAMES]);
     throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
   }
@@ -288,6 +312,17 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
   return required(found, name, args, binder);
 }
 
+/** `arrow_cast(x, 'Int64')`: the type is a constant, so it is a cast. */
+function arrowCast(name: string, args: readonly Expression[], binder: Binder): TypedExpression {
+  const [operand, target] = args.map((argument) => bind(argument, binder));
+  if (operand === undefined || args.length !== 2 || target?.kind !== "literal" || typeof target.value !== "string") {
+    throw planError(`${name} takes a value and the name of an Arrow type as a constant, e.g. ${name}(x, 'Int64')`);
+  }
+  const type = arrowTypeNamed(target.value);
+  if (type === undefined) throw planError(`${name}: unknown or unsupported Arrow type '${target.value.slice(0, 80)}'`);
+  return castTo(operand, type, binder.environment, name === "arrow_try_cast");
+}
+
 function required(found: ScalarFunction, name: string, args: readonly TypedExpression[], binder: Binder): TypedExpression {
   const bound = callOf(found, args, binder);
   if (bound !== undefined) return bound;
@@ -299,7 +334,9 @@ function callOf(found: ScalarFunction | undefined, args: readonly TypedExpressio
   const functionType = found?.resolve(args.map((argument) => argument.type));
   if (found === undefined || functionType === undefined) return undefined;
   const cast = args.map((argument, i) => castTo(argument, functionType.args[i] ?? argument.type, binder.environment));
-  return fold({ kind: "call", type: functionType.result, function: found, functionType, args: cast }, binder.environment);
+  const bound: TypedExpression = { kind: "call", type: functionType.result, function: found, functionType, args: cast };
+  // What JSON holds gets its type by the cast around it, which must still see the call.
+  return isUntypedMember(bound) ? bound : fold(bound, binder.environment);
 }
 
 /** The constant value of an expression without columns. @throws DbError PlanQuery, Unsupported */

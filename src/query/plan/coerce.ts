@@ -6,6 +6,7 @@ import { commonNumber, commonType } from "../function/common-type.ts";
 import { asDecimal, decimalResult } from "../function/decimal.ts";
 import type { Environment } from "../function/environment.ts";
 import type { ArithmeticOperator } from "../function/integer.ts";
+import { isJsonScalar } from "../function/json-functions.ts";
 import { operatorFunction } from "../function/registry.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
@@ -18,6 +19,8 @@ import { planError } from "./plan-error.ts";
 export function castTo(expression: TypedExpression, type: DataType, environment: Environment, safe = false): TypedExpression {
   if (sameType(expression.type, type)) return expression;
   if (expression.kind === "literal" && expression.value === undefined) return literal(type, undefined);
+  const typedMember = jsonMemberAs(expression, type);
+  if (typedMember !== undefined) return fold(typedMember, environment);
   // What was written, not the float that stands for it.
   const source = type.kind === "decimal" ? writtenText(expression) : expression;
   if (!canCast(expression.type, type)) {
@@ -26,6 +29,18 @@ export function castTo(expression: TypedExpression, type: DataType, environment:
     );
   }
   return fold({ kind: "cast", type, operand: source, safe }, environment);
+}
+
+/** `json_get(j, path)` as a type that it can give by itself: what has no value of that type is then NULL, not an error. */
+function jsonMemberAs(expression: TypedExpression, type: DataType): TypedExpression | undefined {
+  if (!isUntypedMember(expression) || !isJsonScalar(type)) return undefined;
+  const functionType = { args: [...expression.functionType.args, type], result: type };
+  return { ...expression, type, functionType, args: [...expression.args, literal(type, undefined)] };
+}
+
+/** Whether an expression is `json_get(j, path)`, whose type is whatever it is cast to. */
+export function isUntypedMember(expression: TypedExpression): expression is Extract<TypedExpression, { kind: "call" }> {
+  return expression.kind === "call" && expression.function.name === "json_get" && expression.args.length === 2;
 }
 
 /** A float constant as the text that it was written as. */
@@ -131,8 +146,9 @@ export function arithmeticOf(
   if (temporal !== undefined) return fold(temporal, environment);
   const decimals = decimalArithmeticOf(operator, left, right, environment);
   if (decimals !== undefined) return fold(decimals, environment);
-  const a = numberType(left.type);
-  const b = numberType(right.type);
+  // What JSON holds is of the type that the other side is.
+  const a = numberType(isUntypedMember(left) ? right.type : left.type);
+  const b = numberType(isUntypedMember(right) ? left.type : right.type);
   if (a === undefined || b === undefined) {
     throw planError(`Cannot coerce arithmetic expression ${displayName(left.type)} ${operator} ${displayName(right.type)} to valid types`);
   }

@@ -1,10 +1,11 @@
 /**
- * Calls of functions and aggregates, and the four spellings with keywords between the arguments, which become plain calls:
+ * Calls of functions and aggregates, and the spellings with keywords between the arguments, which become plain calls:
  *
  *   EXTRACT(part FROM x)       date_part('part', x)
  *   SUBSTRING(x FROM a FOR b)  substr(x, a, b)
  *   POSITION(a IN b)           strpos(b, a)
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
+ *   f(p) WITHIN GROUP (ORDER BY x)   f(x, p)
  */
 import type { IToken } from "chevrotain";
 import type { Expression, OrderItem } from "./ast.ts";
@@ -16,6 +17,26 @@ import { WindowRules } from "./window-rules.ts";
 
 function plainCall(name: string, args: readonly Expression[], token: IToken): Expression {
   return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: spanOf(token) };
+}
+
+/** Where the portion stands among the arguments of aggregates that take `WITHIN GROUP (ORDER BY value)`. */
+const PORTION_AT: Readonly<Record<string, number>> = {
+  percentile_cont: 0,
+  quantile_cont: 0,
+  approx_percentile_cont: 0,
+  approx_percentile_cont_with_weight: 1,
+};
+
+/** `f(0.9) WITHIN GROUP (ORDER BY x)` is `f(x, 0.9)`, with DESC `f(x, 1 - 0.9)`; undefined where it is none of these. */
+function orderedArguments(name: string, args: readonly Expression[], order: readonly OrderItem[]): readonly Expression[] | undefined {
+  const at = Object.hasOwn(PORTION_AT, name) ? PORTION_AT[name] : undefined;
+  const [item, ...rest] = order;
+  const portion = at === undefined ? undefined : args[at];
+  if (item === undefined || rest.length > 0 || portion === undefined) return undefined;
+  const { span } = portion;
+  const left: Expression = { kind: "number", text: "1", span };
+  const turned: Expression = item.descending ? { kind: "binary", operator: "-", left, right: portion, span } : portion;
+  return [item.expression, ...args.map((argument, i) => (i === at ? turned : argument))];
 }
 
 /** Calls and ORDER BY. */
@@ -58,6 +79,14 @@ export abstract class CallRules extends WindowRules {
       ]),
     );
     this.CONSUME(RightParen);
+    let within: readonly OrderItem[] | undefined;
+    this.OPTION5(() => {
+      this.CONSUME(K.WITHIN);
+      this.CONSUME(K.GROUP);
+      this.CONSUME3(LeftParen);
+      within = this.SUBRULE2(this.orderByClause);
+      this.CONSUME3(RightParen);
+    });
     this.OPTION4(() => {
       this.CONSUME(K.FILTER);
       this.CONSUME2(LeftParen);
@@ -69,7 +98,9 @@ export abstract class CallRules extends WindowRules {
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
-      return { kind: "call", name, args, star, distinct, orderBy, filter, ...window, span: spanOf(start) };
+      const given = within === undefined ? args : orderedArguments(name, args, within);
+      if (given === undefined) this.fail(`WITHIN GROUP (ORDER BY value) goes with a percentile, not with ${name}()`, start);
+      return { kind: "call", name, args: given ?? args, star, distinct, orderBy, filter, ...window, span: spanOf(start) };
     });
   });
 

@@ -173,7 +173,7 @@ export abstract class QueryRules extends GroupingRules {
     });
     items.push(this.SUBRULE(this.selectItem));
     this.MANY({
-      GATE: () => this.LA(2).tokenType !== K.FROM,
+      GATE: () => this.LA(2).tokenType !== K.FROM && this.LA(2).tokenType !== RightParen,
       DEF: () => {
         this.CONSUME(Comma);
         items.push(this.SUBRULE2(this.selectItem));

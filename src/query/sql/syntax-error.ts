@@ -165,7 +165,6 @@ function unsupportedStatement(words: string, { line, column }: Position): DbErro
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
   ...(["UNION", "INTERSECT", "EXCEPT", "TABLESAMPLE", "COLLATE"] as const).map((word) => [K[word], word] as const),
-  [K.WITHIN, "WITHIN GROUP"],
   [K.AT, "AT TIME ZONE"],
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],

@@ -2,7 +2,8 @@
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
 import { plainText } from "../json-text.ts";
-import { compileRegex, compileReplacement } from "../regex.ts";
+import { compileReplacement } from "../../../base/linear-regex.ts";
+import { compileRegex } from "../regex.ts";
 import { setField } from "../value.ts";
 import { eachField, type Processor, textProcessor, valueProcessor, wrongType } from "./processor.ts";
 

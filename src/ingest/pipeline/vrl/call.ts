@@ -1,6 +1,7 @@
 /** Calls of functions: arguments by place or name, paths, patterns and closures. */
 import { plainText } from "../json-text.ts";
-import { compileRegex, type Regex } from "../regex.ts";
+import type { Regex } from "../../../base/linear-regex.ts";
+import { compileRegex } from "../regex.ts";
 import { isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
 import { FUNCTIONS, type VrlFunction } from "./functions.ts";
 import { type Context, type Eval, executeError, Kind, kindName, type Node, step } from "./node.ts";

@@ -1,4 +1,6 @@
 /** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value.ts";
@@ -31,6 +33,24 @@ export function endpoint(last: boolean): () => Accumulator {
       },
       result: () => kept,
     };
+  };
+}
+
+/** The value of row number `n` (1 is the first, -1 the last) in the order given; NULL counts. */
+export function nthValue(_: FunctionType, reserve: Reserve): Accumulator {
+  const values: Value[] = [];
+  let [seen, wanted]: [number, number] = [0, 0];
+  return {
+    add([value, n]) {
+      seen++;
+      wanted = Number(n ?? 0);
+      if (wanted === 0) throw new DbError(StatusCode.EngineExecuteQuery, "nth_value() counts rows from 1, from the end from -1: n was 0");
+      if (wanted > 0 && seen !== wanted) return;
+      if (values.length < Math.abs(wanted)) reserve(VALUE_BYTES);
+      values.push(value);
+      if (values.length > Math.abs(wanted)) values.shift();
+    },
+    result: () => (wanted > 0 || values.length === -wanted ? values[0] : undefined),
   };
 }
 

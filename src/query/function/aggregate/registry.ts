@@ -1,10 +1,14 @@
 /** The aggregate functions, one line each. */
-import { BOOLEAN, type DataType, FLOAT64, INT64, STRING } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
-import { allOrAny, bitwise, distinct, endpoint, extreme, joined, quantile } from "./choices.ts";
+import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
+import { jsonPath, pathType } from "./paths.ts";
+import { REGRESSIONS, regression } from "./regression.ts";
+import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import { average, averageType, countRows, covariance, numberToFloat, sumFloats, sumIntegers, sumType, variance } from "./sums.ts";
+import { vectorFold, vectorType } from "./vector-sums.ts";
 
 type Create = AggregateFunction["create"];
 type Resolve = AggregateFunction["resolve"];
@@ -16,14 +20,19 @@ function aggregate(
   create: Create,
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
-  const keepsNull = ["count", "first", "last"].includes(kernel ?? "") || name === "approx_distinct" || name === "count_hash";
+  const keepsNull = ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value"].includes(name);
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
 const anyToCount: Resolve = (args) => (args.length >= 1 ? { args, result: INT64 } : undefined);
+/** `count()` counts rows, as `count(*)` does. */
+const counted: Resolve = (args) => ({ args, result: INT64 });
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
 const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].includes(args[0].kind) ? undefined : same(args));
 const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
+const twoToCount: Resolve = (args) => (twoFloats(args) === undefined ? undefined : { args: [FLOAT64, FLOAT64], result: UINT64 });
+const nth: Resolve = ([type, n, ...rest]) =>
+  type !== undefined && rest.length === 0 && n?.kind === "int" ? { args: [type, INT64], result: type } : undefined;
 const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 const integer: Resolve = ([type, ...rest]) => (type?.kind === "int" && rest.length === 0 ? { args: [type], result: type } : undefined);
 const boolean: Resolve = ([type, ...rest]) =>
@@ -42,7 +51,7 @@ const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumI
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
 const ALL: readonly AggregateFunction[] = [
-  aggregate("count", "* | value, …", anyToCount, countRows, "count"),
+  aggregate("count", "* | value, …", counted, countRows, "count"),
   aggregate("sum", "number", sumType, sum, "sum"),
   aggregate("avg", "number", averageType, average, "avg"),
   aggregate("mean", "number", averageType, average, "avg"),
@@ -51,10 +60,42 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("first_value", "value [ORDER BY …]", same, endpoint(false), "first"),
   aggregate("last_value", "value [ORDER BY …]", same, endpoint(true), "last"),
   aggregate("median", "number", middle, quantile(0.5)),
-  aggregate("approx_median", "number", middle, quantile(0.5)),
-  ...["percentile_cont", "quantile_cont", "approx_percentile_cont"].map((name) =>
-    aggregate(name, "number, portion", portion, quantile(undefined)),
+  aggregate("approx_median", "number", middle, approximatePercentile(false, 0.5)),
+  ...["percentile_cont", "quantile_cont"].map((name) => aggregate(name, "number, portion", portion, quantile(undefined))),
+  aggregate("approx_percentile_cont", "number, portion[, centroids]", percentileType(false), approximatePercentile(false)),
+  aggregate(
+    "approx_percentile_cont_with_weight",
+    "number, weight, portion[, centroids]",
+    percentileType(true),
+    approximatePercentile(true),
   ),
+  ...Object.entries(REGRESSIONS).map(([name, finish]) =>
+    aggregate(name, "y, x", name === "regr_count" ? twoToCount : twoFloats, regression(finish, name === "regr_count")),
+  ),
+  aggregate("hll", "value", hllType, hllState),
+  aggregate("hll_merge", "state", stateType, hllMerge),
+  aggregate("uddsketch_state", "buckets, error, number", uddType(false), uddState),
+  aggregate("uddsketch_merge", "buckets, error, state", uddType(true), uddState),
+  aggregate(
+    "vec_sum",
+    "vector",
+    vectorType,
+    vectorFold("vec_sum", (a, b) => a + b, false),
+  ),
+  aggregate(
+    "vec_product",
+    "vector",
+    vectorType,
+    vectorFold("vec_product", (a, b) => a * b, false),
+  ),
+  aggregate(
+    "vec_avg",
+    "vector",
+    vectorType,
+    vectorFold("vec_avg", (a, b) => a + b, true),
+  ),
+  aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
+  aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...["stddev", "stddev_samp"].map((name) => aggregate(name, "number", numberToFloat, variance(true, true))),
   ...["stddev_pop", "std"].map((name) => aggregate(name, "number", numberToFloat, variance(false, true))),
   ...["var", "var_samp", "var_sample"].map((name) => aggregate(name, "number", numberToFloat, variance(true, false))),

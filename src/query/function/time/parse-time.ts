@@ -5,8 +5,9 @@
 import { daysFromCivil, daysInMonth } from "./civil.ts";
 import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 
-const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})$/;
-const DAY_TEXT = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
+/** Years of more than four digits carry a sign, as ISO 8601 has it. */
+const DAY_TEXT = String.raw`(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})`;
+const DATE = new RegExp(`^${DAY_TEXT}$`);
 const CLOCK_TEXT = String.raw`(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?`;
 const ZONE_TEXT = String.raw`(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?`;
 const TIMESTAMP = new RegExp(String.raw`^${DAY_TEXT}(?:[Tt ]\s*${CLOCK_TEXT}\s*${ZONE_TEXT})?$`);

@@ -3,6 +3,8 @@
  */
 
 const FIXED = /^([+-])(\d{1,2}):(\d{2})$/;
+/** Where the runtime's dates end, less a day for its zones; beyond it a zone stays as it is there. */
+const DATE_MILLIS_MAX = 8_640_000_000_000_000 - 86_400_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 /** Most zones kept; a session sends whatever name it likes, but only valid names get here. */
 const FORMATTERS_MAX = 700;
@@ -35,11 +37,12 @@ export function offsetSecondsAt(zone: string, utcSeconds: number): number {
   if (zone === "UTC") return 0;
   const fixed = FIXED.exec(zone);
   if (fixed !== null) return (fixed[1] === "-" ? -60 : 60) * (Number(fixed[2]) * 60 + Number(fixed[3]));
-  const parts = formatterOf(zone).formatToParts(new Date(utcSeconds * 1000));
+  const millis = Math.min(Math.max(utcSeconds * 1000, -DATE_MILLIS_MAX), DATE_MILLIS_MAX);
+  const parts = formatterOf(zone).formatToParts(new Date(millis));
   const fields = new Map(parts.map((part) => [part.type, Number(part.value)]));
   const get = (name: Intl.DateTimeFormatPartTypes): number => fields.get(name) ?? 0;
   const local = Date.UTC(get("year"), get("month") - 1, get("day"), get("hour"), get("minute"), get("second")) / 1000;
-  return local - utcSeconds;
+  return local - Math.floor(millis / 1000);
 }
 
 /** The moment at which a zone's clock shows `localSeconds`: in an overlap the earlier one, in a gap the one after the change. */
