@@ -17,6 +17,9 @@ import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
 import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
+import { kill } from "./statement/kill.ts";
+import { showCreateFlow, showListing } from "./statement/show-listing.ts";
+import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/truncate.ts";
 import type { StatementResult } from "./statement-result.ts";
 
@@ -42,6 +45,10 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return createTable(statement, context);
     case "drop-table":
       return dropTable(statement, context);
+    case "create-view":
+      return createView(statement, context);
+    case "drop-view":
+      return dropView(statement, context);
     case "create-database":
       return createDatabase(statement, context);
     case "drop-database":
@@ -62,6 +69,14 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return showCreateTable(statement, context);
     case "show-create-database":
       return showCreateDatabase(statement, context);
+    case "show-create-view":
+      return showCreateView(statement.name, context);
+    case "show-create-flow":
+      return showCreateFlow(statement.name, context);
+    case "show-listing":
+      return showListing(statement, context);
+    case "kill":
+      return kill(statement, context);
     case "show-variable":
       return showVariable(statement, context);
     case "describe":
@@ -90,6 +105,9 @@ export function isReadOnly(statement: Statement): boolean {
     case "show-tables":
     case "show-create-table":
     case "show-create-database":
+    case "show-create-view":
+    case "show-create-flow":
+    case "show-listing":
     case "show-variable":
     case "describe":
       return true;

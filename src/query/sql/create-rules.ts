@@ -4,11 +4,11 @@
  */
 import type { IToken } from "chevrotain";
 import type { DataType } from "../../column/data-type.ts";
-import type { ColumnClause, CreateTable, Expression, ObjectName, Statement } from "./ast.ts";
+import type { ColumnClause, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
-import { WriteRules } from "./write-rules.ts";
+import { ViewRules } from "./view-rules.ts";
 import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */
@@ -29,13 +29,14 @@ interface TableItems {
 }
 
 /** CREATE and DROP. */
-export abstract class CreateRules extends WriteRules {
+export abstract class CreateRules extends ViewRules {
   protected readonly create: Rule<[], Statement> = this.rule("create", () => {
     const start = this.CONSUME(K.CREATE);
     return this.choose<Statement>({
-      ERR_MSG: "TABLE or DATABASE",
+      ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
         { ALT: () => this.SUBRULE(this.createTable, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createView, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createDatabase, { ARGS: [start] }) },
       ],
     });
@@ -70,6 +71,10 @@ export abstract class CreateRules extends WriteRules {
       this.OPTION2(() => this.CONSUME2(Comma));
     });
     this.CONSUME(RightParen);
+    let partitions: PartitionClause | undefined;
+    this.OPTION6(() => {
+      partitions = this.SUBRULE(this.partitions);
+    });
     let engine: string | undefined;
     this.OPTION3(() => {
       this.CONSUME(K.ENGINE);
@@ -84,7 +89,8 @@ export abstract class CreateRules extends WriteRules {
       options = this.SUBRULE(this.withOptions);
     });
     const { columns, primaryKey, timeIndexes } = items;
-    return { kind: "create-table", name, ifNotExists, columns, primaryKey, timeIndexes, engine, options, span: spanOf(start ?? word) };
+    const span = spanOf(start ?? word);
+    return { kind: "create-table", name, ifNotExists, columns, primaryKey, timeIndexes, partitions, engine, options, span };
   });
 
   private readonly tableItem: Rule<[items?: TableItems], void> = this.rule("tableItem", (items) => {
@@ -221,8 +227,9 @@ export abstract class CreateRules extends WriteRules {
   protected readonly drop: Rule<[], Statement> = this.rule("drop", () => {
     const start = this.CONSUME(K.DROP);
     return this.choose<Statement>({
-      ERR_MSG: "TABLE or DATABASE",
+      ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
+        { ALT: () => this.SUBRULE(this.dropView, { ARGS: [start] }) },
         {
           ALT: () => {
             this.CONSUME(K.TABLE);

@@ -56,6 +56,7 @@ export class SqlParser extends ShowRules {
         { ALT: () => this.SUBRULE(this.use) },
         { ALT: () => this.SUBRULE(this.set) },
         { ALT: () => this.SUBRULE(this.admin) },
+        { ALT: () => this.SUBRULE(this.kill) },
         { ALT: () => this.SUBRULE(this.explain) },
       ],
     }),

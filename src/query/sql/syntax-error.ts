@@ -121,23 +121,21 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call close commit copy deallocate declare end execute fetch grant kill lock merge optimize " +
+    "analyze begin call close commit copy deallocate declare end execute fetch grant lock merge optimize " +
     "prepare reset revoke rollback savepoint start tql unlock update values vacuum with abort do table"
   ).split(" "),
 );
 
 /** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
 const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
-  [K.CREATE, new Set("external flow function index materialized or role sequence temp temporary trigger user view".split(" "))],
-  [K.DROP, new Set("flow function index role trigger user view".split(" "))],
+  [K.CREATE, new Set("external flow function index materialized role sequence temp temporary trigger user".split(" "))],
+  [K.DROP, new Set("flow function index role trigger user".split(" "))],
   [
     K.SHOW,
     new Set(
-      (
-        "binlog character charset collation columns create engine engines errors events extended fields flow flows function grants index " +
-        "indexes keys master plugins privileges procedure processlist profiles region regions search_path slave status table triggers " +
-        "views warnings"
-      ).split(" "),
+      "binlog engine errors events extended function grants master plugins privileges procedure profiles slave triggers warnings".split(
+        " ",
+      ),
     ),
   ],
 ]);
@@ -173,7 +171,6 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   [K.SIMILAR, "SIMILAR TO"],
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
-  [K.PARTITION, "PARTITION ON COLUMNS"],
   [K.EXISTS, "EXISTS (sub-query)"],
   [LeftBracket, "array"],
   [AtAt, "system variable"],
@@ -187,7 +184,10 @@ function constructOf({ token, previous, rule }: Place, position: Position): DbEr
     if (type === K.LIKE) return unsupported("CREATE TABLE … LIKE", position);
     if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
     if (type === LeftBracket) return unsupported("array type", position);
-    return type === K.PARTITION ? unsupported("PARTITION ON COLUMNS", position) : undefined;
+    return undefined;
+  }
+  if (rule === "alterTable" && ["split", "merge", "repartition", "partition"].includes(word)) {
+    return unsupported("partitions of a table that exists, since one machine has one region a table", position);
   }
   if (previous?.tokenType === LeftParen && (type === K.SELECT || type === K.WITH)) return unsupported("sub-query", position);
   if (previous?.tokenType === K.FROM && type === LeftParen) return unsupported("sub-query", position);

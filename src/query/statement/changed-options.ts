@@ -16,6 +16,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
   "max_row_group_row_count",
   "write_buffer_size",
   "skip_wal",
+  "repartition.column.hint",
 ]);
 /** Keys that ALTER TABLE UNSET takes; `greptime.semantic.*` besides. */
 const UNSETTABLE: ReadonlySet<string> = new Set([
@@ -25,6 +26,7 @@ const UNSETTABLE: ReadonlySet<string> = new Set([
   "compaction.twcs.max_output_file_size",
   "compaction.twcs.time_window",
   "max_row_group_row_count",
+  "repartition.column.hint",
 ]);
 const SEMANTIC = "greptime.semantic.";
 

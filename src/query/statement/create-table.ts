@@ -14,6 +14,7 @@ import type { StatementResult } from "../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { optionsFromDatabase } from "../../table/database-template.ts";
+import { tablePartitions } from "./partitions.ts";
 import { tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
@@ -28,12 +29,22 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const { database, name } = definition;
   checkWritable(database);
   if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+  const isView = context.catalog.view(database, name) !== undefined;
+  const taken = isView || context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
   if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
-  if (taken) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+  if (taken)
+    throw new DbError(
+      StatusCode.TableAlreadyExists,
+      `${isView ? "View" : "Table"} already exists: \`${CATALOG_NAME}.${database}.${name}\``,
+    );
   const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
   await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
+}
+
+/** Refuses names that no table may have. @throws DbError InvalidArguments */
+export function checkTableName(name: string): void {
+  if (!TABLE_NAME.test(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${name}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -44,7 +55,7 @@ export function checkWritable(database: string): void {
 /** The definition that a statement describes. @throws DbError */
 function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
   const { database, table } = resolveName(statement.name, environment.database);
-  if (!TABLE_NAME.test(table) || Buffer.byteLength(table) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${table}`);
+  checkTableName(table);
   const engine = statement.engine ?? "mito";
   if (!ENGINES.includes(engine)) throw invalid(`Table engine not found: ${engine}; use one of ${ENGINES.join(", ")}`);
   checkColumns(statement);
@@ -56,7 +67,9 @@ function tableDefinition(statement: CreateTable, environment: Environment): Tabl
   });
   const options = tableOptions(statement.options);
   checkStructured(columns, options);
-  return { database, name: table, columns, primaryKey, engine, options };
+  const { partitions } = statement;
+  const divided = partitions === undefined ? {} : { partitions: tablePartitions(partitions, columns, environment) };
+  return { database, name: table, columns, primaryKey, engine, options, ...divided };
 }
 
 function checkColumns({ columns }: CreateTable): void {

@@ -3,9 +3,15 @@ import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 
+/** A column of a computed table. */
+export interface BuiltInColumn extends ColumnHeader {
+  readonly nullable: boolean;
+}
+
 /** Columns and rows of a computed table. */
 export interface BuiltInTable {
-  readonly columns: readonly ColumnHeader[];
+  readonly id: number;
+  readonly columns: readonly BuiltInColumn[];
   readonly batches: () => Iterable<Batch>;
 }
 

@@ -2,9 +2,10 @@
 import { UINT32 } from "../../../column/data-type.ts";
 import type { BuiltInTable } from "./computed-rows.ts";
 
-/** The table. */
+/** The table. Its column counts as a tag. */
 export const NUMBERS: BuiltInTable = {
-  columns: [{ name: "number", type: UINT32 }],
+  id: 2,
+  columns: [{ name: "number", type: UINT32, nullable: false }],
   batches: () => [
     { rowCount: 100, vectors: [{ kind: "number", values: Uint32Array.from({ length: 100 }, (_, i) => i), validity: undefined }] },
   ],
