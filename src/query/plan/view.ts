@@ -8,7 +8,6 @@ import type { ViewInfo } from "../../table/view.ts";
 import type { Query } from "../sql/ast.ts";
 import { parseSql } from "../sql/parse.ts";
 import type { PlanNode } from "./node.ts";
-import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 
 /** Views that lie in one another, and views that a statement reads in all: two views that each read another twice are four. */
@@ -27,14 +26,16 @@ export interface PlannedView {
   readonly positions: readonly number[];
 }
 
-/** The plan of a view. @throws DbError PlanQuery; Unexpected when its tables no longer have what it reads; TableNotFound */
+const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, `cannot read ${message}`);
+
+/** The plan of a view. @throws DbError InvalidArguments past the limits; Unexpected when its tables no longer have what it reads; TableNotFound */
 export function planView(view: ViewInfo, planner: Planner): PlannedView {
   const name = `${view.database}.${view.name}`;
   const isOpen = planner.openViews.some((open) => open.database === view.database && open.name === view.name);
-  if (isOpen) throw planError(`view ${name} reads itself`);
-  if (planner.openViews.length >= VIEW_DEPTH_MAX) throw planError(`view ${name} lies ${VIEW_DEPTH_MAX} views deep, which is the limit`);
+  if (isOpen) throw invalid(`view ${name}: it reads itself`);
+  if (planner.openViews.length >= VIEW_DEPTH_MAX) throw invalid(`view ${name}: it lies ${VIEW_DEPTH_MAX} views deep, which is the limit`);
   if (planner.nextView() > VIEWS_READ_MAX)
-    throw planError(`the statement reads more than ${VIEWS_READ_MAX} views, each counted as often as read`);
+    throw invalid(`view ${name}: the statement reads more than ${VIEWS_READ_MAX} views, each counted as often as read`);
   const node = planned(view, planner);
   return { node, positions: positionsOf(view, node) };
 }

@@ -392,6 +392,9 @@ export interface CreateView {
   readonly span: Span;
 }
 
+/** How EXPLAIN shows plans. */
+export type ExplainFormat = "text" | "json" | "graphviz";
+
 /** A statement. */
 export type Statement =
   | Query
@@ -448,7 +451,7 @@ export type Statement =
       readonly kind: "explain";
       readonly analyze: boolean;
       readonly verbose: boolean;
-      readonly format: "text" | "json";
+      readonly format: ExplainFormat;
       readonly statement: Statement;
       readonly span: Span;
     };

@@ -61,7 +61,7 @@ export function printStatement(statement: Statement): string {
         "EXPLAIN",
         statement.analyze && "ANALYZE",
         statement.verbose && "VERBOSE",
-        statement.format === "json" && "FORMAT JSON",
+        statement.format !== "text" && `FORMAT ${statement.format.toUpperCase()}`,
       ];
       return [...words.filter((word) => word !== false), printStatement(statement.statement)].join(" ");
     }

@@ -306,7 +306,8 @@ test("EXPLAIN wraps a statement", () => {
   check("explain format text select 1", "EXPLAIN SELECT 1");
   checkRejects("explain", "expected a statement");
   checkRejects("explain explain select 1", "cannot explain an EXPLAIN");
-  checkRejects("explain format graphviz select 1", "not supported: EXPLAIN FORMAT GRAPHVIZ");
+  check("explain format graphviz select 1", "EXPLAIN FORMAT GRAPHVIZ SELECT 1");
+  checkRejects("explain analyze format graphviz select 1", "not supported: EXPLAIN ANALYZE FORMAT GRAPHVIZ");
   checkRejects("explain format yaml select 1", "expected TEXT or JSON");
 });
 

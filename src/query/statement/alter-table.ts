@@ -59,7 +59,7 @@ function changeOf(
     case "unset-index":
       return indexChange(action, columnNamed(schema, action.column), indexes);
     case "set-options":
-      return { kind: "set-options", options: changedTableOptions(action.options, schema.options) };
+      return { kind: "set-options", options: changedTableOptions(action.options, schema) };
     case "unset-options":
       return { kind: "set-options", options: unsetTableOptions(action.keys) };
     case "rename":

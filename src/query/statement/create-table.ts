@@ -14,8 +14,9 @@ import type { StatementResult } from "../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { optionsFromDatabase } from "../../table/database-template.ts";
+import { checkNoView } from "./no-view.ts";
 import { tablePartitions } from "./partitions.ts";
-import { tableOptions } from "./table-options.ts";
+import { type Options, tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
 const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
@@ -65,11 +66,17 @@ function tableDefinition(statement: CreateTable, environment: Environment): Tabl
     const semantic = clause.name === timeIndex ? "timestamp" : primaryKey.includes(clause.name) ? "tag" : "field";
     return columnDefinition(clause, semantic, environment);
   });
-  const options = tableOptions(statement.options);
+  const options = ownCompaction(tableOptions(statement.options));
   checkStructured(columns, options);
   const { partitions } = statement;
   const divided = partitions === undefined ? {} : { partitions: tablePartitions(partitions, columns, environment) };
   return { database, name: table, columns, primaryKey, engine, options, ...divided };
+}
+
+/** Options of compaction that a table has itself count instead of those of its database, which the table then says. */
+function ownCompaction(options: Options): Options {
+  const isOwn = Object.keys(options).some((key) => key.startsWith("compaction."));
+  return isOwn ? { ...options, "compaction.override": options["compaction.override"] ?? "true" } : options;
 }
 
 function checkColumns({ columns }: CreateTable): void {
@@ -119,6 +126,7 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     const { database, table } = resolveName(name, context.variables.database);
     checkWritable(database);
     const missing = context.catalog.table(database, table) === undefined;
+    checkNoView({ database, table }, "drop table", context, "; use DROP VIEW");
     if (missing && !statement.ifExists)
       throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
     if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);

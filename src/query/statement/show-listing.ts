@@ -123,7 +123,7 @@ function columnsOf(statement: ShowListing, context: QueryContext): Listing {
       ? columnRowsOf(table)
       : computed === undefined
         ? []
-        : systemColumnRows({ database: name.database, name: name.table, id: 0, columns: computed });
+        : systemColumnRows({ database: name.database, name: name.table, columns: computed });
   const short = ["Field", "Type", "Null", "Key", "Default", "Extra", "Greptime_type"];
   const full = ["Field", "Type", "Collation", "Null", "Key", "Default", "Comment", "Privileges", "Extra", "Greptime_type"];
   const columns: Readonly<Record<string, string>> = {

@@ -43,6 +43,7 @@ describe("CREATE TABLE", () => {
 ENGINE=mito
 WITH(
   append_mode = 'true',
+  'compaction.override' = 'true',
   'compaction.type' = 'twcs',
   ttl = '7days'
 )`,

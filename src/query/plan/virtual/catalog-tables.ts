@@ -14,6 +14,7 @@ import {
   type InformationTable,
   informationTable,
   optionLines,
+  tablesOf,
 } from "./information-table.ts";
 import { NUMBERS } from "./numbers.ts";
 
@@ -22,6 +23,7 @@ interface SystemTable {
   readonly database: string;
   readonly name: string;
   readonly id: number;
+  readonly engine: string;
   readonly columns: readonly BuiltInColumn[];
 }
 
@@ -85,14 +87,29 @@ function createOptions({ options, partitions }: Pick<TableSchema, "options" | "p
 
 /** Rows of `tables`: those of the server itself, tables, views. */
 function* tableRows({ catalog }: InformationSources, system: readonly SystemTable[]): Iterable<InformationRow> {
-  for (const { database, name, id } of system) {
-    const engine = database === INFORMATION_SCHEMA ? "" : "test_engine";
-    yield { ...TABLE_ROW, table_schema: database, table_name: name, table_type: "LOCAL TEMPORARY", table_id: id, engine, temporary: "Y" };
-  }
-  for (const table of allTables(catalog)) yield tableRowOf(table);
-  for (const view of viewsOf(catalog)) {
-    const { database, name, id } = view;
-    yield { ...TABLE_ROW, table_schema: database, table_name: name, table_type: "VIEW", table_id: id, temporary: "N" };
+  for (const { name: table_schema } of catalog.databases()) {
+    const other = { ...TABLE_ROW, table_schema };
+    const rows: InformationRow[] = [
+      ...system
+        .filter(({ database }) => database === table_schema)
+        .map(({ name, id, engine }) => ({
+          ...other,
+          table_name: name,
+          table_type: "LOCAL TEMPORARY",
+          table_id: id,
+          engine,
+          temporary: "Y",
+        })),
+      ...tablesOf(catalog, table_schema).map(tableRowOf),
+      ...catalog.views(table_schema).map(({ name, id }) => ({
+        ...other,
+        table_name: name,
+        table_type: "VIEW",
+        table_id: id,
+        temporary: "N",
+      })),
+    ];
+    yield* rows.sort((a, b) => (String(a["table_name"]) < String(b["table_name"]) ? -1 : 1));
   }
 }
 
@@ -134,7 +151,11 @@ export function* columnRowsOf({ schema }: Pick<Table, "schema">): Iterable<Infor
 }
 
 /** Rows of `columns` of a table that the server computes. */
-export function* systemColumnRows({ database, name, columns }: SystemTable): Iterable<InformationRow> {
+export function* systemColumnRows({
+  database,
+  name,
+  columns,
+}: Pick<SystemTable, "database" | "name" | "columns">): Iterable<InformationRow> {
   const isTag = database !== INFORMATION_SCHEMA; // Only `numbers` has one.
   for (const [i, column] of columns.entries()) {
     const semantic = { column_key: isTag ? "PRI" : "", semantic_type: isTag ? "TAG" : "FIELD" };
@@ -221,8 +242,10 @@ export function catalogTables(others: readonly InformationTable[]): readonly Inf
     ),
   ];
   const systemTables = (): readonly SystemTable[] => [
-    ...[...tables, ...others].sort((a, b) => (a.name < b.name ? -1 : 1)).map((table) => ({ database: INFORMATION_SCHEMA, ...table })),
-    { database: "public", name: "numbers", ...NUMBERS },
+    ...[...tables, ...others]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((table) => ({ database: INFORMATION_SCHEMA, engine: "", ...table })),
+    { database: "public", name: "numbers", engine: "test_engine", ...NUMBERS },
   ];
   return tables;
 }

@@ -72,15 +72,20 @@ export function informationTable(name: string, id: number, columns: string, rows
   return { name, id, columns: parsed, rows };
 }
 
-/** Tables of all databases, those of the server itself left out. */
+/** Tables of all databases, by database and name, those of the server itself left out. */
 export function* allTables(catalog: Catalog): Iterable<Table> {
-  for (const { name } of catalog.databases()) yield* catalog.tables(name);
+  for (const { name } of catalog.databases()) yield* tablesOf(catalog, name);
 }
 
-/** `{'ttl'='1h'}` as lines of `'key'='value'`, sorted by key. */
+/** Tables of a database by name. */
+export function tablesOf(catalog: Catalog, database: string): readonly Table[] {
+  return catalog.tables(database).toSorted((a, b) => (a.schema.name < b.schema.name ? -1 : 1));
+}
+
+/** Options as lines of `'key'='value'`: `ttl` first, then by key. */
 export function optionLines(options: Readonly<Record<string, string>>): string {
   return Object.keys(options)
-    .sort()
+    .sort((a, b) => (a === "ttl" ? -1 : b === "ttl" || a > b ? 1 : -1))
     .map((key) => `'${key}'='${options[key]}'\n`)
     .join("");
 }
