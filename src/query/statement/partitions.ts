@@ -85,6 +85,7 @@ function parsedRule(rule: Expression, axes: readonly Axis[], environment: Enviro
   const column = axisOf(name, axes);
   const axis = axes[column];
   if (axis === undefined) throw refused;
+  if (constant.kind === "column" && !constant.quoted) throw refused;
   const value = literalValue(constant, axis.column.name, axis.column.type, environment);
   if (value === undefined) throw refused;
   const text = textOf(value);

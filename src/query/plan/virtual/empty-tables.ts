@@ -28,34 +28,34 @@ export const EMPTY_TABLES: readonly InformationTable[] = [
   ),
   informationTable("global_status", 25, "variable_name variable_value"),
   informationTable("session_status", 26, "variable_name variable_value"),
-  informationTable("optimizer_trace", 16, "query trace missing_bytes_beyond_max_mem_size:i64 insufficient_privileges:i64"),
+  informationTable("optimizer_trace", 17, "query trace missing_bytes_beyond_max_mem_size:i64 insufficient_privileges:i64"),
   informationTable(
     "parameters",
-    17,
+    18,
     `specific_catalog specific_schema specific_name ordinal_position:i64 parameter_mode parameter_name ${ROUTINE_VALUE} routine_type`,
   ),
   informationTable(
     "profiling",
-    18,
+    19,
     `query_id:i64 seq:i64 state duration:i64 cpu_user:i64 cpu_system:i64 context_voluntary:i64 context_involuntary:i64 block_ops_in:i64
     block_ops_out:i64 messages_sent:i64 messages_received:i64 page_faults_major:i64 page_faults_minor:i64 swaps:i64 source_function
     source_file source_line:i64`,
   ),
   informationTable(
     "referential_constraints",
-    19,
+    20,
     `constraint_catalog constraint_schema constraint_name unique_constraint_catalog unique_constraint_schema unique_constraint_name
     match_option update_rule delete_rule table_name referenced_table_name`,
   ),
   informationTable(
     "routines",
-    20,
+    21,
     `specific_name routine_catalog routine_schema routine_name routine_type ${ROUTINE_VALUE} routine_body routine_definition external_name
     external_language parameter_style is_deterministic sql_data_access sql_path security_type created:ts6 last_altered:ts6 sql_mode
     routine_comment definer character_set_client collation_connection database_collation`,
   ),
-  informationTable("schema_privileges", 21, "grantee table_catalog table_schema privilege_type is_grantable"),
-  informationTable("table_privileges", 22, "grantee table_catalog table_schema table_name privilege_type is_grantable"),
+  informationTable("schema_privileges", 22, "grantee table_catalog table_schema privilege_type is_grantable"),
+  informationTable("table_privileges", 23, "grantee table_catalog table_schema table_name privilege_type is_grantable"),
   // Without a flow engine and without procedures of its own, the server has nothing to say in these.
   informationTable(
     "flows",
