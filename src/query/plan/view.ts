@@ -1,6 +1,6 @@
 /**
- * Views in FROM: the text of a view is planned where it is read, in the database that was current when it was made and without the names of the
- * query around it. What the view shows was settled when it was made: columns that its tables got since are left out.
+ * Views in FROM: the text of a view is planned where it is read, in the database that was current when it was made and without the names
+ * of the query around it. What the view shows was settled when it was made: columns that its tables got since are left out.
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -28,7 +28,11 @@ export interface PlannedView {
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, `cannot read ${message}`);
 
-/** The plan of a view. @throws DbError InvalidArguments past the limits; Unexpected when its tables no longer have what it reads; TableNotFound */
+/**
+ * The plan of a view.
+ *
+ * @throws DbError InvalidArguments past the limits, Unexpected when its tables no longer have what it reads, TableNotFound
+ */
 export function planView(view: ViewInfo, planner: Planner): PlannedView {
   const name = `${view.database}.${view.name}`;
   const isOpen = planner.openViews.some((open) => open.database === view.database && open.name === view.name);

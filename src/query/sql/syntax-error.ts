@@ -140,6 +140,9 @@ const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
   ],
 ]);
 
+/** What CREATE OR REPLACE makes elsewhere. */
+const REPLACED: ReadonlySet<string> = new Set(["flow", "function", "table", "trigger"]);
+
 function beginsStatement({ previous }: Place): boolean {
   return previous === undefined || previous.tokenType === Semicolon;
 }
@@ -148,6 +151,9 @@ function statementOf(place: Place, position: Position): DbError | undefined {
   const { token, previous, rule } = place;
   const word = token.image.toLowerCase();
   if (previous === undefined || beginsStatement(place)) return STATEMENTS.has(word) ? unsupportedStatement(word, position) : undefined;
+  if (rule === "createView" && previous.tokenType === K.REPLACE && REPLACED.has(word)) {
+    return unsupportedStatement(`CREATE OR REPLACE ${word}`, position);
+  }
   const opener = previous.tokenType === K.FULL ? K.SHOW : previous.tokenType;
   if (OBJECTS.get(opener)?.has(word) !== true) return undefined;
   const before = rule === "showCreate" || previous.tokenType === K.FULL ? "SHOW " : "";

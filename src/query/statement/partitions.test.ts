@@ -88,3 +88,14 @@ test("rows are those of one table all the same", async () => {
   await fixture.sql(`${create("PARTITION ON COLUMNS (a) (a < 5, a >= 5)")}; INSERT INTO t (a, ts) VALUES (1, 1), (9, 2)`);
   expect((await fixture.both("SELECT sum(a) FROM t")).rows as unknown).toEqual([[10]]);
 });
+
+test("columns of partitions stay as they are", async () => {
+  await fixture.sql(create("PARTITION ON COLUMNS (c) (c < 5, c >= 5)"));
+  for (const sql of ["ALTER TABLE t DROP COLUMN c", "ALTER TABLE t MODIFY COLUMN c INT"]) {
+    const failure = await fixture.sql(sql).catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({
+      code: StatusCode.InvalidArguments,
+      message: expect.stringContaining("column c is one of PARTITION ON"),
+    });
+  }
+});

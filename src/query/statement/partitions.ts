@@ -77,7 +77,7 @@ function parsedRule(rule: Expression, axes: readonly Axis[], environment: Enviro
     return { kind: rule.operator === "and" ? "both" : "either", left, right };
   }
   const refused = invalid(
-    `Invalid partition rule: ${printCondition(rule)}; compare partition columns with constants by <, <=, >, >=, = or <>, joined by AND and OR`,
+    `Invalid partition rule: ${printCondition(rule)}; it compares columns with constants by <, <=, >, >=, = or <>, joined by AND and OR`,
   );
   if (rule.kind !== "binary" || !isComparison(rule.operator)) throw refused;
   const isLeft = axisOf(rule.left, axes) >= 0;

@@ -7,7 +7,8 @@ import { NO_FACTS } from "../system-facts.ts";
 let fixture: QueryFixture;
 beforeEach(async () => {
   fixture = new QueryFixture();
-  await fixture.sql(`CREATE TABLE t (host STRING, z INT SKIPPING INDEX COMMENT 'c', a DOUBLE, ts TIMESTAMP TIME INDEX DEFAULT now(), PRIMARY KEY (host));
+  await fixture.sql(`CREATE TABLE t (host STRING, z INT SKIPPING INDEX COMMENT 'c', a DOUBLE, ts TIMESTAMP TIME INDEX DEFAULT now(),
+    PRIMARY KEY (host));
     CREATE DATABASE other WITH (ttl = '1h', append_mode = 'true')`);
 });
 
@@ -101,6 +102,13 @@ test("statements that run can be listed and ended", async () => {
 test("a table for PostgreSQL", async () => {
   const [row] = (await fixture.sql("SHOW CREATE TABLE t FOR POSTGRES_FOREIGN_TABLE")).rows;
   expect(row?.[1]).toBe(
-    `CREATE FOREIGN TABLE ft_t (\n  "host" VARCHAR,\n  "z" INT4,\n  "a" FLOAT8,\n  "ts" TIMESTAMP\n)\nSERVER greptimedb\nOPTIONS (table_name 't')`,
+    `CREATE FOREIGN TABLE ft_t (
+  "host" VARCHAR,
+  "z" INT4,
+  "a" FLOAT8,
+  "ts" TIMESTAMP
+)
+SERVER greptimedb
+OPTIONS (table_name 't')`,
   );
 });

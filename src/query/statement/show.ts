@@ -57,7 +57,8 @@ export function filtered(
   // WHERE names the columns in any case: `Database`, `database`, `Tables`.
   const scope = headers.flatMap(({ name, type }, index) => {
     const expression = { kind: "column", type, index, name } as const;
-    const names = new Set([name, name.toLowerCase(), ...(name.startsWith("Tables_in_") ? ["Tables", "tables"] : [])]);
+    const other = name.startsWith("Tables_in_") ? ["Tables", "tables"] : name === "Database" ? ["Schemas", "schemas"] : [];
+    const names = new Set([name, name.toLowerCase(), ...other]);
     return [...names].map((each) => ({ qualifier: undefined, name: each, expression }));
   });
   const condition = bindCondition(filter.expression, "WHERE", { scope, environment });

@@ -4,7 +4,8 @@ import { type Answer, QueryFixture } from "../../../../test/support/query-fixtur
 let fixture: QueryFixture;
 beforeEach(async () => {
   fixture = new QueryFixture();
-  await fixture.sql(`CREATE TABLE t (host STRING, idc STRING SKIPPING INDEX INVERTED INDEX, msg STRING FULLTEXT INDEX, v DOUBLE DEFAULT 1.5 COMMENT 'c',
+  await fixture.sql(`CREATE TABLE t (host STRING, idc STRING SKIPPING INDEX INVERTED INDEX, msg STRING FULLTEXT INDEX,
+    v DOUBLE DEFAULT 1.5 COMMENT 'c',
     ts TIMESTAMP(6) DEFAULT now(), TIME INDEX (ts), PRIMARY KEY (idc, host))
     WITH (ttl = '7d', 'greptime.semantic.signal_type' = 'log', 'greptime.semantic.metric.unit' = 'By')`);
 });
@@ -75,7 +76,8 @@ test("describes columns", async () => {
 
 test("describes keys and indexes", async () => {
   await check(
-    "SELECT constraint_name, column_name, ordinal_position, greptime_index_type FROM information_schema.key_column_usage WHERE table_name = 't' ORDER BY 1, 3",
+    `SELECT constraint_name, column_name, ordinal_position, greptime_index_type FROM information_schema.key_column_usage
+      WHERE table_name = 't' ORDER BY 1, 3`,
     [
       ["FULLTEXT INDEX", "msg", 1, "greptime-fulltext-index-bloom"],
       ["INVERTED INDEX", "idc", 1, "greptime-inverted-index-v1"],

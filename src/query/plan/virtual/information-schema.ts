@@ -1,4 +1,4 @@
-/** `information_schema`: what the server and its catalogue hold, as tables (contract query.md 3). Columns without a truthful value are NULL. */
+/** `information_schema`: what the server and its catalogue hold (contract query.md 3). Columns without a truthful value are NULL. */
 import type { Planner } from "../planner.ts";
 import { catalogTables } from "./catalog-tables.ts";
 import { type BuiltInTable, batchOf } from "./computed-rows.ts";
