@@ -10,6 +10,7 @@ import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
+import { createTableLike } from "./statement/create-table-like.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
@@ -18,7 +19,8 @@ import { setVariable, showVariable, use } from "./statement/session-statement.ts
 import { showDatabases, showTables } from "./statement/show.ts";
 import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
 import { kill } from "./statement/kill.ts";
-import { showCreateFlow, showListing } from "./statement/show-listing.ts";
+import { dropFlow, showCreateFlow } from "./statement/flow.ts";
+import { showListing } from "./statement/show-listing.ts";
 import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/truncate.ts";
 import type { StatementResult } from "./statement-result.ts";
@@ -45,6 +47,10 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return createTable(statement, context);
     case "drop-table":
       return dropTable(statement, context);
+    case "create-table-like":
+      return createTableLike(statement, context);
+    case "drop-flow":
+      return dropFlow(statement);
     case "create-view":
       return createView(statement, context);
     case "drop-view":
@@ -72,7 +78,7 @@ export async function executeStatement(statement: Statement, context: QueryConte
     case "show-create-view":
       return showCreateView(statement.name, context);
     case "show-create-flow":
-      return showCreateFlow(statement.name, context);
+      return showCreateFlow(statement.name);
     case "show-listing":
       return showListing(statement, context);
     case "kill":

@@ -410,6 +410,14 @@ export type Statement =
     }
   | { readonly kind: "drop-database"; readonly name: string; readonly ifExists: boolean; readonly span: Span }
   | { readonly kind: "drop-table"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
+  | {
+      readonly kind: "create-table-like";
+      readonly name: ObjectName;
+      readonly ifNotExists: boolean;
+      readonly source: ObjectName;
+      readonly span: Span;
+    }
+  | { readonly kind: "drop-flow"; readonly name: ObjectName; readonly ifExists: boolean; readonly span: Span }
   | CreateView
   | { readonly kind: "drop-view"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
   | AlterTable

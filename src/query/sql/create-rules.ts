@@ -28,6 +28,9 @@ interface TableItems {
   readonly timeIndexes: (readonly string[])[];
 }
 
+/** What follows the name in CREATE TABLE. */
+type TableBody = Omit<CreateTable, "kind" | "name" | "ifNotExists" | "span">;
+
 /** CREATE and DROP. */
 export abstract class CreateRules extends ViewRules {
   protected readonly create: Rule<[], Statement> = this.rule("create", () => {
@@ -53,10 +56,32 @@ export abstract class CreateRules extends ViewRules {
     return { kind: "create-database", name, ifNotExists, options, span: spanOf(start ?? word) };
   });
 
-  private readonly createTable: Rule<[start?: IToken], CreateTable> = this.rule("createTable", (start) => {
+  private readonly createTable: Rule<[start?: IToken], Statement> = this.rule("createTable", (start) => {
     const word = this.CONSUME(K.TABLE);
     const ifNotExists = this.SUBRULE(this.ifNotExists);
     const name = this.SUBRULE(this.objectName);
+    const span = spanOf(start ?? word);
+    return this.choose<Statement>({
+      ERR_MSG: "'(' or LIKE",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.LIKE);
+            return { kind: "create-table-like", name, ifNotExists, source: this.SUBRULE2(this.objectName), span };
+          },
+        },
+        {
+          ALT: () => {
+            const definition = this.SUBRULE(this.tableDefinition);
+            return { kind: "create-table", name, ifNotExists, ...definition, span };
+          },
+        },
+      ],
+    });
+  });
+
+  /** `( items ) [PARTITION ON COLUMNS …] [ENGINE = name] [WITH (…)]`. */
+  private readonly tableDefinition: Rule<[], TableBody> = this.rule("tableDefinition", () => {
     const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
     this.CONSUME(LeftParen);
     this.OPTION(() => {
@@ -89,8 +114,7 @@ export abstract class CreateRules extends ViewRules {
       options = this.SUBRULE(this.withOptions);
     });
     const { columns, primaryKey, timeIndexes } = items;
-    const span = spanOf(start ?? word);
-    return { kind: "create-table", name, ifNotExists, columns, primaryKey, timeIndexes, partitions, engine, options, span };
+    return { columns, primaryKey, timeIndexes, partitions, engine, options };
   });
 
   private readonly tableItem: Rule<[items?: TableItems], void> = this.rule("tableItem", (items) => {
@@ -229,6 +253,13 @@ export abstract class CreateRules extends ViewRules {
     return this.choose<Statement>({
       ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.FLOW);
+            const ifExists = this.SUBRULE3(this.ifExists);
+            return { kind: "drop-flow", name: this.SUBRULE2(this.objectName), ifExists, span: spanOf(start) };
+          },
+        },
         { ALT: () => this.SUBRULE(this.dropView, { ARGS: [start] }) },
         {
           ALT: () => {

@@ -44,6 +44,12 @@ export function printStatement(statement: Statement): string {
       return `DROP DATABASE ${statement.ifExists ? "IF EXISTS " : ""}${printPart(statement.name)}`;
     case "drop-table":
       return `DROP TABLE ${statement.ifExists ? "IF EXISTS " : ""}${statement.names.map(printName).join(", ")}`;
+    case "create-table-like": {
+      const { name, ifNotExists, source } = statement;
+      return `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} LIKE ${printName(source)}`;
+    }
+    case "drop-flow":
+      return `DROP FLOW ${statement.ifExists ? "IF EXISTS " : ""}${printName(statement.name)}`;
     case "create-view":
       return printCreateView(statement);
     case "drop-view":
@@ -81,6 +87,8 @@ type SessionStatement = Exclude<
       | "create-database"
       | "drop-database"
       | "drop-table"
+      | "create-table-like"
+      | "drop-flow"
       | "create-view"
       | "drop-view"
       | "alter-table"

@@ -101,7 +101,7 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
 
 /** Whether a name, for instance that of a column, should have stood there. */
 function wantsName({ previous, rule }: Place, expected: string): boolean {
-  return expected === labelOf(Name) || rule === "tableItem" || (rule === "createTable" && previous?.tokenType === LeftParen);
+  return expected === labelOf(Name) || rule === "tableItem" || (rule === "tableDefinition" && previous?.tokenType === LeftParen);
 }
 
 /** Turns a character that begins no token into an error. */
@@ -129,7 +129,7 @@ const STATEMENTS: ReadonlySet<string> = new Set(
 /** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
 const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
   [K.CREATE, new Set("external flow function index materialized role sequence temp temporary trigger user".split(" "))],
-  [K.DROP, new Set("flow function index role trigger user".split(" "))],
+  [K.DROP, new Set("function index role trigger user".split(" "))],
   [
     K.SHOW,
     new Set(
@@ -186,8 +186,7 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
 function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {
   const type = token.tokenType;
   const word = token.image.toLowerCase();
-  if (rule === "createTable") {
-    if (type === K.LIKE) return unsupported("CREATE TABLE … LIKE", position);
+  if (rule === "createTable" || rule === "tableDefinition") {
     if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
     if (type === LeftBracket) return unsupported("array type", position);
     return undefined;

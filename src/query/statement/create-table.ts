@@ -5,7 +5,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
-import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -29,18 +29,24 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
   const { database, name } = definition;
   checkWritable(database);
-  if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  const isView = context.catalog.view(database, name) !== undefined;
-  const taken = isView || context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
-  if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
-  if (taken)
-    throw new DbError(
-      StatusCode.TableAlreadyExists,
-      `${isView ? "View" : "Table"} already exists: \`${CATALOG_NAME}.${database}.${name}\``,
-    );
+  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
   await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
+}
+
+/**
+ * Whether a table's name belongs to a table or a view already, where IF NOT EXISTS lets that pass.
+ *
+ * @throws DbError TableAlreadyExists, DatabaseNotFound
+ */
+export function isTaken({ database, table: name }: ResolvedName, ifNotExists: boolean, { catalog }: QueryContext): boolean {
+  if (catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  const isView = catalog.view(database, name) !== undefined;
+  const taken = isView || catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+  if (!taken || ifNotExists) return taken;
+  const what = isView ? "View" : "Table";
+  throw new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`${CATALOG_NAME}.${database}.${name}\``);
 }
 
 /** Refuses names that no table may have. @throws DbError InvalidArguments */

@@ -12,7 +12,7 @@ import { statisticsOf } from "../plan/virtual/key-tables.ts";
 import { peerRowsOf } from "../plan/virtual/region-tables.ts";
 import { CHARACTER_SETS, COLLATIONS, ENGINE_ROWS, statementRows } from "../plan/virtual/server-tables.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ObjectName, ShowListing } from "../sql/ast.ts";
+import type { ShowListing } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { NO_FACTS } from "../system-facts.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
@@ -225,9 +225,4 @@ function processList({ full }: ShowListing, { catalog, clock, system = NO_FACTS 
     { name: "Query", type: STRING },
   ];
   return { headers, rows: pick(rows, "id catalog schemas client frontend start_timestamp elapsed_time query") };
-}
-
-/** There are no flows to show. @throws DbError FlowNotFound */
-export function showCreateFlow(name: ObjectName, _context: QueryContext): StatementResult {
-  throw new DbError(StatusCode.FlowNotFound, `Flow not found: ${name.at(-1)}; this server runs no flows`);
 }
