@@ -15,6 +15,7 @@ import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } 
 import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
 import type { Planner } from "./planner.ts";
 import { type Relation, widthOf } from "./relation.ts";
+import { intoDerived } from "./rules/into-derived.ts";
 import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
 
 /** A planned relation, and where its columns went. */
@@ -47,6 +48,7 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
     case "rows":
       return filtered({ node: leafNode(relation), place: (index) => index }, wanted.conditions);
     case "derived":
+      if (planner.optimise) return intoDerived(relation.node, wanted, planner);
       return filtered({ node: relation.node, place: (index) => index }, wanted.conditions);
     case "lateral":
       return planLateral(relation, wanted, planner);
