@@ -45,3 +45,18 @@ export function widthOf(relation: Relation): number {
         : widthOf(relation.left) + widthOf(relation.right);
   }
 }
+
+/** A planned relation, and where its columns went. */
+export interface PlannedRelation {
+  readonly node: PlanNode;
+  /** Position in `node` of a column of the relation; -1 when it was not asked for. */
+  readonly place: (index: number) => number;
+}
+
+/** What of a relation is wanted. */
+export interface Wanted {
+  /** Columns of the relation that are read above. */
+  readonly columns: ReadonlySet<number>;
+  /** Conditions over the relation's columns that its rows must meet, joined by AND. */
+  readonly conditions: readonly TypedExpression[];
+}

@@ -19,7 +19,7 @@ import {
   withOperands,
 } from "../expression.ts";
 import type { PlanNode } from "../node.ts";
-import type { PlannedRelation, Wanted } from "../plan-relation.ts";
+import type { PlannedRelation, Wanted } from "../relation.ts";
 import type { Planner } from "../planner.ts";
 import { pushedIntoScan } from "../push-filter.ts";
 
