@@ -22,6 +22,8 @@ import { ViewEntries } from "./view-entries.ts";
 const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
 const NEXT_TABLE = "next/table";
 const NEXT_FILE = "next/file";
+/** Ids below are those of tables that the server computes (contract query.md 3.2); directories of older servers have tables there too. */
+const FIRST_TABLE_ID = 1024;
 /** File ids taken from the meta store at a time; the rest of a block is lost at a restart. */
 const FILE_ID_BLOCK = 1024;
 
@@ -184,8 +186,9 @@ export class SchemaStore {
     if (old !== undefined && !orReplace) throw alreadyExists("View", database, name);
     checkTableName(name);
     if (old === undefined) this.checkTableCount(definition, new Map());
-    const view: ViewInfo = { ...definition, id: old?.id ?? tableId(this.nextTable) };
-    const next = old === undefined ? this.nextTable + 1 : this.nextTable;
+    const fresh = this.freshTableId;
+    const view: ViewInfo = { ...definition, id: old?.id ?? tableId(fresh) };
+    const next = old === undefined ? fresh + 1 : this.nextTable;
     this.meta.commit([this.viewEntries.entryOf(view), { key: NEXT_TABLE, value: next }]);
     this.nextTable = next;
     this.viewEntries.set(view);
@@ -202,13 +205,14 @@ export class SchemaStore {
   /** Gives a logical table another id, by which its rows are another table's, and so gone. @throws DbError TableNotFound */
   renumber(database: string, table: string): TableSchema {
     const entry = this.entryOf(database, table);
-    const schema: TableSchema = { ...entry.schema, id: tableId(this.nextTable), version: entry.schema.version + 1 };
+    const id = this.freshTableId;
+    const schema: TableSchema = { ...entry.schema, id: tableId(id), version: entry.schema.version + 1 };
     this.meta.commit([
       ...this.removal(entry.schema),
       { key: tableKey(schema.id), value: encodeSchema(schema, entry.nextColumnId) },
-      { key: NEXT_TABLE, value: this.nextTable + 1 },
+      { key: NEXT_TABLE, value: id + 1 },
     ]);
-    this.nextTable++;
+    this.nextTable = id + 1;
     entry.schema = schema;
     return schema;
   }
@@ -216,7 +220,7 @@ export class SchemaStore {
   /** Applies creations and changes in one commit and returns the new schemas in order. @throws DbError; then nothing changed */
   applyAll(steps: readonly SchemaStep[]): TableSchema[] {
     const changed = new Map<string, TableEntry>();
-    let nextTable = this.nextTable;
+    let nextTable = steps.some(({ kind }) => kind === "create") ? this.freshTableId : this.nextTable;
     const results: TableEntry[] = [];
     for (const step of steps) {
       if (step.kind === "create") this.checkTableCount(step.definition, changed);
@@ -257,6 +261,11 @@ export class SchemaStore {
   returnFileIds(first: number, end: number): void {
     assert(first <= end && end <= this.nextFile, `ids below ${this.nextFile}; got ${first} to ${end}`);
     if (end === this.nextFile) this.nextFile = first;
+  }
+
+  /** The id that the next table gets. Not `nextTable`: what a lost meta store did not give out must be told from what it did. */
+  private get freshTableId(): number {
+    return Math.max(FIRST_TABLE_ID, this.nextTable);
   }
 
   private checkTableCount({ database, name }: Pick<TableDefinition, "database" | "name">, changed: ReadonlyMap<string, TableEntry>): void {
