@@ -83,11 +83,12 @@ export async function startStandalone(
   const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
-  const db = new LocalDb(engine, systemClock, {
+  const limitsOfStatements = {
     timeoutMillis: settings.query.timeoutMs,
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
-  });
+  };
+  const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo());
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);

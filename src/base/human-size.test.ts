@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseHumanSize, printHumanSize } from "./human-size.ts";
+import { parseHumanSize, printHumanSize, printReadableSize } from "./human-size.ts";
 
 function check(text: string, want: number | string): void {
   const result = parseHumanSize(text);
@@ -49,4 +49,13 @@ test("reads back what it prints", () => {
     fc.property(fc.maxSafeNat(), (bytes) => expect<unknown>(parseHumanSize(printHumanSize(bytes))).toEqual({ ok: true, value: bytes })),
     { seed: 7 },
   );
+});
+
+test("prints the largest unit that is filled, with a digit behind the point", () => {
+  const check = (bytes: number, want: string): void => expect(printReadableSize(bytes)).toBe(want);
+  check(0, "0B");
+  check(1023, "1023B");
+  check(1024, "1.0KiB");
+  check(1536, "1.5KiB");
+  check(1024 ** 5 * 2048, "2048.0PiB");
 });

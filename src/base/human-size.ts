@@ -36,3 +36,10 @@ export function printHumanSize(bytes: number): string {
   }
   return power === 0 ? String(count) : `${count}${LETTERS[power]}iB`;
 }
+
+/** Prints bytes in the largest unit that they fill, with one digit behind the point: `1.0KiB`, `1.5GiB`; below a KiB, `1023B`. */
+export function printReadableSize(bytes: number): string {
+  let power = 0;
+  while (power < LETTERS.length - 1 && bytes >= KIB ** (power + 1)) power++;
+  return power === 0 ? `${bytes}B` : `${(bytes / KIB ** power).toFixed(1)}${LETTERS[power]}iB`;
+}

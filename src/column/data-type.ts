@@ -45,6 +45,7 @@ export const INTERVAL: DataType = { kind: "interval" };
 export const JSON_TYPE: DataType = { kind: "json" };
 export const JSON2: DataType = { kind: "json", structured: true };
 export const TIME_NANOSECOND: DataType = { kind: "time", unit: "nanosecond" };
+export const DURATION_MILLISECOND: DataType = { kind: "duration", unit: "millisecond" };
 export const TIMESTAMP_SECOND: DataType = { kind: "timestamp", unit: "second" };
 export const TIMESTAMP_MILLISECOND: DataType = { kind: "timestamp", unit: "millisecond" };
 export const TIMESTAMP_MICROSECOND: DataType = { kind: "timestamp", unit: "microsecond" };

@@ -11,6 +11,7 @@ import { executeStatement, isReadOnly } from "../query/execute.ts";
 import type { AdminOperations, QueryContext } from "../query/query-context.ts";
 import { parseSql } from "../query/sql/parse.ts";
 import type { StatementResult } from "../query/statement-result.ts";
+import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
@@ -18,6 +19,7 @@ import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { Db, Health } from "./db.ts";
 import type { ReadPermit } from "./read-permit.ts";
+import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
 
 /** What the facade needs of the engine. */
@@ -38,6 +40,9 @@ export interface StatementLimits {
   readonly pool?: MemoryPool;
 }
 
+/** What the build knows of itself. */
+export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
+
 const HEALTHY: Health = { ok: true, reason: undefined };
 
 /** The database of this process. */
@@ -46,12 +51,23 @@ export class LocalDb implements Db {
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly limits: StatementLimits;
+  private readonly running: RunningStatements;
+  private readonly system: SystemFacts;
 
-  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits) {
+  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, build: BuildFacts = NO_FACTS) {
     this.engine = engine;
     this.clock = clock;
     this.limits = limits;
     this.schemas = engine;
+    this.running = new RunningStatements(clock);
+    this.system = {
+      version: build.version,
+      commit: build.commit,
+      branch: build.branch,
+      startMillis: Number(clock.nowNanos() / 1_000_000n),
+      statements: () => this.running.list(),
+      kill: (id) => this.running.kill(id),
+    };
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
@@ -61,13 +77,15 @@ export class LocalDb implements Db {
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
       const { timeoutMillis, memoryBytesMax, pool } = this.limits;
-      const { signal, done } = withDeadline(session.signal, timeoutMillis);
+      const begun = this.running.begin(text, session, session.signal);
+      const { signal, done } = withDeadline(begun.signal, timeoutMillis);
       const memory = pool?.account();
       try {
         if (statement.kind === "insert") await this.engine.admit(signal);
         const options = memory === undefined ? { memoryBytesMax } : { memoryBytesMax, memory };
         yield await executeStatement(statement, this.contextOf(session, signal), options);
       } finally {
+        begun.end();
         done();
         memory?.close();
       }
@@ -125,8 +143,8 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock } = this;
-    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, signal };
+    const { engine, clock, system } = this;
+    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal };
   }
 
   private checkDatabase(session: Session): void {

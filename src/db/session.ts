@@ -5,4 +5,6 @@ import type { User } from "./auth/user.ts";
 export interface Session extends SessionVariables {
   readonly user: User;
   readonly signal: AbortSignal;
+  /** Address of the client, for the list of statements that run. */
+  readonly client?: string;
 }

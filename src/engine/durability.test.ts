@@ -74,8 +74,8 @@ test("files that no table names are deleted at the start, others stay", async ()
   const [known = ""] = fileNames(machine);
   await put(machine.engine, "gone,host=a v=1i 1");
   await machine.engine.dropTable("public", "gone", false);
-  machine.files.set("tables/0000000001/0000000999.parquet", machine.files.get(known)!);
-  machine.files.set("tables/0000000002/0000000998.parquet", new Uint8Array(3));
+  machine.files.set("tables/0000001024/0000000999.parquet", machine.files.get(known)!);
+  machine.files.set("tables/0000001025/0000000998.parquet", new Uint8Array(3));
   await machine.crash();
   expect(fileNames(machine)).toEqual([known]);
   await check(machine, ROWS);

@@ -10,7 +10,7 @@ import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
 import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
-import type { Table, TableStatistics } from "../table/catalog.ts";
+import type { Table, TableFile, TableStatistics } from "../table/catalog.ts";
 import type { RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
@@ -185,6 +185,10 @@ export class EngineTable implements Table {
       fileCount: files.length,
       seriesCount: this.region.registry.count,
     };
+  }
+
+  files(): readonly TableFile[] {
+    return this.region.dataFiles;
   }
 
   private outputOf(schema: TableSchema, name: string): OutputColumn {

@@ -16,6 +16,7 @@ import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import type { ViewDefinition, ViewInfo } from "../table/view.ts";
 import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import type { CompactionTotals } from "./compactor.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -106,6 +107,22 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
     return this.parts.truncation.table(database, name, ranges);
+  }
+
+  views(database: string): readonly ViewInfo[] {
+    return this.parts.schemas.views(database);
+  }
+
+  view(database: string, name: string): ViewInfo | undefined {
+    return this.parts.schemas.view(database, name);
+  }
+
+  createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
+    return this.parts.changes.createView(definition, orReplace);
+  }
+
+  dropView(database: string, name: string, ifExists: boolean): Promise<boolean> {
+    return this.parts.changes.dropView(database, name, ifExists);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {

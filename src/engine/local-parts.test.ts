@@ -65,7 +65,7 @@ test("on the parts of a server rows, schemas and drops last", async () => {
     }
     expect(rows).toBe(2);
     await second.close();
-    expect(readdirSync(join(home, "data", "tables"))).toEqual(["0000000002"]);
+    expect(readdirSync(join(home, "data", "tables"))).toEqual(["0000001025"]);
     const third = await openIn(home);
     expect(await read(third, "mem")).toEqual(["'a'|1|1"]);
     expect(third.tables("public").length).toBe(1);

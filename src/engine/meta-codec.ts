@@ -9,7 +9,7 @@ import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import { METRIC_ENGINE } from "../table/metric.ts";
-import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TableSchema } from "../table/schema.ts";
+import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TablePartitions, TableSchema } from "../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
@@ -57,6 +57,11 @@ export function uncleanKey(table: number): string {
   return `unclean/${pad(table)}`;
 }
 
+/** Key of a view's entry; with no id, the prefix of all views. */
+export function viewKey(id?: number): string {
+  return `view/${id === undefined ? "" : pad(id)}`;
+}
+
 function pad(id: number): string {
   return String(id).padStart(10, "0");
 }
@@ -72,6 +77,9 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     options: { ...schema.options },
     primaryKey: [...schema.primaryKey],
     nextColumnId,
+    ...(schema.partitions === undefined
+      ? {}
+      : { partitions: { columns: [...schema.partitions.columns], rules: [...schema.partitions.rules] } }),
     ...(schema.engine === METRIC_ENGINE ? { metricLayout: METRIC_LAYOUT } : {}),
     columns: schema.columns.map((column) => ({
       id: column.id,
@@ -101,8 +109,14 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     options: Object.fromEntries(Object.entries(objectOf(key, entry["options"])).map(([name, text]) => [name, textOf(key, text)])),
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
     columns,
+    ...(entry["partitions"] === undefined ? {} : { partitions: decodePartitions(key, objectOf(key, entry["partitions"])) }),
   };
   return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
+}
+
+function decodePartitions(key: string, entry: MetaObject): TablePartitions {
+  const texts = (field: string): readonly string[] => arrayOf(key, entry[field]).map((text) => textOf(key, text));
+  return { columns: texts("columns"), rules: texts("rules") };
 }
 
 /** Before its layout was noted, a table of the metric engine was an ordinary table of that name: so it stays. */
@@ -220,17 +234,20 @@ function broken(key: string, want: string, value: unknown): DbError {
   return new DbError(StatusCode.StorageUnavailable, `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`);
 }
 
-function objectOf(key: string, value: MetaValue | undefined): MetaObject {
+/** An entry that is an object. @throws DbError StorageUnavailable */
+export function objectOf(key: string, value: MetaValue | undefined): MetaObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken(key, "an object", value);
   return value as MetaObject;
 }
 
-function arrayOf(key: string, value: MetaValue | undefined): readonly MetaValue[] {
+/** A list. @throws DbError StorageUnavailable */
+export function arrayOf(key: string, value: MetaValue | undefined): readonly MetaValue[] {
   if (!Array.isArray(value)) throw broken(key, "a list", value);
   return value;
 }
 
-function textOf(key: string, value: MetaValue | undefined): string {
+/** A text. @throws DbError StorageUnavailable */
+export function textOf(key: string, value: MetaValue | undefined): string {
   if (typeof value !== "string") throw broken(key, "text", value);
   return value;
 }

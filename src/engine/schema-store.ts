@@ -11,15 +11,19 @@ import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts"
 import type { DatabaseInfo } from "../table/catalog.ts";
 import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
+import type { ViewDefinition, ViewInfo } from "../table/view.ts";
 import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey, uncleanKey } from "./meta-codec.ts";
 import { checkDatabaseName, checkTableName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
 import { tableNotFound } from "./table-not-found.ts";
+import { ViewEntries } from "./view-entries.ts";
 
 /** Databases that exist on every server. */
 const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
 const NEXT_TABLE = "next/table";
 const NEXT_FILE = "next/file";
+/** Ids below are those of tables that the server computes (contract query.md 3.2); directories of older servers have tables there too. */
+const FIRST_TABLE_ID = 1024;
 /** File ids taken from the meta store at a time; the rest of a block is lost at a restart. */
 const FILE_ID_BLOCK = 1024;
 
@@ -46,6 +50,7 @@ export class SchemaStore {
   private readonly meta: MetaStore;
   private readonly limits: CatalogLimits;
   private readonly entries: Map<string, DatabaseEntry> = new Map();
+  private readonly viewEntries: ViewEntries;
   private nextTable = 1;
   private nextFile = 1;
   private fileIdsEnd = 1;
@@ -64,6 +69,7 @@ export class SchemaStore {
       const entry = decodeSchema(key, value);
       this.databaseOf(entry.schema.database).tables.set(entry.schema.name, entry);
     }
+    this.viewEntries = new ViewEntries(meta);
     this.nextTable = numberOf(NEXT_TABLE, meta.get(NEXT_TABLE) ?? 1);
     this.nextFile = numberOf(NEXT_FILE, meta.get(NEXT_FILE) ?? 1);
     this.fileIdsEnd = this.nextFile;
@@ -132,8 +138,10 @@ export class SchemaStore {
     // Physical tables come last: what their logical tables leave behind goes with them.
     const dropped = [...entry.tables.values()].map(({ schema }) => schema);
     dropped.sort((a, b) => Number(isPhysicalTable(a)) - Number(isPhysicalTable(b)));
-    this.meta.commit([{ key: `database/${name}`, value: undefined }, ...dropped.flatMap((schema) => this.removal(schema))]);
+    const removals = [...this.viewEntries.removals(name), ...dropped.flatMap((schema) => this.removal(schema))];
+    this.meta.commit([{ key: `database/${name}`, value: undefined }, ...removals]);
     this.entries.delete(name);
+    this.viewEntries.forget(name);
     return dropped;
   }
 
@@ -161,16 +169,50 @@ export class SchemaStore {
     return schema;
   }
 
+  /** Views of a database, by name. */
+  views(database: string): readonly ViewInfo[] {
+    return this.viewEntries.list(database);
+  }
+
+  view(database: string, name: string): ViewInfo | undefined {
+    return this.viewEntries.find(database, name);
+  }
+
+  /** @throws DbError DatabaseNotFound, TableAlreadyExists, InvalidArguments */
+  createView(definition: ViewDefinition, orReplace: boolean): void {
+    const { database, name } = definition;
+    const old = this.viewEntries.find(database, name);
+    if (this.databaseOf(database).tables.has(name)) throw alreadyExists("Table", database, name);
+    if (old !== undefined && !orReplace) throw alreadyExists("View", database, name);
+    checkTableName(name);
+    if (old === undefined) this.checkTableCount(definition, new Map());
+    const fresh = this.freshTableId;
+    const view: ViewInfo = { ...definition, id: old?.id ?? tableId(fresh) };
+    const next = old === undefined ? fresh + 1 : this.nextTable;
+    this.meta.commit([this.viewEntries.entryOf(view), { key: NEXT_TABLE, value: next }]);
+    this.nextTable = next;
+    this.viewEntries.set(view);
+  }
+
+  /** @throws DbError TableNotFound */
+  dropView(database: string, name: string): void {
+    const view = this.viewEntries.find(database, name);
+    if (view === undefined) throw tableNotFound(database, name);
+    this.meta.commit([this.viewEntries.removalOf(view)]);
+    this.viewEntries.delete(view);
+  }
+
   /** Gives a logical table another id, by which its rows are another table's, and so gone. @throws DbError TableNotFound */
   renumber(database: string, table: string): TableSchema {
     const entry = this.entryOf(database, table);
-    const schema: TableSchema = { ...entry.schema, id: tableId(this.nextTable), version: entry.schema.version + 1 };
+    const id = this.freshTableId;
+    const schema: TableSchema = { ...entry.schema, id: tableId(id), version: entry.schema.version + 1 };
     this.meta.commit([
       ...this.removal(entry.schema),
       { key: tableKey(schema.id), value: encodeSchema(schema, entry.nextColumnId) },
-      { key: NEXT_TABLE, value: this.nextTable + 1 },
+      { key: NEXT_TABLE, value: id + 1 },
     ]);
-    this.nextTable++;
+    this.nextTable = id + 1;
     entry.schema = schema;
     return schema;
   }
@@ -178,7 +220,7 @@ export class SchemaStore {
   /** Applies creations and changes in one commit and returns the new schemas in order. @throws DbError; then nothing changed */
   applyAll(steps: readonly SchemaStep[]): TableSchema[] {
     const changed = new Map<string, TableEntry>();
-    let nextTable = this.nextTable;
+    let nextTable = steps.some(({ kind }) => kind === "create") ? this.freshTableId : this.nextTable;
     const results: TableEntry[] = [];
     for (const step of steps) {
       if (step.kind === "create") this.checkTableCount(step.definition, changed);
@@ -221,9 +263,14 @@ export class SchemaStore {
     if (end === this.nextFile) this.nextFile = first;
   }
 
-  private checkTableCount({ database, name }: TableDefinition, changed: ReadonlyMap<string, TableEntry>): void {
+  /** The id that the next table gets. Not `nextTable`: what a lost meta store did not give out must be told from what it did. */
+  private get freshTableId(): number {
+    return Math.max(FIRST_TABLE_ID, this.nextTable);
+  }
+
+  private checkTableCount({ database, name }: Pick<TableDefinition, "database" | "name">, changed: ReadonlyMap<string, TableEntry>): void {
     const { tablesPerDatabase } = this.limits;
-    let count = this.entries.get(database)?.tables.size ?? 0;
+    let count = (this.entries.get(database)?.tables.size ?? 0) + this.viewEntries.count(database);
     if (count + changed.size < tablesPerDatabase) return;
     for (const { schema } of changed.values()) if (schema.database === database && schema.version === 1) count++;
     if (count < tablesPerDatabase) return;
@@ -236,8 +283,9 @@ export class SchemaStore {
 
   private created(definition: TableDefinition, id: number): TableEntry {
     const database = this.databaseOf(definition.database);
-    if (database.tables.has(definition.name)) {
-      throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`greptime.${definition.database}.${definition.name}\``);
+    if (database.tables.has(definition.name)) throw alreadyExists("Table", definition.database, definition.name);
+    if (this.view(definition.database, definition.name) !== undefined) {
+      throw alreadyExists("View", definition.database, definition.name);
     }
     if (definition.database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
@@ -256,7 +304,8 @@ export class SchemaStore {
 
   /** The new name of a table is one that no table has. */
   private checkFree({ database, name }: TableSchema, changed: ReadonlyMap<string, TableEntry>): void {
-    const isTaken = this.databaseOf(database).tables.has(name) || changed.has(`${database}\0${name}`);
+    const isTaken =
+      this.databaseOf(database).tables.has(name) || changed.has(`${database}\0${name}`) || this.view(database, name) !== undefined;
     if (!isTaken) return;
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${name}`);
   }
@@ -300,6 +349,10 @@ export interface AlterStep {
 
 /** One step of a schema transaction. */
 export type SchemaStep = { readonly kind: "create"; readonly definition: TableDefinition } | AlterStep;
+
+function alreadyExists(what: "Table" | "View", database: string, name: string): DbError {
+  return new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`greptime.${database}.${name}\``);
+}
 
 /** One time index; the primary key is exactly the tags. */
 function checkKey({ name, columns, primaryKey }: TableDefinition): void {

@@ -8,6 +8,7 @@ import { StatusCode } from "../base/status-code.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
+import type { ViewDefinition } from "../table/view.ts";
 import type { Compactor } from "./compactor.ts";
 import type { Flusher } from "./flusher.ts";
 import type { LogTrimmer } from "./log-trimmer.ts";
@@ -24,7 +25,10 @@ export interface TableChangesParts {
   readonly trimmer: LogTrimmer;
 }
 
-type CatalogChanges = Pick<Catalog, "createDatabase" | "alterDatabase" | "dropDatabase" | "createTable" | "alterTable" | "dropTable">;
+type CatalogChanges = Pick<
+  Catalog,
+  "createDatabase" | "alterDatabase" | "dropDatabase" | "createTable" | "alterTable" | "dropTable" | "createView" | "dropView"
+>;
 
 /** See the file header. */
 export class TableChanges implements CatalogChanges {
@@ -94,6 +98,22 @@ export class TableChanges implements CatalogChanges {
     failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
     await this.meta.settled();
     return this.tables.tableOfId(id);
+  }
+
+  async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
+    failPoint("create.before-commit");
+    this.tables.schemas.createView(definition, orReplace);
+    failPoint("create.after-commit");
+    await this.meta.settled();
+  }
+
+  async dropView(database: string, name: string, ifExists: boolean): Promise<boolean> {
+    if (ifExists && this.tables.schemas.view(database, name) === undefined) return false;
+    failPoint("drop.before-commit");
+    this.tables.schemas.dropView(database, name);
+    failPoint("drop.after-commit");
+    await this.meta.settled();
+    return true;
   }
 
   /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */

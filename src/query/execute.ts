@@ -10,6 +10,7 @@ import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
+import { createTableLike } from "./statement/create-table-like.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
@@ -17,6 +18,10 @@ import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
 import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
+import { kill } from "./statement/kill.ts";
+import { dropFlow, showCreateFlow } from "./statement/flow.ts";
+import { showListing } from "./statement/show-listing.ts";
+import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/truncate.ts";
 import type { StatementResult } from "./statement-result.ts";
 
@@ -42,6 +47,14 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return createTable(statement, context);
     case "drop-table":
       return dropTable(statement, context);
+    case "create-table-like":
+      return createTableLike(statement, context);
+    case "drop-flow":
+      return dropFlow(statement);
+    case "create-view":
+      return createView(statement, context);
+    case "drop-view":
+      return dropView(statement, context);
     case "create-database":
       return createDatabase(statement, context);
     case "drop-database":
@@ -62,6 +75,14 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return showCreateTable(statement, context);
     case "show-create-database":
       return showCreateDatabase(statement, context);
+    case "show-create-view":
+      return showCreateView(statement.name, context);
+    case "show-create-flow":
+      return showCreateFlow(statement.name);
+    case "show-listing":
+      return showListing(statement, context);
+    case "kill":
+      return kill(statement, context);
     case "show-variable":
       return showVariable(statement, context);
     case "describe":
@@ -90,6 +111,9 @@ export function isReadOnly(statement: Statement): boolean {
     case "show-tables":
     case "show-create-table":
     case "show-create-database":
+    case "show-create-view":
+    case "show-create-flow":
+    case "show-listing":
     case "show-variable":
     case "describe":
       return true;

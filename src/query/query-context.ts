@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { Writer } from "../table/write-batch.ts";
+import type { SystemFacts } from "./system-facts.ts";
 
 /** What a session may change and statements read. Mutable: `USE` and `SET` write to it. */
 export interface SessionVariables {
@@ -31,6 +32,8 @@ export interface QueryContext {
   readonly admin: AdminOperations;
   readonly clock: Clock;
   readonly variables: SessionVariables;
+  /** What the server knows of itself; tests leave it out. */
+  readonly system?: SystemFacts;
   /** Fires when the client leaves or the request times out; checked once a batch. */
   readonly signal: AbortSignal;
 }

@@ -5,6 +5,7 @@ import type { RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
+import type { ViewDefinition, ViewInfo } from "./view.ts";
 
 /** A database (schema) and its options. */
 export interface DatabaseInfo {
@@ -22,6 +23,20 @@ export interface TableStatistics {
   readonly seriesCount: number;
 }
 
+/** A file of a table's rows. */
+export interface TableFile {
+  readonly id: number;
+  /** Path below the data folder. */
+  readonly name: string;
+  readonly rowCount: number;
+  readonly byteLength: number;
+  /** Inclusive, in the unit of the time index. */
+  readonly minTime: bigint;
+  readonly maxTime: bigint;
+  /** Of the newest of its rows. */
+  readonly sequence: number;
+}
+
 /** One table. A `Table` stays usable after a schema change (`schema` is then the new one); after a drop its calls throw TableNotFound. */
 export interface Table {
   readonly schema: TableSchema;
@@ -32,6 +47,8 @@ export interface Table {
   /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */
   timeBounds(): TimeRange | undefined;
   statistics(): TableStatistics;
+  /** Its files now; of a logical table, those of the physical table that it lies on. */
+  files(): readonly TableFile[];
   /**
    * Deletes the rows of these keys, where they exist; resolves when that is durable and visible. Rows of the keys that are written later
    * are rows again, without values of the deleted ones.
@@ -72,4 +89,15 @@ export interface Catalog {
   truncateTable(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void>;
   /** @throws DbError TableNotFound, TableAlreadyExists (renamed to), TableColumnNotFound, TableColumnExists, InvalidArguments */
   alterTable(database: string, name: string, change: SchemaChange): Promise<Table>;
+  /** Views of a database, by name. */
+  views(database: string): readonly ViewInfo[];
+  view(database: string, name: string): ViewInfo | undefined;
+  /**
+   * Makes a view; with `orReplace`, in the place of one of that name.
+   *
+   * @throws DbError TableAlreadyExists for the name of a table or a view, DatabaseNotFound, InvalidArguments
+   */
+  createView(definition: ViewDefinition, orReplace: boolean): Promise<void>;
+  /** @throws DbError TableNotFound. Returns false when missing and `ifExists`. */
+  dropView(database: string, name: string, ifExists: boolean): Promise<boolean>;
 }

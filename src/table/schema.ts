@@ -56,6 +56,16 @@ export interface TableDefinition {
   readonly engine: string;
   /** Options as SHOW CREATE prints them, e.g. `ttl` → `7days`, `append_mode` → `true`. */
   readonly options: Readonly<Record<string, string>>;
+  /** What PARTITION ON COLUMNS said. Kept and shown: one machine has one region of all rows. Absent: nothing. */
+  readonly partitions?: TablePartitions;
+}
+
+/** How a table is divided. */
+export interface TablePartitions {
+  /** Not empty. */
+  readonly columns: readonly string[];
+  /** A condition of each partition, as text; none: one partition of all rows. */
+  readonly rules: readonly string[];
 }
 
 /** An existing table. */

@@ -11,7 +11,7 @@ import { changedOptions, changedSchema } from "../../src/engine/schema-change.ts
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
-import type { Catalog, DatabaseInfo, Table, TableStatistics } from "../../src/table/catalog.ts";
+import type { Catalog, DatabaseInfo, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { RowKeys, RowRange } from "../../src/table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
 import {
@@ -22,6 +22,7 @@ import {
   type TableSchema,
   timeIndexOf,
 } from "../../src/table/schema.ts";
+import type { ViewDefinition, ViewInfo } from "../../src/table/view.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";
 import type { WriteBatch, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
 
@@ -161,6 +162,10 @@ export class MemoryTable implements Table {
     return { rowCount, memoryBytes: rowCount * 100, fileBytes: 0, fileCount: 0, seriesCount: this.all.length };
   }
 
+  files(): readonly TableFile[] {
+    return [];
+  }
+
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
     this.requests.push(request);
     const chosen = this.all.filter(({ tags }) => request.tagPredicates.every((predicate) => passes(predicate, tags.get(predicate.column))));
@@ -263,6 +268,7 @@ function passes(predicate: TagPredicate, value: string | undefined): boolean {
 /** A catalog and its writer. */
 export class MemoryCatalog implements Catalog, Writer {
   private readonly known = new Map<string, { info: DatabaseInfo; readonly tables: Map<string, MemoryTable> }>();
+  private readonly viewsByName = new Map<string, ViewInfo>();
   private nextId = 1024;
 
   constructor() {
@@ -332,6 +338,26 @@ export class MemoryCatalog implements Catalog, Writer {
     const entry = this.known.get(name);
     if (entry === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
     entry.info = { name, options: changedOptions(entry.info.options, options) };
+  }
+
+  views(database: string): readonly ViewInfo[] {
+    return [...this.viewsByName.values()].filter((view) => view.database === database).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  view(database: string, name: string): ViewInfo | undefined {
+    return this.viewsByName.get(`${database}.${name}`);
+  }
+
+  async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
+    const key = `${definition.database}.${definition.name}`;
+    if (this.viewsByName.has(key) && !orReplace) throw new DbError(StatusCode.TableAlreadyExists, `View already exists: ${key}`);
+    this.viewsByName.set(key, { ...definition, id: tableId(this.nextId++) });
+  }
+
+  async dropView(database: string, name: string, ifExists: boolean): Promise<boolean> {
+    if (this.viewsByName.delete(`${database}.${name}`)) return true;
+    if (ifExists) return false;
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${database}.${name}`);
   }
 
   async truncateTable(database: string, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
-import type { Table, TableStatistics } from "../../table/catalog.ts";
+import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import type { RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
@@ -127,6 +127,10 @@ export class LogicalTable implements Table {
       fileCount: whole.fileCount,
       seriesCount,
     };
+  }
+
+  files(): readonly TableFile[] {
+    return this.physical.files();
   }
 
   private checkExists(): void {

@@ -12,7 +12,7 @@ import type { NumberedSeries } from "../../storage/scan/series-selection.ts";
 import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
-import type { Table, TableStatistics } from "../../table/catalog.ts";
+import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn, physicalDeleteRefusal } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
@@ -176,6 +176,10 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
 
   statistics(): TableStatistics {
     return this.storage.statistics();
+  }
+
+  files(): readonly TableFile[] {
+    return this.storage.files();
   }
 
   /** Every series of a table that exists, under its own number, where the predicates accept it. */

@@ -96,6 +96,7 @@ function tableOf(make: (rows: number) => NumberArray): Table {
       dictionaryOf: () => dictionary,
       tagOf: (_, series) => dictionary[series + 1],
     },
+    files: () => [],
     async *scan({ projection }) {
       for (const { vectors, batch } of batches) yield { ...batch, vectors: projection.flatMap((name) => vectors.get(name) ?? []) };
     },

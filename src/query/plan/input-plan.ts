@@ -7,7 +7,8 @@ import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression }
 import type { PlannedRequest, PlanNode } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
-import { type PlannedRelation, planLeaf, planRelation, splitFor } from "./plan-relation.ts";
+import { planLeaf, planRelation, splitFor } from "./plan-relation.ts";
+import type { PlannedRelation } from "./relation.ts";
 import type { Source } from "./source.ts";
 import type { SplitWhere } from "./split-where.ts";
 import { applied, isOfSubQuery, SubQueries, SUB_QUERY_BASE } from "./sub-queries.ts";

@@ -7,6 +7,7 @@ import { commonType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
+import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
 import { bind } from "./bind.ts";
 import { castTo, unify } from "./coerce.ts";
 import type { TypedExpression } from "./expression.ts";
@@ -17,9 +18,21 @@ import { planSelect } from "./plan-select.ts";
 import type { Planner } from "./planner.ts";
 
 /** A planner for the queries of one statement. */
-export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean): Planner {
+export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean, system: SystemFacts = NO_FACTS): Planner {
   let ids = 0;
-  return { catalog, environment, optimise, named: new Map(), outer: undefined, plan: planQuery, newId: () => ids++ };
+  let views = 0;
+  return {
+    catalog,
+    environment,
+    optimise,
+    named: new Map(),
+    outer: undefined,
+    openViews: [],
+    nextView: () => ++views,
+    system,
+    plan: planQuery,
+    newId: () => ids++,
+  };
 }
 
 /** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */

@@ -14,25 +14,10 @@ import { ALL_TIME } from "../../table/scan.ts";
 import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "./expression.ts";
 import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
 import type { Planner } from "./planner.ts";
-import { type Relation, widthOf } from "./relation.ts";
+import { type PlannedRelation, type Relation, type Wanted, widthOf } from "./relation.ts";
 import { joinKeys, sidesOf } from "./join-keys.ts";
 import { withColumns, withConditions } from "./push-down.ts";
 import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
-
-/** A planned relation, and where its columns went. */
-export interface PlannedRelation {
-  readonly node: PlanNode;
-  /** Position in `node` of a column of the relation; -1 when it was not asked for. */
-  readonly place: (index: number) => number;
-}
-
-/** What of a relation is wanted. */
-export interface Wanted {
-  /** Columns of the relation that are read above. */
-  readonly columns: ReadonlySet<number>;
-  /** Conditions over the relation's columns that its rows must meet, joined by AND. */
-  readonly conditions: readonly TypedExpression[];
-}
 
 /** The conditions of a WHERE on a table: what storage does, and the rest. */
 export function splitFor(relation: Relation, conditions: readonly TypedExpression[], planner: Planner): SplitWhere {

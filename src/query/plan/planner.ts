@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Query, RelationAlias } from "../sql/ast.ts";
+import type { SystemFacts } from "../system-facts.ts";
 import type { PlanNode } from "./node.ts";
 import type { OuterScope } from "./outer-scope.ts";
 
@@ -23,6 +24,12 @@ export interface Planner {
   readonly named: ReadonlyMap<string, NamedQuery>;
   /** Columns of the queries around this one. */
   readonly outer: OuterScope | undefined;
+  /** Views whose queries are around this one. */
+  readonly openViews: readonly { readonly database: string; readonly name: string }[];
+  /** How many views the statement has read with this one. */
+  readonly nextView: () => number;
+  /** What the server knows of itself. */
+  readonly system: SystemFacts;
   /** Plans a query inside this one. */
   readonly plan: (query: Query, planner: Planner) => PlanNode;
   /** Numbers of parameters, unique in a statement. */

@@ -4,7 +4,8 @@
  * | operator            | conditions that pass                                    |
  * |---------------------|---------------------------------------------------------|
  * | project             | over expressions that give the same value twice         |
- * | filter, sort        | all                                                     |
+ * | filter              | that cannot fail: it may keep rows away from others     |
+ * | sort                | all                                                     |
  * | aggregate           | over keys alone; those of a series go to its scan       |
  * | join                | over one side, unless that side may be NULL for no rows |
  * | union, set-filter   | all                                                     |
@@ -12,7 +13,7 @@
  * | anything with a LIMIT, DISTINCT ON, lateral joins | none                      |
  */
 import type { Environment } from "../function/environment.ts";
-import { columnsOf, conjunction, inlined, isVolatile, mapColumns, type TypedExpression } from "./expression.ts";
+import { columnsOf, conjunction, inlined, isVolatile, mapColumns, operandsOf, type TypedExpression } from "./expression.ts";
 import type { PlanNode } from "./node.ts";
 import { pushedIntoScan } from "./push-filter.ts";
 import { intersect, splitWhere } from "./split-where.ts";
@@ -25,8 +26,11 @@ export function withConditions(node: PlanNode, conditions: readonly TypedExpress
   switch (node.kind) {
     case "project":
       return ofProject(node, conditions, environment);
-    case "filter":
-      return { ...node, input: withConditions(node.input, conditions, environment) };
+    case "filter": {
+      // One that may fail must not meet rows that this filter keeps away from it.
+      const [below, rest] = parted(conditions, (condition) => !mayFail(condition));
+      return above({ ...node, input: withConditions(node.input, below, environment) }, rest);
+    }
     case "sort":
       return node.keep === undefined ? { ...node, input: withConditions(node.input, conditions, environment) } : above(node, conditions);
     case "scan":
@@ -53,6 +57,19 @@ export function withConditions(node: PlanNode, conditions: readonly TypedExpress
 function above(node: PlanNode, conditions: readonly TypedExpression[]): PlanNode {
   const predicate = conjunction(conditions);
   return predicate === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate };
+}
+
+/** Whether a row may make an expression fail: a cast of a text, an overflow, a function that refuses its argument. */
+function mayFail(expression: TypedExpression): boolean {
+  const { kind } = expression;
+  if (kind === "arithmetic" || kind === "call") return true;
+  if (kind === "cast" && !expression.safe && !isCounted(expression.type.kind)) return true;
+  return operandsOf(expression).some(mayFail);
+}
+
+/** Kinds of type that a tag's text or another unit of time is cast to where a column stands for it. */
+function isCounted(kind: TypedExpression["type"]["kind"]): boolean {
+  return kind === "timestamp" || kind === "duration" || kind === "string";
 }
 
 function parted(
@@ -145,8 +162,11 @@ function givesRows(node: PlanNode): boolean {
 
 function ofJoin(node: NodeOf<"join">, conditions: readonly TypedExpression[], environment: Environment): PlanNode {
   const width = node.left.columns.length;
-  const [left, others] = parted(conditions, (condition) => node.join !== "full" && reads(condition, 0, width));
-  const [right, rest] = parted(others, (condition) => node.join === "inner" && reads(condition, width, Number.POSITIVE_INFINITY));
+  const [left, others] = parted(conditions, (condition) => node.join !== "full" && !mayFail(condition) && reads(condition, 0, width));
+  const [right, rest] = parted(
+    others,
+    (condition) => node.join === "inner" && !mayFail(condition) && reads(condition, width, Number.POSITIVE_INFINITY),
+  );
   const moved = right.map((condition) => mapColumns(condition, (index) => index - width));
   return above(
     { ...node, left: withConditions(node.left, left, environment), right: withConditions(node.right, moved, environment) },

@@ -2,14 +2,14 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TypedExpression } from "./expression.ts";
-import type { BuiltInTable } from "./virtual/computed-rows.ts";
+import type { ComputedRows } from "./virtual/computed-rows.ts";
 import type { JoinMode, PlanNode, PlanParameter } from "./node.ts";
 
 /** A relation. The columns of a join are those of its left side, then, unless it is a semi or anti join, those of its right side. */
 export type Relation =
   | { readonly kind: "table"; readonly table: Table; readonly columns: readonly ColumnHeader[] }
   /** Rows that the server computes. */
-  | ({ readonly kind: "rows"; readonly name: string } & BuiltInTable)
+  | ({ readonly kind: "rows"; readonly name: string } & ComputedRows)
   /** A query that is planned already. */
   | { readonly kind: "derived"; readonly node: PlanNode }
   | {
@@ -45,4 +45,19 @@ export function widthOf(relation: Relation): number {
         ? widthOf(relation.left)
         : widthOf(relation.left) + widthOf(relation.right);
   }
+}
+
+/** A planned relation, and where its columns went. */
+export interface PlannedRelation {
+  readonly node: PlanNode;
+  /** Position in `node` of a column of the relation; -1 when it was not asked for. */
+  readonly place: (index: number) => number;
+}
+
+/** What of a relation is wanted. */
+export interface Wanted {
+  /** Columns of the relation that are read above. */
+  readonly columns: ReadonlySet<number>;
+  /** Conditions over the relation's columns that its rows must meet, joined by AND. */
+  readonly conditions: readonly TypedExpression[];
 }

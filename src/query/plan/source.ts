@@ -6,6 +6,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
+import type { ViewInfo } from "../../table/view.ts";
 import type { JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
 import { bindCondition } from "./bind.ts";
 import { compare, unify } from "./coerce.ts";
@@ -16,6 +17,7 @@ import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import type { Relation } from "./relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
+import { planView } from "./view.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
 import { tableFunction } from "./virtual/table-functions.ts";
 
@@ -89,7 +91,9 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
     }));
     return renamed({ scope, columns, relation: { kind: "table", table, columns }, table }, from.alias);
   }
-  const builtIn = builtInTable(name, catalog);
+  const view = catalog.view(name.database, name.table);
+  if (view !== undefined) return renamed(viewSource(view, planner), from.alias);
+  const builtIn = builtInTable(name, planner);
   if (builtIn === undefined) throw tableNotFound(name);
   const { columns } = builtIn;
   const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
@@ -101,6 +105,17 @@ function functionSource({ name, args, alias }: Extract<TableReference, { kind: "
   const rows = tableFunction(name, args, planner.environment);
   const { columns } = rows;
   return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
+}
+
+/** A view under its name, with the columns it has. */
+function viewSource(view: ViewInfo, planner: Planner): Source {
+  const { node, positions } = planView(view, planner);
+  const whole = scopeOf(node.columns, view.name);
+  const scope = positions.flatMap((at, i): Scope => {
+    const column = whole[at];
+    return column === undefined ? [] : [{ ...column, name: view.columns[i] ?? column.name }];
+  });
+  return { scope, columns: node.columns, relation: { kind: "derived", node }, table: undefined };
 }
 
 function scopeOf(columns: readonly ColumnHeader[], qualifier: string | undefined): Scope {

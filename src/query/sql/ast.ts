@@ -335,6 +335,15 @@ export interface ColumnClause {
   readonly span: Span;
 }
 
+/** PARTITION ON COLUMNS of CREATE TABLE. */
+export interface PartitionClause {
+  /** Not empty. */
+  readonly columns: readonly string[];
+  /** Which rows each partition has; none: there is one, of all rows. */
+  readonly rules: readonly Expression[];
+  readonly span: Span;
+}
+
 /** CREATE TABLE. */
 export interface CreateTable {
   readonly kind: "create-table";
@@ -345,6 +354,7 @@ export interface CreateTable {
   readonly primaryKey: readonly string[] | undefined;
   /** From table-level `TIME INDEX (…)` clauses, one entry each. */
   readonly timeIndexes: readonly (readonly string[])[];
+  readonly partitions: PartitionClause | undefined;
   readonly engine: string | undefined;
   readonly options: Readonly<Record<string, string>>;
   readonly span: Span;
@@ -412,6 +422,49 @@ export type ShowFilter =
   | { readonly kind: "where"; readonly expression: Expression }
   | undefined;
 
+/** What SHOW lists besides databases and tables. */
+export type ListingKind =
+  | "columns"
+  | "index"
+  | "regions"
+  | "views"
+  | "table-status"
+  | "flows"
+  | "flow-status"
+  | "engines"
+  | "charset"
+  | "collation"
+  | "processlist"
+  | "status"
+  | "search-path";
+
+/** `SHOW [FULL] what [FROM table] [FROM database] [LIKE … | WHERE …]`. */
+export interface ShowListing {
+  readonly kind: "show-listing";
+  readonly what: ListingKind;
+  readonly full: boolean;
+  /** Set for columns, indexes and regions, and only there. */
+  readonly table: ObjectName | undefined;
+  readonly database: string | undefined;
+  readonly filter: ShowFilter;
+  readonly span: Span;
+}
+
+/** `CREATE VIEW name (columns) AS query`. */
+export interface CreateView {
+  readonly kind: "create-view";
+  readonly name: ObjectName;
+  readonly orReplace: boolean;
+  readonly ifNotExists: boolean;
+  /** Names of the columns; empty: those of the query. */
+  readonly columns: readonly string[];
+  readonly query: Query;
+  readonly span: Span;
+}
+
+/** How EXPLAIN shows plans. */
+export type ExplainFormat = "text" | "json" | "graphviz";
+
 /** A statement. */
 export type Statement =
   | Query
@@ -427,6 +480,16 @@ export type Statement =
     }
   | { readonly kind: "drop-database"; readonly name: string; readonly ifExists: boolean; readonly span: Span }
   | { readonly kind: "drop-table"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
+  | {
+      readonly kind: "create-table-like";
+      readonly name: ObjectName;
+      readonly ifNotExists: boolean;
+      readonly source: ObjectName;
+      readonly span: Span;
+    }
+  | { readonly kind: "drop-flow"; readonly name: ObjectName; readonly ifExists: boolean; readonly span: Span }
+  | CreateView
+  | { readonly kind: "drop-view"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
   | AlterTable
   | { readonly kind: "alter-database"; readonly name: string; readonly options: ChangedOptions; readonly span: Span }
   | {
@@ -445,7 +508,17 @@ export type Statement =
       readonly filter: ShowFilter;
       readonly span: Span;
     }
-  | { readonly kind: "show-create-table"; readonly name: ObjectName; readonly span: Span }
+  | ShowListing
+  | {
+      readonly kind: "show-create-table";
+      readonly name: ObjectName;
+      /** FOR POSTGRES_FOREIGN_TABLE. */
+      readonly foreign: boolean;
+      readonly span: Span;
+    }
+  | { readonly kind: "show-create-view" | "show-create-flow"; readonly name: ObjectName; readonly span: Span }
+  /** Ends a statement that runs. */
+  | { readonly kind: "kill"; readonly id: string; readonly span: Span }
   | { readonly kind: "show-create-database"; readonly name: string; readonly span: Span }
   | { readonly kind: "show-variable"; readonly name: string; readonly span: Span }
   | { readonly kind: "describe"; readonly name: ObjectName; readonly span: Span }
@@ -456,7 +529,7 @@ export type Statement =
       readonly kind: "explain";
       readonly analyze: boolean;
       readonly verbose: boolean;
-      readonly format: "text" | "json";
+      readonly format: ExplainFormat;
       readonly statement: Statement;
       readonly span: Span;
     };

@@ -4,11 +4,11 @@
  */
 import type { IToken } from "chevrotain";
 import type { DataType } from "../../column/data-type.ts";
-import type { ColumnClause, CreateTable, Expression, ObjectName, Statement } from "./ast.ts";
+import type { ColumnClause, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
-import { WriteRules } from "./write-rules.ts";
+import { ViewRules } from "./view-rules.ts";
 import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */
@@ -28,14 +28,18 @@ interface TableItems {
   readonly timeIndexes: (readonly string[])[];
 }
 
+/** What follows the name in CREATE TABLE. */
+type TableBody = Omit<CreateTable, "kind" | "name" | "ifNotExists" | "span">;
+
 /** CREATE and DROP. */
-export abstract class CreateRules extends WriteRules {
+export abstract class CreateRules extends ViewRules {
   protected readonly create: Rule<[], Statement> = this.rule("create", () => {
     const start = this.CONSUME(K.CREATE);
     return this.choose<Statement>({
-      ERR_MSG: "TABLE or DATABASE",
+      ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
         { ALT: () => this.SUBRULE(this.createTable, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createView, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createDatabase, { ARGS: [start] }) },
       ],
     });
@@ -52,10 +56,32 @@ export abstract class CreateRules extends WriteRules {
     return { kind: "create-database", name, ifNotExists, options, span: spanOf(start ?? word) };
   });
 
-  private readonly createTable: Rule<[start?: IToken], CreateTable> = this.rule("createTable", (start) => {
+  private readonly createTable: Rule<[start?: IToken], Statement> = this.rule("createTable", (start) => {
     const word = this.CONSUME(K.TABLE);
     const ifNotExists = this.SUBRULE(this.ifNotExists);
     const name = this.SUBRULE(this.objectName);
+    const span = spanOf(start ?? word);
+    return this.choose<Statement>({
+      ERR_MSG: "'(' or LIKE",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.LIKE);
+            return { kind: "create-table-like", name, ifNotExists, source: this.SUBRULE2(this.objectName), span };
+          },
+        },
+        {
+          ALT: () => {
+            const definition = this.SUBRULE(this.tableDefinition);
+            return { kind: "create-table", name, ifNotExists, ...definition, span };
+          },
+        },
+      ],
+    });
+  });
+
+  /** `( items ) [PARTITION ON COLUMNS …] [ENGINE = name] [WITH (…)]`. */
+  private readonly tableDefinition: Rule<[], TableBody> = this.rule("tableDefinition", () => {
     const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
     this.CONSUME(LeftParen);
     this.OPTION(() => {
@@ -70,6 +96,10 @@ export abstract class CreateRules extends WriteRules {
       this.OPTION2(() => this.CONSUME2(Comma));
     });
     this.CONSUME(RightParen);
+    let partitions: PartitionClause | undefined;
+    this.OPTION6(() => {
+      partitions = this.SUBRULE(this.partitions);
+    });
     let engine: string | undefined;
     this.OPTION3(() => {
       this.CONSUME(K.ENGINE);
@@ -84,7 +114,7 @@ export abstract class CreateRules extends WriteRules {
       options = this.SUBRULE(this.withOptions);
     });
     const { columns, primaryKey, timeIndexes } = items;
-    return { kind: "create-table", name, ifNotExists, columns, primaryKey, timeIndexes, engine, options, span: spanOf(start ?? word) };
+    return { columns, primaryKey, timeIndexes, partitions, engine, options };
   });
 
   private readonly tableItem: Rule<[items?: TableItems], void> = this.rule("tableItem", (items) => {
@@ -221,8 +251,16 @@ export abstract class CreateRules extends WriteRules {
   protected readonly drop: Rule<[], Statement> = this.rule("drop", () => {
     const start = this.CONSUME(K.DROP);
     return this.choose<Statement>({
-      ERR_MSG: "TABLE or DATABASE",
+      ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.FLOW);
+            const ifExists = this.SUBRULE3(this.ifExists);
+            return { kind: "drop-flow", name: this.SUBRULE2(this.objectName), ifExists, span: spanOf(start) };
+          },
+        },
+        { ALT: () => this.SUBRULE(this.dropView, { ARGS: [start] }) },
         {
           ALT: () => {
             this.CONSUME(K.TABLE);

@@ -3,7 +3,18 @@
  * Parsing the text gives the same tree again.
  */
 import { unreachable } from "../../base/assert.ts";
-import type { CreateTable, Expression, Insert, Query, ShowFilter, Statement } from "./ast.ts";
+import type {
+  CreateTable,
+  CreateView,
+  Expression,
+  Insert,
+  ListingKind,
+  PartitionClause,
+  Query,
+  ShowFilter,
+  ShowListing,
+  Statement,
+} from "./ast.ts";
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
@@ -33,6 +44,16 @@ export function printStatement(statement: Statement): string {
       return `DROP DATABASE ${statement.ifExists ? "IF EXISTS " : ""}${printPart(statement.name)}`;
     case "drop-table":
       return `DROP TABLE ${statement.ifExists ? "IF EXISTS " : ""}${statement.names.map(printName).join(", ")}`;
+    case "create-table-like": {
+      const { name, ifNotExists, source } = statement;
+      return `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} LIKE ${printName(source)}`;
+    }
+    case "drop-flow":
+      return `DROP FLOW ${statement.ifExists ? "IF EXISTS " : ""}${printName(statement.name)}`;
+    case "create-view":
+      return printCreateView(statement);
+    case "drop-view":
+      return `DROP VIEW ${statement.ifExists ? "IF EXISTS " : ""}${statement.names.map(printName).join(", ")}`;
     case "alter-table":
       return printAlterTable(statement);
     case "alter-database":
@@ -46,7 +67,7 @@ export function printStatement(statement: Statement): string {
         "EXPLAIN",
         statement.analyze && "ANALYZE",
         statement.verbose && "VERBOSE",
-        statement.format === "json" && "FORMAT JSON",
+        statement.format !== "text" && `FORMAT ${statement.format.toUpperCase()}`,
       ];
       return [...words.filter((word) => word !== false), printStatement(statement.statement)].join(" ");
     }
@@ -66,6 +87,10 @@ type SessionStatement = Exclude<
       | "create-database"
       | "drop-database"
       | "drop-table"
+      | "create-table-like"
+      | "drop-flow"
+      | "create-view"
+      | "drop-view"
       | "alter-table"
       | "alter-database"
       | "truncate"
@@ -83,7 +108,15 @@ function printSession(statement: SessionStatement): string {
       return `SHOW ${statement.full ? "FULL " : ""}TABLES${from}${printFilter(statement.filter)}`;
     }
     case "show-create-table":
-      return `SHOW CREATE TABLE ${printName(statement.name)}`;
+      return `SHOW CREATE TABLE ${printName(statement.name)}${statement.foreign ? " FOR POSTGRES_FOREIGN_TABLE" : ""}`;
+    case "show-create-view":
+      return `SHOW CREATE VIEW ${printName(statement.name)}`;
+    case "show-create-flow":
+      return `SHOW CREATE FLOW ${printName(statement.name)}`;
+    case "show-listing":
+      return printListing(statement);
+    case "kill":
+      return `KILL ${printString(statement.id)}`;
     case "show-create-database":
       return `SHOW CREATE DATABASE ${printPart(statement.name)}`;
     case "show-variable":
@@ -101,6 +134,11 @@ function printSession(statement: SessionStatement): string {
   }
 }
 
+/** A condition as statements are printed, for SHOW CREATE TABLE: `id >= 5 AND id < 9`. */
+export function printCondition(expression: Expression): string {
+  return print(expression, UPPER);
+}
+
 function printOne(expression: Expression): string {
   return print(expression, UPPER);
 }
@@ -115,12 +153,46 @@ function printInsert({ table, columns, source }: Insert): string {
   return `INSERT INTO ${printName(table)}${names} ${rows}`;
 }
 
-function printCreateTable({ name, ifNotExists, columns, primaryKey, timeIndexes, engine, options }: CreateTable): string {
+function printCreateTable({ name, ifNotExists, columns, primaryKey, timeIndexes, partitions, engine, options }: CreateTable): string {
   const items = columns.map(printColumnClause);
   for (const names of timeIndexes) items.push(`TIME INDEX (${names.map(printPart).join(", ")})`);
   if (primaryKey !== undefined) items.push(`PRIMARY KEY (${primaryKey.map(printPart).join(", ")})`);
   const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${items.join(", ")})`;
-  return `${head}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
+  return `${head}${printPartitions(partitions)}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
+}
+
+function printPartitions(partitions: PartitionClause | undefined): string {
+  if (partitions === undefined) return "";
+  return ` PARTITION ON COLUMNS (${partitions.columns.map(printPart).join(", ")}) (${partitions.rules.map(printOne).join(", ")})`;
+}
+
+function printCreateView({ name, orReplace, ifNotExists, columns, query }: CreateView): string {
+  const words = `CREATE ${orReplace ? "OR REPLACE " : ""}VIEW ${ifNotExists ? "IF NOT EXISTS " : ""}`;
+  const names = columns.length === 0 ? "" : ` (${columns.map(printPart).join(", ")})`;
+  return `${words}${printName(name)}${names} AS ${printQuery(query, UPPER)}`;
+}
+
+/** The words of each listing. */
+const LISTINGS: Readonly<Record<ListingKind, string>> = {
+  columns: "COLUMNS",
+  index: "INDEX",
+  regions: "REGION",
+  views: "VIEWS",
+  "table-status": "TABLE STATUS",
+  flows: "FLOWS",
+  "flow-status": "FLOW STATUS",
+  engines: "ENGINES",
+  charset: "CHARSET",
+  collation: "COLLATION",
+  processlist: "PROCESSLIST",
+  status: "STATUS",
+  "search-path": "SEARCH_PATH",
+};
+
+function printListing({ what, full, table, database, filter }: ShowListing): string {
+  const from = table === undefined ? "" : ` FROM ${printName(table)}`;
+  const within = database === undefined ? "" : ` FROM ${printPart(database)}`;
+  return `SHOW ${full ? "FULL " : ""}${LISTINGS[what]}${from}${within}${printFilter(filter)}`;
 }
 
 function printFilter(filter: ShowFilter): string {

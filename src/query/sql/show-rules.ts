@@ -2,10 +2,10 @@
  * Statements about the server and the session: SHOW, DESCRIBE, USE, SET, ADMIN.
  */
 import type { IToken } from "chevrotain";
-import { AlterRules } from "./alter-rules.ts";
-import type { Expression, ShowFilter, Statement } from "./ast.ts";
+import type { Expression, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
+import { ListRules } from "./list-rules.ts";
 import { printExpression } from "./print.ts";
 import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "./token.ts";
 
@@ -13,7 +13,7 @@ import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "
 const SCOPES: ReadonlySet<string> = new Set(["session", "local", "global"]);
 
 /** SHOW, DESCRIBE, USE, SET and ADMIN. */
-export abstract class ShowRules extends AlterRules {
+export abstract class ShowRules extends ListRules {
   protected readonly show: Rule<[], Statement> = this.rule("show", () => {
     const start = this.CONSUME(K.SHOW);
     return this.choose<Statement>({
@@ -60,58 +60,50 @@ export abstract class ShowRules extends AlterRules {
         {
           ALT: () => {
             const word = this.CONSUME(K.TABLES);
-            let database: string | undefined;
-            this.OPTION2(() => {
-              this.OR3([{ ALT: () => this.CONSUME(K.FROM) }, { ALT: () => this.CONSUME(K.IN) }]);
-              database = this.SUBRULE(this.databaseName);
-            });
+            const database = this.SUBRULE(this.fromDatabase);
             return { kind: "show-tables", full, database, filter: this.SUBRULE2(this.showFilter), span: spanOf(start ?? word) };
           },
         },
+        { ALT: () => this.SUBRULE(this.listing, { ARGS: [start, full] }) },
       ],
     });
-  });
-
-  private readonly showFilter: Rule<[], ShowFilter> = this.rule("showFilter", () => {
-    let filter: ShowFilter;
-    this.OPTION(() => {
-      filter = this.choose<ShowFilter>({
-        ERR_MSG: "LIKE or WHERE",
-        DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(K.LIKE);
-              return { kind: "like", pattern: this.SUBRULE(this.stringValue) };
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.WHERE);
-              return { kind: "where", expression: this.SUBRULE(this.expression) };
-            },
-          },
-        ],
-      });
-    });
-    return filter;
   });
 
   private readonly showCreate: Rule<[start?: IToken], Statement> = this.rule("showCreate", (start) => {
     const word = this.CONSUME(K.CREATE);
     const span = spanOf(start ?? word);
     return this.choose<Statement>({
-      ERR_MSG: "TABLE or DATABASE",
+      ERR_MSG: "TABLE, DATABASE, VIEW or FLOW",
       DEF: [
         {
           ALT: () => {
             this.CONSUME(K.TABLE);
-            return { kind: "show-create-table", name: this.SUBRULE(this.objectName), span };
+            const name = this.SUBRULE(this.objectName);
+            let foreign = false;
+            this.OPTION(() => {
+              this.CONSUME(K.FOR);
+              this.CONSUME(K.POSTGRES_FOREIGN_TABLE);
+              foreign = true;
+            });
+            return { kind: "show-create-table", name, foreign, span };
           },
         },
         {
           ALT: () => {
             this.OR2([{ ALT: () => this.CONSUME(K.DATABASE) }, { ALT: () => this.CONSUME(K.SCHEMA) }]);
             return { kind: "show-create-database", name: this.SUBRULE(this.databaseName), span };
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.VIEW);
+            return { kind: "show-create-view", name: this.SUBRULE2(this.objectName), span };
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.FLOW);
+            return { kind: "show-create-flow", name: this.SUBRULE3(this.objectName), span };
           },
         },
       ],

@@ -3,7 +3,7 @@
  * (`parse.ts`); it keeps state while it parses and is not reentrant.
  */
 import type { IToken } from "chevrotain";
-import type { Statement } from "./ast.ts";
+import type { ExplainFormat, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { ShowRules } from "./show-rules.ts";
@@ -56,17 +56,18 @@ export class SqlParser extends ShowRules {
         { ALT: () => this.SUBRULE(this.use) },
         { ALT: () => this.SUBRULE(this.set) },
         { ALT: () => this.SUBRULE(this.admin) },
+        { ALT: () => this.SUBRULE(this.kill) },
         { ALT: () => this.SUBRULE(this.explain) },
       ],
     }),
   );
 
-  /** `EXPLAIN [ANALYZE] [VERBOSE] [FORMAT TEXT|JSON] statement`. */
+  /** `EXPLAIN [ANALYZE] [VERBOSE] [FORMAT TEXT|JSON|GRAPHVIZ] statement`. */
   private readonly explain: Rule<[], Statement> = this.rule("explain", () => {
     const start = this.CONSUME(K.EXPLAIN);
     let analyze = false;
     let verbose = false;
-    let format: "text" | "json" = "text";
+    let format: ExplainFormat = "text";
     this.OPTION(() => {
       this.CONSUME(K.ANALYZE);
       analyze = true;
@@ -78,7 +79,7 @@ export class SqlParser extends ShowRules {
     this.OPTION3(() => {
       this.CONSUME(K.FORMAT);
       const token = this.CONSUME(Name);
-      format = this.ACTION(() => this.explainFormat(token)) ?? "text";
+      format = this.ACTION(() => this.explainFormat(token, analyze)) ?? "text";
     });
     this.ACTION(() => {
       // Also keeps `EXPLAIN EXPLAIN …` from recursing.
@@ -87,10 +88,10 @@ export class SqlParser extends ShowRules {
     return { kind: "explain", analyze, verbose, format, statement: this.SUBRULE(this.statement), span: spanOf(start) };
   });
 
-  private explainFormat(token: IToken): "text" | "json" {
+  private explainFormat(token: IToken, analyze: boolean): ExplainFormat {
     const name = nameOf(token).toLowerCase();
-    if (name === "text" || name === "json") return name;
-    if (name === "graphviz") return this.refuse("EXPLAIN FORMAT GRAPHVIZ", token);
-    return this.fail(`found '${name}', expected TEXT or JSON`, token);
+    if (name === "graphviz" && analyze) return this.refuse("EXPLAIN ANALYZE FORMAT GRAPHVIZ", token);
+    if (name === "text" || name === "json" || name === "graphviz") return name;
+    return this.fail(`found '${name}', expected TEXT, JSON or GRAPHVIZ`, token);
   }
 }

@@ -191,11 +191,11 @@ describe("CREATE TABLE", () => {
     checkRejects("create table t (a int) engine", "expected an engine name");
   });
   test("names the clauses that are not served", () => {
-    checkRejects("create table t (a int) partition on columns (a) ()", "not supported: PARTITION ON COLUMNS at Line: 1, Column: 24");
-    checkRejects("create table t like u", "not supported: CREATE TABLE … LIKE at Line: 1, Column: 16");
+    check("create table if not exists t like db.u", "CREATE TABLE IF NOT EXISTS t LIKE db.u");
+    checkRejects("create table t like", "expected a name");
     checkRejects("create table t as select 1", "not supported: CREATE TABLE … AS SELECT");
     checkRejects("create external table t with (a = 'b')", "not supported, keyword: CREATE EXTERNAL");
-    checkRejects("create or replace view v as select 1", "not supported, keyword: CREATE OR");
+    checkRejects("alter table t split partition (a < 1) into (a < 0, a >= 0)", "not supported: partitions of a table that exists");
     checkRejects("create table t (a uuid)", "not supported: type UUID");
     checkRejects("create table t (a int[])", "not supported: array type");
   });
@@ -209,9 +209,61 @@ test("databases come and go", () => {
   check("drop database db", "DROP DATABASE db");
   check("drop table if exists a, b.c", "DROP TABLE IF EXISTS a, b.c");
   checkRejects("create database", "expected a database name");
-  checkRejects("create databases x", "expected TABLE or DATABASE");
+  checkRejects("create databases x", "expected TABLE, VIEW or DATABASE");
   checkRejects("drop table", "the text ends too early, expected a table name");
-  checkRejects("drop view v", "not supported, keyword: DROP VIEW");
+});
+
+test("views come and go", () => {
+  check("create view v as select a from t", "CREATE VIEW v AS SELECT a FROM t");
+  check('create or replace view db.v ("A", b) as (values (1, 2))', 'CREATE OR REPLACE VIEW db.v ("A", b) AS VALUES (1, 2)');
+  check(
+    "create view if not exists view as with x as (select 1) select * from x",
+    "CREATE VIEW IF NOT EXISTS view AS WITH x AS (SELECT 1) SELECT * FROM x",
+  );
+  check("drop view if exists a, b.c", "DROP VIEW IF EXISTS a, b.c");
+  checkRejects("create or view v as select 1", "found 'view', expected REPLACE");
+  checkRejects("create view v", "the text ends too early, expected AS");
+  checkRejects("create view v () as select 1", "expected a name");
+  checkRejects("create view v as delete from t", "found 'delete'");
+  checkRejects("create or replace table t (a int)", "not supported, keyword: CREATE OR REPLACE TABLE");
+  checkRejects("drop view", "expected a view name");
+});
+
+test("PARTITION ON COLUMNS", () => {
+  check(
+    "create table t (a int) partition on columns (a, b,) (a < 5 and b > 'x', a >= 5,) engine = mito with (k = 1)",
+    "CREATE TABLE t (a INT) PARTITION ON COLUMNS (a, b) (a < 5 AND b > 'x', a >= 5) ENGINE = mito WITH ('k' = '1')",
+  );
+  check("create table t (a int) partition on columns (a) ()", "CREATE TABLE t (a INT) PARTITION ON COLUMNS (a) ()");
+  checkRejects("create table t (a int) partition on columns () ()", "expected a name");
+  checkRejects("create table t (a int) partition on columns (a)", "the text ends too early");
+  checkRejects("create table t (a int) partition by (a)", "found 'by', expected ON");
+});
+
+test("SHOW of lists", () => {
+  check("show columns from t", "SHOW COLUMNS FROM t");
+  check("show full fields in a.t from db like 'x%'", "SHOW FULL COLUMNS FROM a.t FROM db LIKE 'x%'");
+  check("show keys from t where Key_name = 'x'", "SHOW INDEX FROM t WHERE key_name = 'x'");
+  check("show indexes in t in db", "SHOW INDEX FROM t FROM db");
+  check("show regions from t", "SHOW REGION FROM t");
+  check("show views in db like 'v%'", "SHOW VIEWS FROM db LIKE 'v%'");
+  check("show table status from db", "SHOW TABLE STATUS FROM db");
+  check("show flow status", "SHOW FLOW STATUS");
+  check("show character set like 'u%'", "SHOW CHARSET LIKE 'u%'");
+  check("show full processlist", "SHOW FULL PROCESSLIST");
+  check("show search_path", "SHOW SEARCH_PATH");
+  check("show create table t for postgres_foreign_table", "SHOW CREATE TABLE t FOR POSTGRES_FOREIGN_TABLE");
+  check("show create flow f", "SHOW CREATE FLOW f");
+  check("drop flow if exists f", "DROP FLOW IF EXISTS f");
+  check("kill query 5", "KILL '5'");
+  check("kill 'a/5'", "KILL 'a/5'");
+  checkRejects("show columns", "expected '{FROM | IN} table'");
+  checkRejects("show index;", "expected '{FROM | IN} table'");
+  checkRejects("show index from t like 'x'", "not supported: like");
+  checkRejects("show full engines", "FULL goes with DATABASES, TABLES, COLUMNS and PROCESSLIST");
+  checkRejects("show table", "expected STATUS");
+  checkRejects("show binlog", "not supported, keyword: SHOW BINLOG");
+  checkRejects("kill", "expected the id of a statement");
 });
 
 test("SHOW and DESCRIBE", () => {
@@ -227,9 +279,7 @@ test("SHOW and DESCRIBE", () => {
   check("describe table a.b.t", "DESCRIBE TABLE a.b.t");
   checkRejects("show", "expected DATABASES, TABLES, CREATE or VARIABLES");
   checkRejects("show tables like", "expected a string");
-  checkRejects("show columns from t", "not supported, keyword: SHOW COLUMNS");
-  checkRejects("show full columns from t", "not supported, keyword: SHOW FULL COLUMNS");
-  checkRejects("show create view v", "not supported, keyword: SHOW CREATE VIEW");
+  check("show create view v", "SHOW CREATE VIEW v");
   checkRejects("desc", "expected a name");
 });
 
@@ -258,8 +308,9 @@ test("EXPLAIN wraps a statement", () => {
   check("explain format text select 1", "EXPLAIN SELECT 1");
   checkRejects("explain", "expected a statement");
   checkRejects("explain explain select 1", "cannot explain an EXPLAIN");
-  checkRejects("explain format graphviz select 1", "not supported: EXPLAIN FORMAT GRAPHVIZ");
-  checkRejects("explain format yaml select 1", "expected TEXT or JSON");
+  check("explain format graphviz select 1", "EXPLAIN FORMAT GRAPHVIZ SELECT 1");
+  checkRejects("explain analyze format graphviz select 1", "not supported: EXPLAIN ANALYZE FORMAT GRAPHVIZ");
+  checkRejects("explain format yaml select 1", "expected TEXT, JSON or GRAPHVIZ");
 });
 
 describe("queries", () => {

@@ -84,6 +84,6 @@ test("names statements that are not served", () => {
   checkUnsupported("TQL EVAL (0, 1, '5s') rate(a{b=\"c\"}[5m])", statement("TQL"));
   checkUnsupported("TQL EVAL (0, 1, '5s') a{b!=\\}", statement("TQL"));
   checkUnsupported("CREATE FLOW f SINK TO t AS SELECT 1", statement("CREATE FLOW", 8));
-  checkUnsupported("SHOW PROCESSLIST", statement("SHOW PROCESSLIST", 6));
+  checkUnsupported("SHOW GRANTS", statement("SHOW GRANTS", 6));
   check("SELEC 1", "Invalid SQL syntax: found 'SELEC', expected a statement at Line: 1, Column: 1");
 });

@@ -101,7 +101,7 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
 
 /** Whether a name, for instance that of a column, should have stood there. */
 function wantsName({ previous, rule }: Place, expected: string): boolean {
-  return expected === labelOf(Name) || rule === "tableItem" || (rule === "createTable" && previous?.tokenType === LeftParen);
+  return expected === labelOf(Name) || rule === "tableItem" || (rule === "tableDefinition" && previous?.tokenType === LeftParen);
 }
 
 /** Turns a character that begins no token into an error. */
@@ -121,26 +121,27 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call close commit copy deallocate declare end execute fetch grant kill lock merge optimize " +
+    "analyze begin call close commit copy deallocate declare end execute fetch grant lock merge optimize " +
     "prepare reset revoke rollback savepoint start tql unlock update values vacuum with abort do table"
   ).split(" "),
 );
 
 /** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
 const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
-  [K.CREATE, new Set("external flow function index materialized or role sequence temp temporary trigger user view".split(" "))],
-  [K.DROP, new Set("flow function index role trigger user view".split(" "))],
+  [K.CREATE, new Set("external flow function index materialized role sequence temp temporary trigger user".split(" "))],
+  [K.DROP, new Set("function index role trigger user".split(" "))],
   [
     K.SHOW,
     new Set(
-      (
-        "binlog character charset collation columns create engine engines errors events extended fields flow flows function grants index " +
-        "indexes keys master plugins privileges procedure processlist profiles region regions search_path slave status table triggers " +
-        "views warnings"
-      ).split(" "),
+      "binlog engine errors events extended function grants master plugins privileges procedure profiles slave triggers warnings".split(
+        " ",
+      ),
     ),
   ],
 ]);
+
+/** What CREATE OR REPLACE makes elsewhere. */
+const REPLACED: ReadonlySet<string> = new Set(["flow", "function", "table", "trigger"]);
 
 function beginsStatement({ previous }: Place): boolean {
   return previous === undefined || previous.tokenType === Semicolon;
@@ -150,6 +151,9 @@ function statementOf(place: Place, position: Position): DbError | undefined {
   const { token, previous, rule } = place;
   const word = token.image.toLowerCase();
   if (previous === undefined || beginsStatement(place)) return STATEMENTS.has(word) ? unsupportedStatement(word, position) : undefined;
+  if (rule === "createView" && previous.tokenType === K.REPLACE && REPLACED.has(word)) {
+    return unsupportedStatement(`CREATE OR REPLACE ${word}`, position);
+  }
   const opener = previous.tokenType === K.FULL ? K.SHOW : previous.tokenType;
   if (OBJECTS.get(opener)?.has(word) !== true) return undefined;
   const before = rule === "showCreate" || previous.tokenType === K.FULL ? "SHOW " : "";
@@ -168,7 +172,6 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   [K.AT, "AT TIME ZONE"],
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
-  [K.PARTITION, "PARTITION ON COLUMNS"],
   [K.EXISTS, "EXISTS (sub-query)"],
   [LeftBracket, "array"],
   [AtAt, "system variable"],
@@ -178,11 +181,13 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
 function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {
   const type = token.tokenType;
   const word = token.image.toLowerCase();
-  if (rule === "createTable") {
-    if (type === K.LIKE) return unsupported("CREATE TABLE … LIKE", position);
+  if (rule === "createTable" || rule === "tableDefinition") {
     if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
     if (type === LeftBracket) return unsupported("array type", position);
-    return type === K.PARTITION ? unsupported("PARTITION ON COLUMNS", position) : undefined;
+    return undefined;
+  }
+  if (rule === "alterTable" && ["split", "merge", "repartition", "partition"].includes(word)) {
+    return unsupported("partitions of a table that exists, since one machine has one region a table", position);
   }
   if (previous?.tokenType === LeftParen && (type === K.SELECT || type === K.WITH)) return unsupported("sub-query", position);
   if (previous?.tokenType === K.FROM && type === LeftParen) return unsupported("sub-query", position);

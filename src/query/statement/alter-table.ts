@@ -42,9 +42,11 @@ function changeOf(
       checkStructured([action.column], schema.options);
       return { kind: "add-columns", columns: [newColumn(action, environment)], ifNotExists: action.ifNotExists };
     case "drop-column":
+      checkNoPartition(schema, action.column);
       return { kind: "drop-columns", names: [action.column] };
     case "change-type":
       if (action.type.kind === "interval") throw unsupported("Modify column type to interval type");
+      checkNoPartition(schema, action.column);
       return { kind: "change-type", column: action.column, type: action.type };
     case "set-default": {
       const { name, type, nullable } = columnNamed(schema, action.column);
@@ -59,7 +61,7 @@ function changeOf(
     case "unset-index":
       return indexChange(action, columnNamed(schema, action.column), indexes);
     case "set-options":
-      return { kind: "set-options", options: changedTableOptions(action.options, schema.options) };
+      return { kind: "set-options", options: changedTableOptions(action.options, schema) };
     case "unset-options":
       return { kind: "set-options", options: unsetTableOptions(action.keys) };
     case "rename":
@@ -100,6 +102,13 @@ function newName({ name }: ActionOf<"rename">, schema: TableSchema): string {
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${table}`);
   }
   return table;
+}
+
+/** Rules of partitions name their columns and compare them with values of their type. @throws DbError InvalidArguments */
+function checkNoPartition(schema: TableSchema, column: string): void {
+  if (schema.partitions?.columns.includes(column) !== true) return;
+  const why = `column ${column} is one of PARTITION ON COLUMNS, which cannot change; copy the rows into a new table instead`;
+  throw new DbError(StatusCode.InvalidArguments, `Invalid alter table(${schema.name}) request: ${why}`);
 }
 
 function columnNamed(schema: TableSchema, name: string): ColumnSchema {

@@ -1,7 +1,9 @@
 /** Options that ALTER may change, of tables and databases (contract query.md 1.5). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { TableSchema } from "../../table/schema.ts";
 import type { ChangedOptions } from "../sql/ast.ts";
+import { checkSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
 import { databaseOptions, type Options, tableOptions } from "./table-options.ts";
 
 /** Keys that ALTER TABLE SET takes; `greptime.semantic.*` besides. */
@@ -16,6 +18,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
   "max_row_group_row_count",
   "write_buffer_size",
   "skip_wal",
+  "repartition.column.hint",
 ]);
 /** Keys that ALTER TABLE UNSET takes; `greptime.semantic.*` besides. */
 const UNSETTABLE: ReadonlySet<string> = new Set([
@@ -25,22 +28,26 @@ const UNSETTABLE: ReadonlySet<string> = new Set([
   "compaction.twcs.max_output_file_size",
   "compaction.twcs.time_window",
   "max_row_group_row_count",
+  "repartition.column.hint",
 ]);
-const SEMANTIC = "greptime.semantic.";
+const SEMANTIC = SEMANTIC_PREFIX;
 
 function invalid(message: string): DbError {
   return new DbError(StatusCode.InvalidArguments, message);
 }
 
-/** What SET means for a table that has `options` now. @throws DbError InvalidArguments */
-export function changedTableOptions(changes: ChangedOptions, options: Options): ChangedOptions {
+/** What SET means for a table. @throws DbError InvalidArguments; TableColumnNotFound for a semantic option */
+export function changedTableOptions(changes: ChangedOptions, schema: TableSchema): ChangedOptions {
+  const { options } = schema;
   const keys = Object.keys(changes);
   const semantic = keys.filter((key) => key.startsWith(SEMANTIC));
-  if (semantic.length > 0 && semantic.length < keys.length) throw invalid(`${SEMANTIC}* options must be altered separately`);
+  if (semantic.length > 0 && semantic.length < keys.length)
+    throw invalid(`Invalid table option request: \`${SEMANTIC}*\` options must be altered separately from other table options`);
   const result: Record<string, string | undefined> = {};
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined) Object.assign(result, unsetTableOptions([key]));
     else Object.assign(result, setOne(key, value, options));
+    if (value !== undefined && key.startsWith(SEMANTIC)) checkSemanticOption(key, value, schema);
   }
   return result;
 }

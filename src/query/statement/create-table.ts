@@ -5,7 +5,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
-import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -14,7 +14,9 @@ import type { StatementResult } from "../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { optionsFromDatabase } from "../../table/database-template.ts";
-import { tableOptions } from "./table-options.ts";
+import { checkNoView } from "./no-view.ts";
+import { tablePartitions } from "./partitions.ts";
+import { type Options, tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
 const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
@@ -27,13 +29,29 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
   const { database, name } = definition;
   checkWritable(database);
-  if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
-  if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
-  if (taken) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
   await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
+}
+
+/**
+ * Whether a table's name belongs to a table or a view already, where IF NOT EXISTS lets that pass.
+ *
+ * @throws DbError TableAlreadyExists, DatabaseNotFound
+ */
+export function isTaken({ database, table: name }: ResolvedName, ifNotExists: boolean, { catalog }: QueryContext): boolean {
+  if (catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  const isView = catalog.view(database, name) !== undefined;
+  const taken = isView || catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+  if (!taken || ifNotExists) return taken;
+  const what = isView ? "View" : "Table";
+  throw new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+}
+
+/** Refuses names that no table may have. @throws DbError InvalidArguments */
+export function checkTableName(name: string): void {
+  if (!TABLE_NAME.test(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${name}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -44,7 +62,7 @@ export function checkWritable(database: string): void {
 /** The definition that a statement describes. @throws DbError */
 function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
   const { database, table } = resolveName(statement.name, environment.database);
-  if (!TABLE_NAME.test(table) || Buffer.byteLength(table) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${table}`);
+  checkTableName(table);
   const engine = statement.engine ?? "mito";
   if (!ENGINES.includes(engine)) throw invalid(`Table engine not found: ${engine}; use one of ${ENGINES.join(", ")}`);
   checkColumns(statement);
@@ -54,9 +72,17 @@ function tableDefinition(statement: CreateTable, environment: Environment): Tabl
     const semantic = clause.name === timeIndex ? "timestamp" : primaryKey.includes(clause.name) ? "tag" : "field";
     return columnDefinition(clause, semantic, environment);
   });
-  const options = tableOptions(statement.options);
+  const options = ownCompaction(tableOptions(statement.options));
   checkStructured(columns, options);
-  return { database, name: table, columns, primaryKey, engine, options };
+  const { partitions } = statement;
+  const divided = partitions === undefined ? {} : { partitions: tablePartitions(partitions, columns, environment) };
+  return { database, name: table, columns, primaryKey, engine, options, ...divided };
+}
+
+/** Options of compaction that a table has itself count instead of those of its database, which the table then says. */
+function ownCompaction(options: Options): Options {
+  const isOwn = Object.keys(options).some((key) => key.startsWith("compaction."));
+  return isOwn ? { ...options, "compaction.override": options["compaction.override"] ?? "true" } : options;
 }
 
 function checkColumns({ columns }: CreateTable): void {
@@ -106,6 +132,7 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     const { database, table } = resolveName(name, context.variables.database);
     checkWritable(database);
     const missing = context.catalog.table(database, table) === undefined;
+    checkNoView({ database, table }, "drop table", context, "; use DROP VIEW");
     if (missing && !statement.ifExists)
       throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
     if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);

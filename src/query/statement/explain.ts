@@ -36,13 +36,37 @@ function queryOf(statement: Statement): Query | undefined {
 
 async function plain(statement: Explain, query: Query, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { plan } = prepareSelect(query, context, options);
-  const json = statement.format === "json";
+  const show = SHOW[statement.format];
   const rows = [
-    ["logical_plan", json ? JSON.stringify(jsonOf(plan, logicalText)) : logicalText(plan)],
-    ["physical_plan", json ? JSON.stringify(jsonOf(plan, physicalText)) : physicalText(plan)],
+    ["logical_plan", show(plan, logicalText)],
+    ["physical_plan", show(plan, physicalText)],
   ];
   if (statement.verbose) rows.push(["generated_code", (await sourcesOf(query, context, options)).join("\n\n")]);
   return rowsResult(textHeaders("plan_type", "plan"), rows);
+}
+
+type PlanText = (plan: PlanNode) => string;
+
+/** A plan in each format. */
+const SHOW: Readonly<Record<Explain["format"], (plan: PlanNode, text: PlanText) => string>> = {
+  text: (plan, text) => text(plan),
+  json: (plan, text) => JSON.stringify(jsonOf(plan, text)),
+  graphviz: graphOf,
+};
+
+/** A plan as a graph in the DOT language: a box an operator, an arrow from each to where its rows go. */
+function graphOf(plan: PlanNode, text: PlanText): string {
+  const lines: string[] = [];
+  let count = 0;
+  const draw = (node: PlanNode): number => {
+    const own = count++;
+    const [line = ""] = text(node).split("\n");
+    lines.push(`  ${own}[shape=box label=${JSON.stringify(line)}]`);
+    for (const input of inputsOf(node)) lines.push(`  ${draw(input)} -> ${own}`);
+    return own;
+  };
+  draw(plan);
+  return `digraph {\n${lines.join("\n")}\n}`;
 }
 
 /** Loops are made for the layout of the first batches, so the query runs to show them. */
@@ -89,7 +113,7 @@ function split(line: string): { readonly name: string; readonly param: string } 
   return at < 0 ? { name: line, param: "" } : { name: line.slice(0, at), param: line.slice(at + 2) };
 }
 
-function jsonOf(plan: PlanNode, text: (plan: PlanNode) => string): JsonPlan {
+function jsonOf(plan: PlanNode, text: PlanText): JsonPlan {
   const [line = ""] = text(plan).split("\n");
   return { ...split(line), children: inputsOf(plan).map((input) => jsonOf(input, text)) };
 }

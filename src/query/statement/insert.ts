@@ -26,6 +26,7 @@ import type { Expression, Insert, Query } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
 import { literalValue } from "./literal-value.ts";
+import { checkNoView } from "./no-view.ts";
 
 /** Rows of INSERT … SELECT in one write. */
 const PART_ROWS = 16_384;
@@ -71,7 +72,10 @@ function targetTable(statement: Insert, context: QueryContext): { readonly datab
   const name = resolveName(statement.table, context.variables.database);
   checkWritable(name.database);
   const table = context.catalog.table(name.database, name.table);
-  if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
+  if (table === undefined) {
+    checkNoView(name, "insert into", context);
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
+  }
   if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));
   return { database: name.database, table };
 }

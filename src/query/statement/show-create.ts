@@ -4,27 +4,33 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import { isInternalColumn } from "../../table/metric.ts";
-import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
+import type { ColumnDefinition, TableDefinition, TablePartitions } from "../../table/schema.ts";
 import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
-import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
+import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
+import { foreignTableText } from "./foreign-table.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 
 /** The statement that makes a table. @throws DbError TableNotFound, Unsupported for a computed table */
 export function showCreateTable(statement: Extract<Statement, { kind: "show-create-table" }>, context: QueryContext): StatementResult {
   const { database, table } = resolveName(statement.name, context.variables.database);
   const found = context.catalog.table(database, table);
-  if (found !== undefined)
-    return rowsResult(textHeaders("Table", "Create Table"), [
-      [table, createTableText(found.schema, { inherited: inherited(database, context) })],
-    ]);
+  if (found !== undefined) {
+    const text = statement.foreign
+      ? foreignTableText(found.schema)
+      : createTableText(found.schema, { inherited: inherited(database, context) });
+    return rowsResult(textHeaders("Table", "Create Table"), [[table, text]]);
+  }
   const name = `${CATALOG_NAME}.${database}.${table}`;
+  if (context.catalog.view(database, table) !== undefined) {
+    throw new DbError(StatusCode.Unsupported, `Show create table only for base table. ${name} is VIEW`);
+  }
   if (builtInTableNames(database).includes(table)) {
     throw new DbError(StatusCode.Unsupported, `Show create table only for base table. ${name} is TEMPORARY`);
   }
@@ -69,7 +75,14 @@ export function createTableText(schema: TableDefinition, { mark = '"', inherited
     .map((key) => `  ${optionKey(key)} = '${escaped(all[key] ?? "")}'`);
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
   const body = items.map((item) => `  ${item}`).join(",\n");
-  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n\nENGINE=${schema.engine}\n${tail}`;
+  const partitions = partitionText(schema.partitions, quoted);
+  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n${partitions}\nENGINE=${schema.engine}\n${tail}`;
+}
+
+function partitionText(partitions: TablePartitions | undefined, quoted: (name: string) => string): string {
+  if (partitions === undefined) return "";
+  const rules = partitions.rules.map((rule) => `\n  ${rule}`).join(",");
+  return `PARTITION ON COLUMNS (${partitions.columns.map(quoted).join(", ")}) (${rules}\n)`;
 }
 
 function createDatabaseText({ name, options }: DatabaseInfo): string {
@@ -124,7 +137,11 @@ export function describe(statement: Extract<Statement, { kind: "describe" }>, co
   const headers = textHeaders("Column", "Type", "Key", "Null", "Default", "Semantic Type");
   const found = context.catalog.table(database, table);
   if (found !== undefined) return rowsResult(headers, found.schema.columns.map(describeRow));
-  if (database === "public" && table === "numbers") return rowsResult(headers, [["number", "UInt32", "PRI", "NO", "", "TAG"]]);
+  const semantic = database === "public" ? "tag" : "field"; // Only `numbers` has a tag.
+  const computed = builtInColumns({ database, table })?.map((column): ColumnDefinition => ({ ...column, semantic }));
+  if (computed !== undefined) return rowsResult(headers, computed.map(describeRow));
+  // What a view has is what its query gives; the catalogue holds no columns of it.
+  if (context.catalog.view(database, table) !== undefined) return rowsResult(headers, []);
   throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 

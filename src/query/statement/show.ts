@@ -2,12 +2,13 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
+import type { Scalar } from "../../column/vector.ts";
 import { evaluate } from "../exec/interpreter.ts";
 import { likeTest } from "../function/like.ts";
 import { bindCondition } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
-import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
+import { INFORMATION_SCHEMA, optionLines } from "../plan/virtual/information-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { ShowFilter, Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
@@ -20,10 +21,7 @@ export function showDatabases(statement: Extract<Statement, { kind: "show-databa
   const rows = [...listed]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, options]) => {
-      const printed = Object.keys(options)
-        .sort()
-        .map((key) => `'${key}'='${options[key]}'\n`);
-      return statement.full ? [name, printed.join("")] : [name];
+      return statement.full ? [name, optionLines(options)] : [name];
     });
   const headers = statement.full ? textHeaders("Database", "Options") : textHeaders("Database");
   return rowsResult(headers, filtered(rows, headers, statement.filter, context));
@@ -36,29 +34,31 @@ export function showTables(statement: Extract<Statement, { kind: "show-tables" }
     throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
   }
   const listed = new Map<string, string>(context.catalog.tables(database).map((table) => [table.schema.name, "BASE TABLE"]));
+  for (const { name } of context.catalog.views(database)) listed.set(name, "VIEW");
   for (const name of builtInTableNames(database)) listed.set(name, "LOCAL TEMPORARY");
   const rows = [...listed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, type]) => (statement.full ? [name, type] : [name]));
   const headers = statement.full ? textHeaders(`Tables_in_${database}`, "Table_type") : textHeaders(`Tables_in_${database}`);
   return rowsResult(headers, filtered(rows, headers, statement.filter, context));
 }
 
-/** Rows that pass LIKE (on the first column) or WHERE. */
-function filtered(
-  rows: readonly (readonly string[])[],
+/** Rows that pass LIKE (on the first column) or WHERE. @throws DbError PlanQuery */
+export function filtered(
+  rows: readonly (readonly Scalar[])[],
   headers: readonly ColumnHeader[],
   filter: ShowFilter,
   context: QueryContext,
-): readonly (readonly string[])[] {
+): readonly (readonly Scalar[])[] {
   if (filter === undefined) return rows;
   if (filter.kind === "like") {
     const test = likeTest(filter.pattern, undefined, false);
-    return rows.filter(([name = ""]) => test(name));
+    return rows.filter(([name]) => test(String(name ?? "")));
   }
   const environment = environmentOf(context.clock, context.variables);
   // WHERE names the columns in any case: `Database`, `database`, `Tables`.
   const scope = headers.flatMap(({ name, type }, index) => {
     const expression = { kind: "column", type, index, name } as const;
-    const names = new Set([name, name.toLowerCase(), ...(name.startsWith("Tables_in_") ? ["Tables", "tables"] : [])]);
+    const other = name.startsWith("Tables_in_") ? ["Tables", "tables"] : name === "Database" ? ["Schemas", "schemas"] : [];
+    const names = new Set([name, name.toLowerCase(), ...other]);
     return [...names].map((each) => ({ qualifier: undefined, name: each, expression }));
   });
   const condition = bindCondition(filter.expression, "WHERE", { scope, environment });

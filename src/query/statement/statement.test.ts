@@ -43,6 +43,7 @@ describe("CREATE TABLE", () => {
 ENGINE=mito
 WITH(
   append_mode = 'true',
+  'compaction.override' = 'true',
   'compaction.type' = 'twcs',
   ttl = '7days'
 )`,
@@ -314,4 +315,34 @@ describe("the rest", () => {
     check("INSERT INTO t VALUES (1)", false);
     check("DROP TABLE t", false);
   });
+});
+
+describe("CREATE TABLE … LIKE", () => {
+  test("makes an empty table of the same columns, keys and options", async () => {
+    await fixture.sql(`CREATE TABLE a (host STRING INVERTED INDEX, v INT DEFAULT 5 COMMENT 'c', ts TIMESTAMP TIME INDEX, PRIMARY KEY (host))
+      PARTITION ON COLUMNS (v) (v < 5, v >= 5) WITH (ttl = '7d');
+      ALTER TABLE a ADD COLUMN w INT; ALTER TABLE a MODIFY COLUMN w BIGINT; INSERT INTO a (host, ts) VALUES ('x', 1);
+      CREATE DATABASE other; CREATE TABLE other.b LIKE a`);
+    const [row] = (await fixture.sql("SHOW CREATE TABLE a")).rows;
+    await check("SHOW CREATE TABLE other.b", [["b", String(row?.[1]).replace('"a"', '"b"')]]);
+    await check("SELECT count(*) FROM other.b", [[0]]);
+    await check("CREATE TABLE IF NOT EXISTS other.b LIKE a", []);
+    expect(fixture.catalog.table("other", "b")?.schema.columns.some((column) => column.former !== undefined)).toBe(false);
+  });
+
+  test("needs a table to be like, and a name that is free", async () => {
+    await fixture.sql("CREATE TABLE a (ts TIMESTAMP TIME INDEX); CREATE VIEW v AS SELECT 1");
+    await fails("CREATE TABLE b LIKE missing", 4001, "Table not found: greptime.public.missing");
+    await fails("CREATE TABLE b LIKE v", 1004, "it is a view");
+    await fails("CREATE TABLE a LIKE a", 4000, "Table already exists: `greptime.public.a`");
+    await fails("CREATE TABLE v LIKE a", 4000, "View already exists: `greptime.public.v`");
+    await fails("CREATE TABLE missing.b LIKE a", 4004, "Database not found: missing");
+    await fails('CREATE TABLE "N.~" LIKE a', 1004, "Invalid table name");
+    await fails("CREATE TABLE information_schema.b LIKE a", 1001, "read-only");
+  });
+});
+
+test("there are no flows to drop", async () => {
+  await check("DROP FLOW IF EXISTS f", []);
+  await fails("DROP FLOW f", 8001, "Flow not found: f; this server runs no flows");
 });

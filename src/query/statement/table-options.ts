@@ -1,5 +1,6 @@
 /** Option keys of tables and databases: which there are, what they may hold, and how they are printed. */
 import { DbError } from "../../base/error.ts";
+import { parseHumanSize, printReadableSize } from "../../base/human-size.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { formatHumantime, parseHumantime } from "./humantime.ts";
 
@@ -118,7 +119,15 @@ function normalise(key: string, value: string, isTable: boolean): string | undef
     throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
   if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined)
     throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
+  if (key === "write_buffer_size") return bufferSize(value);
   return value;
+}
+
+/** `1024` → `1.0KiB`. */
+function bufferSize(value: string): string {
+  const bytes = parseHumanSize(value);
+  if (!bytes.ok) throw invalid(`Invalid set table option, key: write_buffer_size, value: ${value}; use a size such as 64MiB`);
+  return printReadableSize(bytes.value);
 }
 
 /** `7d` → `7days`; `forever` and `instant` stay; nothing at all means for ever. */

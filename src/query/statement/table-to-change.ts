@@ -5,6 +5,7 @@ import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { ObjectName } from "../sql/ast.ts";
 import { checkWritable } from "./create-table.ts";
+import { checkNoView } from "./no-view.ts";
 
 /** The table that a statement changes, and its database. @throws DbError TableNotFound; Unsupported for a computed database */
 export function tableToChange(name: ObjectName, context: QueryContext): { readonly database: string; readonly table: Table } {
@@ -12,6 +13,7 @@ export function tableToChange(name: ObjectName, context: QueryContext): { readon
   checkWritable(resolved.database);
   const table = context.catalog.table(resolved.database, resolved.table);
   if (table === undefined) {
+    checkNoView(resolved, "change", context);
     throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
   }
   return { database: resolved.database, table };

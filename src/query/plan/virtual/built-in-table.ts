@@ -1,13 +1,33 @@
 /** Tables that the server computes itself: `numbers` and those of `information_schema`. */
-import type { Catalog } from "../../../table/catalog.ts";
-import { INFORMATION_SCHEMA, informationTable, informationTableNames } from "./information-schema.ts";
+import type { BuiltInColumn, BuiltInTable } from "./computed-rows.ts";
+import {
+  INFORMATION_SCHEMA,
+  informationTable,
+  informationTableNamed,
+  informationTableNames,
+  type InformationPlanner,
+} from "./information-schema.ts";
 import { NUMBERS } from "./numbers.ts";
-import type { BuiltInTable } from "./computed-rows.ts";
+
+interface Name {
+  readonly database: string;
+  readonly table: string;
+}
 
 /** The computed table of a name, or undefined. */
-export function builtInTable(name: { readonly database: string; readonly table: string }, catalog: Catalog): BuiltInTable | undefined {
-  if (name.database === INFORMATION_SCHEMA) return informationTable(name.table, catalog);
-  return name.database === "public" && name.table === "numbers" ? NUMBERS : undefined;
+export function builtInTable(name: Name, planner: InformationPlanner): BuiltInTable | undefined {
+  if (name.database === INFORMATION_SCHEMA) return informationTable(name.table, planner);
+  return isNumbers(name) ? NUMBERS : undefined;
+}
+
+/** Its columns, or undefined. */
+export function builtInColumns(name: Name): readonly BuiltInColumn[] | undefined {
+  if (name.database === INFORMATION_SCHEMA) return informationTableNamed(name.table)?.columns;
+  return isNumbers(name) ? NUMBERS.columns : undefined;
+}
+
+function isNumbers({ database, table }: Name): boolean {
+  return database === "public" && table === "numbers";
 }
 
 /** Names of the computed tables of a database. */

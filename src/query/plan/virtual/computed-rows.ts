@@ -3,12 +3,23 @@ import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 
-/** Columns and rows of a computed table. */
-export interface BuiltInTable {
+/** A column of a computed table. */
+export interface BuiltInColumn extends ColumnHeader {
+  readonly nullable: boolean;
+}
+
+/** Rows that the server computes, and their columns. */
+export interface ComputedRows {
   readonly columns: readonly ColumnHeader[];
   readonly batches: () => Iterable<Batch>;
   /** Of a table that is as long as a LIMIT right above it wants: that many rows. */
   readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
+}
+
+/** Columns and rows of a computed table. */
+export interface BuiltInTable extends ComputedRows {
+  readonly id: number;
+  readonly columns: readonly BuiltInColumn[];
 }
 
 /** One batch of rows. */

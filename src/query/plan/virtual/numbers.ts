@@ -10,9 +10,10 @@ const ROWS_MAX = 2 ** 32;
 /** Rows of a batch. */
 const BATCH_ROWS = 8192;
 
-/** The table. */
+/** The table. Its column counts as a tag. */
 export const NUMBERS: BuiltInTable = {
-  columns: [{ name: "number", type: UINT32 }],
+  id: 2,
+  columns: [{ name: "number", type: UINT32, nullable: false }],
   batches: () => below(ROWS),
   rowsFor: (rowCount) => below(Math.min(rowCount, ROWS_MAX)),
 };

@@ -20,7 +20,7 @@ import { bindConstant } from "../bind.ts";
 import { castTo, unify } from "../coerce.ts";
 import type { TypedExpression } from "../expression.ts";
 import { notSupported, planError } from "../plan-error.ts";
-import type { BuiltInTable } from "./computed-rows.ts";
+import type { ComputedRows } from "./computed-rows.ts";
 
 /** Rows of a batch that a series gives. */
 const BATCH_ROWS = 8192;
@@ -28,7 +28,7 @@ const BATCH_ROWS = 8192;
 type Constant = Extract<TypedExpression, { kind: "literal" }>;
 
 /** The relation of a call in FROM. @throws DbError Unsupported, PlanQuery for arguments that are no series */
-export function tableFunction(name: string, args: readonly Expression[], environment: Environment): BuiltInTable {
+export function tableFunction(name: string, args: readonly Expression[], environment: Environment): ComputedRows {
   if (name !== "generate_series" && name !== "range") throw notSupported(`table function ${name}`);
   if (args.length === 0 || args.length > 3) throw planError(`${name} takes one to three arguments: ${name}([start,] end [, step])`);
   const bound = args.map((argument) => bindConstant(argument, environment));
@@ -42,7 +42,7 @@ export function tableFunction(name: string, args: readonly Expression[], environ
 
 const ZERO: Constant = { kind: "literal", type: INT64, value: 0 };
 
-function numbers(name: string, first: Constant, last: Constant, step: Constant | undefined, excluded: boolean): BuiltInTable {
+function numbers(name: string, first: Constant, last: Constant, step: Constant | undefined, excluded: boolean): ComputedRows {
   if (step !== undefined && step.type.kind !== "int")
     throw planError(`${name} of numbers takes a whole number as its step, not ${displayName(step.type)}`);
   const by = step === undefined ? 1n : BigInt(step.value as number | bigint);
@@ -94,7 +94,7 @@ function times(
   step: Constant | undefined,
   excluded: boolean,
   environment: Environment,
-): BuiltInTable {
+): ComputedRows {
   const stride = step === undefined ? undefined : castTo(step, { kind: "interval" }, environment);
   const by = stride?.kind === "literal" ? stride.value : undefined;
   if (!ends.every(({ type }) => ["timestamp", "date", "string"].includes(type.kind)) || !isInterval(by)) {

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { put } from "../../test/engine/lines.ts";
+import { Machine } from "../../test/engine/machine.ts";
+import { fixedClock, systemClock } from "../base/clock.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import { LocalDb } from "./local-db.ts";
+import { RunningStatements } from "./running-statements.ts";
+import type { Session } from "./session.ts";
+
+const NEVER = new AbortController().signal;
+
+test("statements are listed while they run, oldest first", () => {
+  const running = new RunningStatements(fixedClock(5_000_000n));
+  const first = running.begin("SELECT 1", { database: "public", client: "1.2.3.4:5" }, NEVER);
+  const second = running.begin("SELECT 2", { database: "other" }, NEVER);
+  expect(running.list()).toEqual([
+    { id: "1", database: "public", query: "SELECT 1", client: "1.2.3.4:5", startMillis: 5 },
+    { id: "2", database: "other", query: "SELECT 2", client: "", startMillis: 5 },
+  ]);
+  first.end();
+  expect(running.list().map(({ id }) => id)).toEqual(["2"]);
+  second.end();
+  second.end();
+  expect(running.list()).toEqual([]);
+});
+
+test("a text is kept to its 4096th character", () => {
+  const running = new RunningStatements(fixedClock(0n));
+  running.begin("x".repeat(5000), { database: "public" }, NEVER);
+  expect(running.list()[0]?.query).toBe(`${"x".repeat(4096)}…`);
+});
+
+test("killing fires the signal of one statement, and so does its parent", () => {
+  const running = new RunningStatements(fixedClock(0n));
+  const parent = new AbortController();
+  const [first, second] = [
+    running.begin("a", { database: "public" }, parent.signal),
+    running.begin("b", { database: "public" }, parent.signal),
+  ];
+  expect([running.kill("3"), running.kill(""), running.kill("2")]).toEqual([false, false, true]);
+  expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
+  expect(second.signal.reason).toBeInstanceOf(DbError);
+  second.end();
+  expect(running.kill("2")).toBe(false);
+  parent.abort();
+  expect(first.signal.aborted).toBe(true);
+});
+
+test("KILL ends a query that is being read; the others go on", async () => {
+  const machine = await Machine.start();
+  await put(machine.engine, "cpu,host=a v=1i 1");
+  const db = new LocalDb(machine.engine, systemClock, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY });
+  const session: Session = { database: "public", timeZone: "UTC", user: { name: "someone", mode: "rw" }, signal: NEVER };
+  const query = db.sql("SELECT v FROM cpu; SELECT 1", session);
+  const answer = await query.next(); // Planned; its rows are computed while they are read.
+  const listed: unknown[] = [];
+  for await (const result of db.sql("SELECT id, query FROM information_schema.process_list; KILL 1; KILL 99", session)) {
+    if (result.kind === "affected") listed.push(result.rowCount);
+    else for await (const { rowCount } of result.batches) listed.push(`${rowCount} listed`);
+  }
+  expect(listed).toEqual(["2 listed", 1, 0]);
+  const read = async (): Promise<void> => {
+    if (answer.done === true || answer.value.kind !== "rows") throw new Error("the first statement gives rows");
+    for await (const _ of answer.value.batches);
+  };
+  const thrown = await read().catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ code: StatusCode.Cancelled, message: "Query has been cancelled: statement 1 was killed" });
+  expect((await query.next()).done).toBe(false);
+  await query.return(undefined);
+});

@@ -1,0 +1,251 @@
+/** Tables of `information_schema` about what the catalogue holds: databases, tables, views, columns (contract query.md 3.2). */
+import { type DataType, displayName, sqlName } from "../../../column/data-type.ts";
+import type { Scalar } from "../../../column/vector.ts";
+import type { Catalog, Table } from "../../../table/catalog.ts";
+import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
+import { toText } from "../../function/cast.ts";
+import type { BuiltInColumn } from "./computed-rows.ts";
+import {
+  allTables,
+  CATALOG,
+  INFORMATION_SCHEMA,
+  type InformationRow,
+  type InformationSources,
+  type InformationTable,
+  informationTable,
+  optionLines,
+  tablesOf,
+} from "./information-table.ts";
+import { NUMBERS } from "./numbers.ts";
+
+/** A table that the server computes itself. */
+interface SystemTable {
+  readonly database: string;
+  readonly name: string;
+  readonly id: number;
+  readonly engine: string;
+  readonly columns: readonly BuiltInColumn[];
+}
+
+function* schemataRows({ catalog }: InformationSources): Iterable<InformationRow> {
+  for (const { name, options } of catalog.databases()) {
+    yield {
+      catalog_name: CATALOG,
+      schema_name: name,
+      default_character_set_name: "utf8",
+      default_collation_name: "utf8_bin",
+      sql_path: undefined,
+      options: optionLines(options),
+    };
+  }
+}
+
+/** What all rows of `tables` say alike. */
+const TABLE_ROW: InformationRow = {
+  table_catalog: CATALOG,
+  data_length: 0,
+  max_data_length: 0,
+  index_length: 0,
+  max_index_length: 0,
+  avg_row_length: 0,
+  engine: "",
+  version: 11,
+  row_format: "Fixed",
+  table_rows: 0,
+  data_free: 0,
+  auto_increment: 0,
+  table_collation: "utf8_bin",
+  checksum: 0,
+  create_options: "",
+};
+
+/** The row of `tables` of one table. */
+export function tableRowOf(table: Table): InformationRow {
+  const { schema } = table;
+  const { rowCount, memoryBytes, fileBytes } = table.statistics();
+  const bytes = memoryBytes + fileBytes;
+  return {
+    ...TABLE_ROW,
+    table_schema: schema.database,
+    table_name: schema.name,
+    table_type: "BASE TABLE",
+    table_id: schema.id,
+    data_length: bytes,
+    avg_row_length: rowCount === 0 ? 0 : Math.floor(bytes / rowCount),
+    engine: schema.engine,
+    table_rows: rowCount,
+    create_options: createOptions(schema),
+    table_comment: schema.options["comment"],
+    temporary: "N",
+  };
+}
+
+function createOptions({ options, partitions }: Pick<TableSchema, "options" | "partitions">): string {
+  const printed = Object.entries(options).map(([key, value]) => `${key}=${value}`);
+  return [...printed, ...(partitions === undefined ? [] : ["partitioned"])].join(" ");
+}
+
+/** Rows of `tables`: those of the server itself, tables, views. */
+function* tableRows({ catalog }: InformationSources, system: readonly SystemTable[]): Iterable<InformationRow> {
+  for (const { name: table_schema } of catalog.databases()) {
+    const other = { ...TABLE_ROW, table_schema };
+    const rows: InformationRow[] = [
+      ...system
+        .filter(({ database }) => database === table_schema)
+        .map(({ name, id, engine }) => ({
+          ...other,
+          table_name: name,
+          table_type: "LOCAL TEMPORARY",
+          table_id: id,
+          engine,
+          temporary: "Y",
+        })),
+      ...tablesOf(catalog, table_schema).map(tableRowOf),
+      ...catalog.views(table_schema).map(({ name, id }) => ({
+        ...other,
+        table_name: name,
+        table_type: "VIEW",
+        table_id: id,
+        temporary: "N",
+      })),
+    ];
+    yield* rows.sort((a, b) => (String(a["table_name"]) < String(b["table_name"]) ? -1 : 1));
+  }
+}
+
+function* viewsOf(catalog: Catalog): Generator<ReturnType<Catalog["views"]>[number]> {
+  for (const { name } of catalog.databases()) yield* catalog.views(name);
+}
+
+function* viewRows({ catalog }: InformationSources): Iterable<InformationRow> {
+  for (const { database, name, definition } of viewsOf(catalog)) {
+    yield {
+      table_catalog: CATALOG,
+      table_schema: database,
+      table_name: name,
+      view_definition: definition,
+      check_option: "",
+      is_updatable: "",
+      definer: "",
+      security_type: "",
+      character_set_client: "utf8",
+      collation_connection: "utf8_bin",
+    };
+  }
+}
+
+/** Rows of `columns` of one table. */
+export function* columnRowsOf({ schema }: Pick<Table, "schema">): Iterable<InformationRow> {
+  for (const [i, column] of schema.columns.entries()) {
+    const column_key = column.semantic === "timestamp" ? "TIME INDEX" : column.semantic === "tag" ? "PRI" : "";
+    yield {
+      ...columnRow(column, i),
+      table_schema: schema.database,
+      table_name: schema.name,
+      column_key,
+      semantic_type: column.semantic.toUpperCase(),
+      column_default: defaultText(column),
+      column_comment: column.comment,
+    };
+  }
+}
+
+/** Rows of `columns` of a table that the server computes. */
+export function* systemColumnRows({
+  database,
+  name,
+  columns,
+}: Pick<SystemTable, "database" | "name" | "columns">): Iterable<InformationRow> {
+  const isTag = database !== INFORMATION_SCHEMA; // Only `numbers` has one.
+  for (const [i, column] of columns.entries()) {
+    const semantic = { column_key: isTag ? "PRI" : "", semantic_type: isTag ? "TAG" : "FIELD" };
+    yield { ...columnRow(column, i), ...semantic, table_schema: database, table_name: name };
+  }
+}
+
+function columnRow({ name, type, nullable }: BuiltInColumn, index: number): InformationRow {
+  return {
+    table_catalog: CATALOG,
+    column_name: name,
+    ordinal_position: index + 1,
+    ...textLimits(type),
+    ...numericLimits(type),
+    extra: "",
+    privileges: "select,insert",
+    generation_expression: "",
+    greptime_data_type: displayName(type),
+    data_type: sqlName(type).toLowerCase(),
+    is_nullable: nullable ? "YES" : "NO",
+    column_type: sqlName(type).toLowerCase(),
+  };
+}
+
+function textLimits(type: DataType): InformationRow {
+  if (type.kind !== "string") return {};
+  const most = 2_147_483_647;
+  return { character_maximum_length: most, character_octet_length: most, character_set_name: "utf8", collation_name: "utf8_bin" };
+}
+
+function numericLimits(type: DataType): InformationRow {
+  if (type.kind === "int") return { numeric_precision: { 8: 3, 16: 5, 32: 10, 64: type.signed ? 19 : 20 }[type.bits], numeric_scale: 0 };
+  if (type.kind === "float") return { numeric_precision: type.bits === 32 ? 12 : 22 };
+  if (type.kind === "decimal") return { numeric_precision: type.precision, numeric_scale: type.scale };
+  return type.kind === "timestamp" || type.kind === "time"
+    ? { datetime_precision: { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 }[type.unit] }
+    : {};
+}
+
+function defaultText(column: ColumnSchema): Scalar {
+  if (column.default === undefined) return undefined;
+  if (column.default.kind === "now") return "current_timestamp()";
+  const { value } = column.default;
+  if (value === undefined) return undefined;
+  if (value instanceof Uint8Array && column.type.kind !== "vector") return `X'${value.toHex()}'`;
+  return ["decimal", "time", "vector"].includes(column.type.kind) ? toText(value, column.type) : String(value);
+}
+
+/** The tables. `others` are the rest of `information_schema`: they list themselves too. */
+export function catalogTables(others: readonly InformationTable[]): readonly InformationTable[] {
+  const tables: InformationTable[] = [
+    informationTable(
+      "schemata",
+      15,
+      "catalog_name schema_name default_character_set_name default_collation_name sql_path? options?",
+      schemataRows,
+    ),
+    informationTable(
+      "tables",
+      3,
+      `table_catalog table_schema table_name table_type table_id:u32? data_length:u64? max_data_length:u64? index_length:u64?
+      max_index_length:u64? avg_row_length:u64? engine? version:u64? row_format? table_rows:u64? data_free:u64? auto_increment:u64?
+      create_time:ts0? update_time:ts0? check_time:ts0? table_collation? checksum:u64? create_options? table_comment? temporary?`,
+      (sources) => tableRows(sources, systemTables()),
+    ),
+    informationTable(
+      "columns",
+      4,
+      `table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64? character_octet_length:i64?
+      numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name? column_key extra privileges
+      generation_expression greptime_data_type data_type semantic_type column_default? is_nullable column_type column_comment?
+      srs_id:i64?`,
+      function* ({ catalog }) {
+        for (const table of systemTables()) yield* systemColumnRows(table);
+        for (const table of allTables(catalog)) yield* columnRowsOf(table);
+      },
+    ),
+    informationTable(
+      "views",
+      32,
+      `table_catalog table_schema table_name view_definition check_option? is_updatable? definer? security_type? character_set_client?
+      collation_connection?`,
+      viewRows,
+    ),
+  ];
+  const systemTables = (): readonly SystemTable[] => [
+    ...[...tables, ...others]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((table) => ({ database: INFORMATION_SCHEMA, engine: "", ...table })),
+    { database: "public", name: "numbers", engine: "test_engine", ...NUMBERS },
+  ];
+  return tables;
+}

@@ -1,0 +1,96 @@
+/** What a table of `information_schema` is: its columns by a line of text, its rows by a function. */
+import {
+  BINARY,
+  BOOLEAN,
+  type DataType,
+  DURATION_MILLISECOND,
+  INT64,
+  STRING,
+  TIMESTAMP_MICROSECOND,
+  TIMESTAMP_MILLISECOND,
+  TIMESTAMP_NANOSECOND,
+  TIMESTAMP_SECOND,
+  UINT32,
+  UINT64,
+  UINT8,
+} from "../../../column/data-type.ts";
+import type { Scalar } from "../../../column/vector.ts";
+import type { Catalog, Table } from "../../../table/catalog.ts";
+import type { SystemFacts } from "../../system-facts.ts";
+import type { BuiltInColumn } from "./computed-rows.ts";
+
+/** The catalog of every name. */
+export const CATALOG = "greptime";
+
+/** Name of the database. */
+export const INFORMATION_SCHEMA = "information_schema";
+
+/** Values by column; what is left out is NULL. */
+export type InformationRow = Readonly<Record<string, Scalar>>;
+
+/** What rows are computed from. */
+export interface InformationSources {
+  readonly catalog: Catalog;
+  readonly system: SystemFacts;
+  /** Start of the statement, nanoseconds since the epoch. */
+  readonly now: bigint;
+}
+
+/** A table of `information_schema`. */
+export interface InformationTable {
+  readonly name: string;
+  /** Stable: clients know tables by it. */
+  readonly id: number;
+  readonly columns: readonly BuiltInColumn[];
+  readonly rows: (sources: InformationSources) => Iterable<InformationRow>;
+}
+
+const TYPES: Readonly<Record<string, DataType>> = {
+  i64: INT64,
+  u64: UINT64,
+  u32: UINT32,
+  u8: UINT8,
+  b: BOOLEAN,
+  bin: BINARY,
+  ts0: TIMESTAMP_SECOND,
+  ts3: TIMESTAMP_MILLISECOND,
+  ts6: TIMESTAMP_MICROSECOND,
+  ts9: TIMESTAMP_NANOSECOND,
+  dur3: DURATION_MILLISECOND,
+};
+
+/** Columns from words `name`, `name:type`; a `?` at the end: it may be NULL. */
+export function informationTable(name: string, id: number, columns: string, rows: InformationTable["rows"] = () => []): InformationTable {
+  const parsed = columns
+    .trim()
+    .split(/\s+/)
+    .map((word) => {
+      const nullable = word.endsWith("?");
+      const [column = "", type = ""] = (nullable ? word.slice(0, -1) : word).split(":");
+      return { name: column, type: TYPES[type] ?? STRING, nullable };
+    });
+  return { name, id, columns: parsed, rows };
+}
+
+/** Tables of all databases, by database and name, those of the server itself left out. */
+export function* allTables(catalog: Catalog): Iterable<Table> {
+  for (const { name } of catalog.databases()) yield* tablesOf(catalog, name);
+}
+
+/** Tables of a database by name. */
+export function tablesOf(catalog: Catalog, database: string): readonly Table[] {
+  return catalog.tables(database).toSorted((a, b) => (a.schema.name < b.schema.name ? -1 : 1));
+}
+
+/** Options as lines of `'key'='value'`: `ttl` first, then by key. */
+export function optionLines(options: Readonly<Record<string, string>>): string {
+  return Object.keys(options)
+    .sort((a, b) => (a === "ttl" ? -1 : b === "ttl" || a > b ? 1 : -1))
+    .map((key) => `'${key}'='${options[key]}'\n`)
+    .join("");
+}
+
+/** Number of a table's only region: its id, and region 0. */
+export function regionIdOf(tableId: number): bigint {
+  return BigInt(tableId) << 32n;
+}

@@ -1,0 +1,84 @@
+/** CREATE VIEW, DROP VIEW, SHOW CREATE VIEW (contract query.md 1.7). */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { newPlanner } from "../plan/plan-query.ts";
+import { environmentOf } from "../plan/planner.ts";
+import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { planInside } from "../plan/view.ts";
+import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { CreateView, ObjectName, Statement } from "../sql/ast.ts";
+import { printStatement } from "../sql/print-statement.ts";
+import type { StatementResult } from "../statement-result.ts";
+import { checkTableName, checkWritable } from "./create-table.ts";
+import { rowsResult, textHeaders } from "./rows-result.ts";
+
+const DONE: StatementResult = { kind: "affected", rowCount: 0 };
+
+const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
+
+/** Makes a view. Its query is planned first, so that it works. @throws DbError of contract query.md 1.7; those of the query */
+export async function createView(statement: CreateView, context: QueryContext): Promise<StatementResult> {
+  const { orReplace, ifNotExists, columns, query } = statement;
+  if (orReplace && ifNotExists) {
+    throw invalid("Invalid SQL, error: syntax error Create Or Replace and If Not Exist cannot be used together");
+  }
+  const { catalog, variables } = context;
+  const { database, table: name } = resolveName(statement.name, variables.database);
+  checkWritable(database);
+  checkTableName(name);
+  if (catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  const full = `\`${CATALOG_NAME}.${database}.${name}\``;
+  if (catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name)) {
+    throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: ${full}`);
+  }
+  if (catalog.view(database, name) !== undefined && !orReplace) {
+    if (ifNotExists) return DONE;
+    throw new DbError(StatusCode.TableAlreadyExists, `View already exists: ${full}`);
+  }
+  const planner = newPlanner(catalog, environmentOf(context.clock, variables), true, context.system);
+  const queryDatabase = variables.database;
+  const sources = planInside(query, { database, name, queryDatabase }, planner).columns.map((column) => column.name);
+  if (columns.length > 0 && columns.length !== sources.length) {
+    throw invalid(`Expect ${sources.length} columns for view ${name}, but found ${columns.length}`);
+  }
+  const twice = columns.find((column, i) => columns.indexOf(column) !== i);
+  if (twice !== undefined) throw invalid(`Invalid SQL, error: column name \`${twice}\` of view ${name} is duplicated`);
+  await catalog.createView(
+    {
+      database,
+      name,
+      query: printStatement(query),
+      queryDatabase,
+      sources,
+      columns: columns.length === 0 ? sources : columns,
+      definition: printStatement(statement),
+    },
+    orReplace,
+  );
+  return DONE;
+}
+
+/** Drops views, one after another. @throws DbError TableNotFound, InvalidArguments for a table */
+export async function dropView(statement: Extract<Statement, { kind: "drop-view" }>, context: QueryContext): Promise<StatementResult> {
+  for (const each of statement.names) {
+    const { database, table: name } = resolveName(each, context.variables.database);
+    checkWritable(database);
+    if (context.catalog.view(database, name) === undefined) {
+      const isTable = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+      if (isTable) throw invalid(`Invalid view "${CATALOG_NAME}.${database}.${name}": it is a table; use DROP TABLE`);
+      if (statement.ifExists) continue;
+      throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${name}`);
+    }
+    await context.catalog.dropView(database, name, statement.ifExists);
+  }
+  return DONE;
+}
+
+/** The statement that made a view. @throws DbError TableNotFound */
+export function showCreateView(name: ObjectName, context: QueryContext): StatementResult {
+  const { database, table } = resolveName(name, context.variables.database);
+  const view = context.catalog.view(database, table);
+  if (view === undefined) throw new DbError(StatusCode.TableNotFound, `View not found: ${table}`);
+  return rowsResult(textHeaders("View", "Create View"), [[table, view.definition]]);
+}
