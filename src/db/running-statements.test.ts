@@ -31,6 +31,23 @@ test("a text is kept to its 4096th character", () => {
   expect(running.list()[0]?.query).toBe(`${"x".repeat(4096)}…`);
 });
 
+test("secrets of a text are not shown", () => {
+  const check = (text: string, want: string): void => {
+    const running = new RunningStatements(fixedClock(0n));
+    running.begin(text, { database: "public" }, NEVER);
+    expect(running.list()[0]?.query).toBe(want);
+  };
+  check(
+    "COPY t TO 's3://b/x' CONNECTION (ACCESS_KEY_ID = 'a', region='eu')",
+    "COPY t TO 's3://b/x' CONNECTION (ACCESS_KEY_ID = '***', region='eu')",
+  );
+  check(
+    "CONNECTION ('secret_access_key'='it''s', \"session_token\" ='x",
+    "CONNECTION ('secret_access_key'='***', \"session_token\" ='***'",
+  );
+  check("SELECT 'token', a = 'x' FROM t", "SELECT 'token', a = 'x' FROM t");
+});
+
 test("killing fires the signal of one statement, and so does its parent", () => {
   const running = new RunningStatements(fixedClock(0n));
   const parent = new AbortController();

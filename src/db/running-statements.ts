@@ -41,7 +41,7 @@ export class RunningStatements {
   ): BegunStatement {
     const id = String(this.next++);
     const controller = new AbortController();
-    const query = text.length > QUERY_CHARACTERS_MAX ? `${text.slice(0, QUERY_CHARACTERS_MAX)}…` : text;
+    const query = shown(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
     this.entries.set(id, { statement: { id, database, query, client, startMillis }, controller });
     return { signal: AbortSignal.any([parent, controller.signal]), end: () => this.entries.delete(id) };
@@ -58,4 +58,13 @@ export class RunningStatements {
     entry?.controller.abort(new DbError(StatusCode.Cancelled, `Query has been cancelled: statement ${id} was killed`));
     return entry !== undefined;
   }
+}
+
+/** Options of statements that hold secrets, such as those of CONNECTION; the text may end within one. */
+const SECRETS = /((?:secret|password|token|credential|access_key)\w*['"`]?\s*=\s*)'(?:[^']|'')*'?/gi;
+
+/** The beginning of a text, without secrets. */
+function shown(text: string): string {
+  const cut = text.length > QUERY_CHARACTERS_MAX ? `${text.slice(0, QUERY_CHARACTERS_MAX)}…` : text;
+  return cut.replace(SECRETS, "$1'***'");
 }
