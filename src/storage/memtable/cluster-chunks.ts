@@ -7,7 +7,7 @@
  *
  *   series ─►   |== chunks 0, 50, 100 ==|   |== 1, 51, 101 ==|   |= 2, 52 =|    clusters: ranges that meet, also through others
  *
- * Measured: 2.4M rows of 100,000 series, 1,200 chunks, ordered by metric: sorting and moving a column 86 to 95 ns a row before, 49 to 72 now.
+ * Measured, 2.4M rows of 100,000 series in 1,200 chunks, sorted and a column moved: 86 to 95 ns a row before, 49 to 72 now.
  */
 import type { Chunk } from "./chunk.ts";
 
