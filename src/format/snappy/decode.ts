@@ -30,6 +30,15 @@ export function snappyLength(source: Uint8Array): { readonly length: number; rea
   throw new SnappyError(source.length < LENGTH_BYTES_MAX ? "it ends inside its length" : "its length exceeds 32 bits");
 }
 
+/** As `snappyLength`. @throws SnappyError also for a length over the limit, and for one that the block cannot have */
+export function outputLength(source: Uint8Array, bytesMax: number): { readonly length: number; readonly start: number } {
+  const { length, start } = snappyLength(source);
+  if (length > bytesMax) throw new SnappyError(`it decodes to ${length} bytes; the limit is ${bytesMax}`);
+  // Three bytes of input make at most 64 of output: a length beyond that is a lie, and nothing is allocated for it.
+  if (length > (source.length - start) * LOOP_COPY_BYTES_MAX) throw new SnappyError(`${source.length} bytes cannot decode to ${length}`);
+  return { length, start };
+}
+
 /**
  * Decodes a block.
  *
@@ -38,10 +47,7 @@ export function snappyLength(source: Uint8Array): { readonly length: number; rea
  * @throws SnappyError with the offset of the element that is wrong
  */
 export function decodeSnappy(source: Uint8Array, bytesMax: number, scratch?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const { length, start } = snappyLength(source);
-  if (length > bytesMax) throw new SnappyError(`it decodes to ${length} bytes; the limit is ${bytesMax}`);
-  // Three bytes of input make at most 64 of output: a length beyond that is a lie, and nothing is allocated for it.
-  if (length > (source.length - start) * LOOP_COPY_BYTES_MAX) throw new SnappyError(`${source.length} bytes cannot decode to ${length}`);
+  const { length, start } = outputLength(source, bytesMax);
   const target = scratch !== undefined && scratch.length >= length + SNAPPY_SLACK ? scratch : new Uint8Array(length + SNAPPY_SLACK);
   decodeElements(source, start, target, length);
   return target.subarray(0, length);

@@ -1,4 +1,5 @@
 /** The decoder of a version of remote write. */
+import type { SnappyScratch } from "../../format/snappy/scratch.ts";
 import type { RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
 import { RemoteWriteV1Decoder } from "./write-v1.ts";
 import { RemoteWriteV2Decoder } from "./write-v2.ts";
@@ -10,6 +11,8 @@ export type RemoteWriteVersion = "1.0" | "2.0";
 export interface RemoteWriteDecoder {
   /** Bytes that are kept for the next request, nearly. */
   readonly memoryBytes: number;
+  /** Where a message is best unfolded to, if anywhere. */
+  readonly room?: SnappyScratch | undefined;
   /** Decodes a message, which is not kept. @throws DbError InvalidArguments */
   decode(bytes: Uint8Array): RemoteWriteResult;
   /** Says that tables were made for all that was decoded last. */

@@ -43,6 +43,11 @@ export class KeyIndex {
     this.previous = key;
   }
 
+  /** Says which number came last, where others came that it was not told of. */
+  resume(key: number): void {
+    this.previous = key;
+  }
+
   /** The number of the bytes in `[start, end)`, or -1. */
   find(view: DataView, start: number, end: number): number {
     this.hash = hashOf(view, start, end);

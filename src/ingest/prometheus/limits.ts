@@ -17,6 +17,12 @@ export const TARGETS_MAX = 64;
  */
 export const LABEL_NODES_MAX = 16_384;
 
+/** Bytes of label records that the kernel of a decoder may keep. Reason: labels lie in the dictionary as well; 400,000 series fit. */
+export const KNOWN_SERIES_BYTES_MAX: number = 64 * 1024 * 1024;
+
+/** Samples that a decoder has read before it takes memory for the kernel. Reason: who sends few needs no speed. */
+export const KNOWN_SERIES_AFTER: number = 16 * 1024;
+
 /** Samples for which there is room at first. */
 export const SAMPLES_AT_FIRST = 2048;
 

@@ -23,7 +23,8 @@ export class Targets {
   private targetOf: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   /** Key in that target's dictionary, where it is not target 0. */
   private readonly keyOf: Map<number, number> = new Map();
-  private readonly main: Target;
+  /** Target 0. */
+  readonly main: Target;
 
   constructor(dictionary: SeriesDictionary, physicalTable: string) {
     this.main = { database: undefined, physicalTable, dictionary, rows: new SampleRows() };

@@ -4,22 +4,23 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { decodeSnappy, SnappyError, snappyLength } from "../../format/snappy/decode.ts";
+import { SnappyError, snappyLength } from "../../format/snappy/decode.ts";
+import { SnappyScratch } from "../../format/snappy/scratch.ts";
 import { decompress } from "./decompress.ts";
 import type { Exchange } from "./exchange.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
 import { SNAPPY_SCRATCH_BYTES_MAX } from "./limits.ts";
 import { type Reply, textReply } from "./reply.ts";
 
-/** Gives the message; it is valid until the next call on this thread. @throws DbError InvalidArguments */
-export type Unfold = () => Uint8Array;
+/** Gives the message, in `room` where one is given; it is valid until the next call on this thread. @throws DbError InvalidArguments */
+export type Unfold = (room?: SnappyScratch) => Uint8Array;
 
 const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
 const BYTES_MAX: number = 2 ** 32 - 1;
 const ZSTD_MAGIC: readonly number[] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** Reused for every snappy block of this thread: a new one costs half of the decoding. */
-let scratch = new Uint8Array(0);
+/** Reused for every snappy block of this thread. */
+let scratch: SnappyScratch | undefined;
 
 /**
  * How to unfold a body, or the answer that refuses it. Memory for what it unfolds to is taken before it is there.
@@ -41,7 +42,7 @@ export async function unfoldable({ share, signal }: Exchange, body: Uint8Array, 
   const { length } = lengthOf(body);
   if (length > most) return TOO_LARGE;
   if (!(await share.resize(body.length + length, signal))) return OVER_IN_FLIGHT;
-  return () => unfoldSnappy(body, most, length);
+  return (room) => unfoldSnappy(body, most, room);
 }
 
 /** What a zstd body is expected to unfold to, at most. */
@@ -58,13 +59,11 @@ function lengthOf(body: Uint8Array): { readonly length: number } {
   }
 }
 
-function unfoldSnappy(body: Uint8Array, bytesMax: number, length: number): Uint8Array {
-  const wanted = length + 8;
-  if (scratch.length < wanted && wanted <= SNAPPY_SCRATCH_BYTES_MAX) {
-    scratch = new Uint8Array(Math.min(SNAPPY_SCRATCH_BYTES_MAX, Math.max(wanted, scratch.length * 2)));
-  }
+function unfoldSnappy(body: Uint8Array, bytesMax: number, room: SnappyScratch | undefined): Uint8Array {
   try {
-    return decodeSnappy(body, bytesMax, scratch);
+    if (room !== undefined) return room.unfold(body, bytesMax);
+    scratch ??= new SnappyScratch(SNAPPY_SCRATCH_BYTES_MAX);
+    return scratch.decode(body, bytesMax);
   } catch (error) {
     throw asRefusal(error);
   }

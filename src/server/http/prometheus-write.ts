@@ -139,7 +139,7 @@ class PrometheusWrite {
   private decoded(decoder: RemoteWriteDecoder, unfold: Unfold, version: RemoteWriteVersion): RemoteWriteResult {
     const stop = this.metrics.prometheusCodecSeconds.startTimer({ type: "decode", version });
     try {
-      return decoder.decode(unfold());
+      return decoder.decode(unfold(decoder.room));
     } finally {
       stop();
     }

@@ -4,7 +4,8 @@
  *
  *   1. select   per chunk: the rows within the time range and of the wanted series that no later chunk deletes
  *   2. count    rows a bucket (a bucket is a series, in the wanted order), prefix sums
- *   3. place    each row at the cursor of its bucket: stable, so rows keep the order in which they were written
+ *   3. place    each row at the cursor of its bucket: stable, so rows of a series keep the order in which they were written; chunks of the
+ *               same series one after the other (`cluster-chunks.ts`)
  *   4. repair   buckets whose times are out of order are sorted; rows with equal times are resolved by the merge mode
  *
  * Counting sort, since rows of one series mostly arrive in time order. Measured: 3M rows of 4,000 series in about 25 ns a row.
@@ -13,6 +14,7 @@ import type { MergeMode } from "../../table/schema.ts";
 import { tombstonesOf } from "../tombstone/delete-chunk.ts";
 import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { Chunk } from "./chunk.ts";
+import { clusteredBySeries } from "./cluster-chunks.ts";
 import { rowsLeft } from "./hidden-rows.ts";
 
 /** Position of a row that is not part of the result. */
@@ -35,13 +37,14 @@ export interface ChunkRows {
   readonly chunk: Chunk;
   /** Rows that take part, each once; undefined: all of them, ascending. */
   readonly rows: Uint32Array | undefined;
-  /** Where each of these rows goes, or DROPPED. Two rows may go to one place: the later one in chunk order wins, column by column. */
+  /** Where each of these rows goes, or DROPPED. Two rows may go to one place: that of the later one of `chunks` wins, column by column. */
   readonly positions: Uint32Array;
 }
 
 /** Rows in order. */
 export interface SortedRows {
   readonly rowCount: number;
+  /** Those that share a series are in the order in which they were written. */
   readonly chunks: readonly ChunkRows[];
   /** Time of each position as an offset from the selection's base. */
   readonly times: Float64Array;
@@ -79,7 +82,7 @@ export function sortRows(chunks: readonly Chunk[], selection: RowSelection, merg
   const starts = counts.slice();
   const times = new Float64Array(total);
   const placed: ChunkRows[] = [];
-  for (const { chunk, rows, count } of selected) {
+  for (const { chunk, rows, count } of clusteredBySeries(selected)) {
     const positions = new Uint32Array(count);
     const chunkOffset = Number(chunk.timeBase - selection.base);
     placeRows(chunk, rows, count, chunkOffset, selection.bucketOfSeries, counts, positions, times);

@@ -6,7 +6,7 @@
 import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { type TextTable, textAt } from "../../column/text-table.ts";
-import type { Vector } from "../../column/vector.ts";
+import type { NumberArray, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { ColumnInput, ParquetColumn, WrittenFile } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
@@ -157,13 +157,30 @@ function typedTags(type: DataType, texts: TextTable, codes: Uint32Array, ends: U
     const code = codes[run] as number;
     if (!values.has(code)) values.set(code, tagScalar(textAt(texts, code), type));
   }
+  const ofRuns = vectorOf(
+    type,
+    Array.from(ends, (_, run) => values.get(codes[run] as number)),
+  );
+  if (type.kind === "int" && ofRuns.kind === "number" && ofRuns.validity === undefined) {
+    const filled = filledRuns(ofRuns.values, ends);
+    if (filled !== undefined) return { kind: "number", values: filled, validity: undefined };
+  }
   const runOf = new Uint32Array(ends.at(-1) ?? 0);
   for (let run = 0; run < ends.length; run++) runOf.fill(run, run === 0 ? 0 : ends[run - 1], ends[run]);
-  return takeRows(
-    vectorOf(
-      type,
-      Array.from(ends, (_, run) => values.get(codes[run] as number)),
-    ),
-    runOf,
-  );
+  return takeRows(ofRuns, runOf);
+}
+
+/** Whole numbers of runs, one a row; undefined where one has more than 32 bits. Table ids of shared regions took 10 % of their flushes. */
+function filledRuns(values: NumberArray, ends: Uint32Array): Int32Array | undefined {
+  const filled = new Int32Array(ends.at(-1) ?? 0);
+  let from = 0;
+  for (let run = 0; run < ends.length; run++) {
+    const value = values[run] as number;
+    if ((value | 0) !== value) return undefined;
+    if (values[run + 1] === value) continue; // Neighbours mostly have the same.
+    const end = ends[run] as number;
+    if (value !== 0) filled.fill(value, from, end);
+    from = end;
+  }
+  return filled;
 }
