@@ -57,6 +57,18 @@ describe("texts that all rows of a request have", () => {
     });
   }
 
+  test("are cast where the column had another type", () => {
+    const chunk = chunkOf(
+      1,
+      request(IN_ORDER, () => "42"),
+      FIELDS,
+      arena,
+    );
+    const selection = { base: 0n, minOffset: 0, maxOffset: 1e9, bucketOfSeries: Uint32Array.of(0), bucketCount: 1 };
+    const cast = scatterColumn(sortRows([chunk], selection, "append"), 20, INT64, [{ id: 10, type: STRING }]);
+    expect(IN_ORDER.map((_, row) => scalarAt(cast, INT64, row))).toEqual([42, 42, 42, 42, 42]);
+  });
+
   test("are joined with texts that differ", () => {
     const differ = request(IN_ORDER, (row) => (row === 2 ? undefined : `text ${row}`));
     const requests = [request(IN_ORDER, () => "same"), differ, request(IN_ORDER, () => "")];
