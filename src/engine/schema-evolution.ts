@@ -3,7 +3,7 @@
  */
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { type DataType, sameType, sqlName, STRING } from "../column/data-type.ts";
+import { type DataType, FLOAT64, INT64, sameType, sqlName, STRING } from "../column/data-type.ts";
 import type { ColumnDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { FieldWrite, TableWrite, WriteOptions } from "../table/write-batch.ts";
@@ -92,6 +92,22 @@ export function missingColumns(
     else if (!sameType(column.type, field.type)) throw conflict(schema, field.name, sqlName(column.type), sqlName(field.type));
   }
   return missing;
+}
+
+/** BIGINT fields that these make DOUBLE (`FieldWrite.widens`); none where the write may not extend the table. */
+export function widenedColumns(schema: KnownColumns, fields: readonly FieldWrite[], { autoCreate }: WriteOptions): readonly string[] {
+  const asked = autoCreate ? fields.filter(({ widens, type }) => widens === true && sameType(type, FLOAT64)) : [];
+  if (asked.length === 0) return [];
+  const known = new Map(schema.columns.map((column) => [column.name, column]));
+  return asked.flatMap(({ name }) => {
+    const column = known.get(name);
+    return column?.semantic === "field" && sameType(column.type, INT64) ? [name] : [];
+  });
+}
+
+/** The columns once those are DOUBLE. */
+export function withWidened({ name, columns }: KnownColumns, widened: readonly string[]): KnownColumns {
+  return { name, columns: columns.map((column) => (widened.includes(column.name) ? { ...column, type: FLOAT64 } : column)) };
 }
 
 /** @throws DbError when columns would have to be added and the write may not do so */

@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { sameType } from "../column/data-type.ts";
+import { FLOAT64, sameType } from "../column/data-type.ts";
 import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
@@ -24,7 +24,16 @@ import { LabelPlans } from "./metric/label-plans.ts";
 import { LabelResolver } from "./metric/label-resolver.ts";
 import { metricSteps } from "./metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
-import { checkMayExtend, columnsForNewTable, type KnownColumns, missingColumns, tableMissing, tagNamesOf } from "./schema-evolution.ts";
+import {
+  checkMayExtend,
+  columnsForNewTable,
+  type KnownColumns,
+  missingColumns,
+  tableMissing,
+  tagNamesOf,
+  widenedColumns,
+  withWidened,
+} from "./schema-evolution.ts";
 import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
@@ -236,7 +245,7 @@ export class WritePath {
     for (const { write, keys } of pending) {
       const tagNames = keys.length === 0 ? [] : tagNamesOf(dictionary, keys);
       const entry = this.parts.tables.find(database, write.table);
-      const schema = growing.get(write.table) ?? entry?.schema;
+      let schema: KnownColumns | undefined = growing.get(write.table) ?? entry?.schema;
       if (entry !== undefined && tagNames.length === 0 && fieldsMatch(entry.plan, write)) continue;
       if (schema === undefined) {
         const refused = tableMissing(database, write.table, options);
@@ -247,6 +256,12 @@ export class WritePath {
         growing.set(write.table, definition);
         steps.push({ kind: "create", definition });
         continue;
+      }
+      const widened = widenedColumns(schema, write.fields, options);
+      if (widened.length > 0) {
+        schema = withWidened(schema, widened);
+        growing.set(write.table, schema);
+        steps.push(...widened.map((column) => wideningOf(database, write.table, column)));
       }
       const missing = missingColumns(schema, tagNames, write.fields, write.shape);
       checkMayExtend(schema, missing, options);
@@ -305,6 +320,10 @@ function fieldsMatch(plan: WritePlan, write: TableWrite): boolean {
     if (!sameType(column.type, field.type)) return false;
   }
   return true;
+}
+
+function wideningOf(database: string, table: string, column: string): SchemaStep {
+  return { kind: "alter", database, table, change: { kind: "change-type", column, type: FLOAT64 } };
 }
 
 function newTable(

@@ -235,3 +235,36 @@ test("a table that a write makes takes its database's options, and no merge mode
   await put(machine.engine, "cpu,host=a v=1i 1", { tableOptions: { merge_mode: "last_non_null" } });
   expect(machine.engine.table("public", "cpu")?.schema.options).toEqual({ merge_mode: "last_non_null" });
 });
+
+/** Writes two rows of the table `t`, of one time a tag, in two writes of one batch. */
+function doubles(values: readonly [number, number], widens: boolean): WriteBatch {
+  const columns = [tag("host"), time("nanosecond"), field("v", FLOAT64)];
+  const batch = batchOf(columns, ["b", 2n, values[0]], ["c", 3n, values[1]]);
+  const tables = batch.tables.map((write) => ({ ...write, fields: write.fields.map((each) => (widens ? { ...each, widens } : each)) }));
+  return { dictionary: batch.dictionary, tables: [...tables, ...tables] };
+}
+
+test("a write that widens makes a BIGINT column DOUBLE; rows in memory, in files and in the log keep their values", async () => {
+  const machine = await Machine.start();
+  await put(machine.engine, "t,host=a v=1i 1");
+  await machine.engine.flushTable("public", "t");
+  await put(machine.engine, "t,host=d v=9007199254740991i 4");
+  expect(await machine.engine.write("public", doubles([2.5, -0.5], true), AUTO)).toEqual({ rowCount: 4 });
+  const want = ["'a'|1", "'b'|2.5", "'c'|-0.5", "'d'|9007199254740991"];
+  for (const _ of [1, 2]) {
+    expect(machine.engine.table("public", "t")?.schema.columns.find(({ name }) => name === "v")?.type).toEqual(FLOAT64);
+    expect(await read(machine.engine, "t", { projection: ["host", "v"] })).toEqual(want);
+    await machine.crash();
+  }
+  await machine.engine.write("public", doubles([7, 8], true), AUTO);
+  expect(await read(machine.engine, "t", { projection: ["v"] })).toEqual(["1", "7", "8", "9007199254740991"]);
+});
+
+test("other writes of doubles to a BIGINT column are refused, and so is one that widens where writes may not extend tables", async () => {
+  const { engine } = await Machine.start();
+  await put(engine, "t,host=a v=1i 1");
+  const message = "cannot write to table t: column v is BIGINT; got DOUBLE";
+  expect(await refusal(engine.write("public", doubles([1, 2], false), AUTO))).toMatchObject({ message });
+  expect(await refusal(engine.write("public", doubles([1, 2], true), { ...AUTO, autoCreate: false }))).toMatchObject({ message });
+  expect(engine.table("public", "t")?.schema.version).toBe(1);
+});

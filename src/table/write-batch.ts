@@ -15,6 +15,8 @@ export interface FieldWrite {
   readonly type: DataType;
   /** `rowCount` rows; never a dictionary. Borrowed by `Writer.write` until it returns its promise: it copies before it waits. */
   readonly vector: Vector;
+  /** A DOUBLE that makes a BIGINT column of its name DOUBLE, where writes may extend tables. Absent: such a column refuses it. */
+  readonly widens?: true;
 }
 
 /** New rows of one table. A batch may hold several of these for the same table; they apply in order. */

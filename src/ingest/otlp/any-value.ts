@@ -145,7 +145,11 @@ export class Attributes {
       const [a, b, c, d] = [slots[at], slots[at + 1], slots[at + 2], slots[at + 3]] as [number, number, number, number];
       let to = at;
       do {
-        slots.copyWithin(to, to - SLOTS, to);
+        // A native call takes longer than four moves.
+        slots[to] = slots[to - 4] as number;
+        slots[to + 1] = slots[to - 3] as number;
+        slots[to + 2] = slots[to - 2] as number;
+        slots[to + 3] = slots[to - 1] as number;
         to -= SLOTS;
       } while (to > base * SLOTS && compareRanges(bytes, slots[to - SLOTS] as number, slots[to - SLOTS + 1] as number, a, b) > 0);
       slots[to] = a;

@@ -110,6 +110,28 @@ export class JsonSink {
 
   /** A string out of UTF-8; bytes that are none are copied as they are. */
   text(source: Uint8Array, start: number, end: number): void {
+    if (end - start <= PIECE_BYTES) this.shortText(source, start, end);
+    else this.longText(source, start, end);
+  }
+
+  /** Nearly all texts: room is made once, and what needs no escape is copied in one loop. */
+  private shortText(source: Uint8Array, start: number, end: number): void {
+    this.reserve((end - start) * ESCAPED_BYTES_MAX + 2);
+    const { bytes } = this;
+    let to = this.used;
+    bytes[to++] = QUOTE;
+    let at = start;
+    for (; at < end; at++) {
+      const byte = source[at] as number;
+      if (ESCAPES[byte] !== 0) break;
+      bytes[to++] = byte;
+    }
+    this.used = to;
+    if (at < end) this.piece(source, at, end, end);
+    bytes[this.used++] = QUOTE;
+  }
+
+  private longText(source: Uint8Array, start: number, end: number): void {
     this.byte(QUOTE);
     for (let at = start; at < end; ) {
       const stop = Math.min(end, at + PIECE_BYTES);

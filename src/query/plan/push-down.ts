@@ -28,7 +28,8 @@ export function withConditions(node: PlanNode, conditions: readonly TypedExpress
       return ofProject(node, conditions, environment);
     case "filter": {
       // One that may fail must not meet rows that this filter keeps away from it.
-      const [below, rest] = parted(conditions, (condition) => !mayFail(condition));
+      const { input } = node;
+      const [below, rest] = parted(conditions, (condition) => !mayFail(condition) || isLookup(condition, input, environment));
       return above({ ...node, input: withConditions(node.input, below, environment) }, rest);
     }
     case "sort":
@@ -65,6 +66,13 @@ function mayFail(expression: TypedExpression): boolean {
   if (kind === "arithmetic" || kind === "call") return true;
   if (kind === "cast" && !expression.safe && !isCounted(expression.type.kind)) return true;
   return operandsOf(expression).some(mayFail);
+}
+
+/** Whether a scan does the whole of a condition by a range of times and lists of tags, without computing anything. */
+function isLookup(condition: TypedExpression, node: PlanNode, environment: Environment): boolean {
+  if (node.kind !== "scan" || !isWhole(node)) return false;
+  const scan = pushedIntoScan({ kind: "filter", input: node, columns: node.columns, predicate: condition }, environment);
+  return scan.kind === "scan" && scan.request.tagPredicates.every((predicate) => predicate.kind !== "test");
 }
 
 /** Kinds of type that a tag's text or another unit of time is cast to where a column stands for it. */

@@ -12,7 +12,7 @@
  * own, and searches in lower-cased text then read it.
  */
 import type { TextPart } from "../../table/scan.ts";
-import { HASHED, hashBytes } from "./key-hash.ts";
+import { finished, HASHED, HIGH_FACTOR, HIGH_SEED, hashBytes, LOW_FACTOR, LOW_SEED } from "./key-hash.ts";
 import { FILTER_KEYS_MAX, TEXT_KEYS_MAX } from "./limits.ts";
 import type { PairSet } from "./pair-set.ts";
 
@@ -41,49 +41,45 @@ export class TextKeys {
   private trigrams = new Uint32Array(4096);
   private trigramCount = 0;
   private hasSpecial = false;
-  private folded = new Uint8Array(1024);
 
-  /** Adds the words of `bytes[start, end)` to `into`. Returns false when there was no room. */
+  /** Adds the words of `bytes[start, end)` to `into`. Returns false when there was no room. One pass: no byte is read again. */
   add(bytes: Uint8Array, start: number, end: number, into: PairSet): boolean {
-    const length = end - start;
-    if (this.folded.length < length) this.folded = new Uint8Array(length * 2);
-    const { folded } = this;
+    const { marks } = this;
+    let last = 0; // The last three bytes of the run.
+    let run = 0;
+    let word = 0; // Bytes of the word so far; its hash as `hashBytes` has it.
+    let high = HIGH_SEED;
+    let low = LOW_SEED;
     let seen = 0;
-    for (let i = 0; i < length; i++) {
-      const byte = FOLDED[bytes[start + i]!]!;
-      folded[i] = byte;
+    for (let i = start; i <= end; i++) {
+      const byte = i < end ? FOLDED[bytes[i]!]! : 0;
       seen |= byte;
+      if (byte !== 0) {
+        last = ((last << 8) | byte) & 0xffffff;
+        if (++run >= 3 && (marks[last >>> 5]! & (1 << (last & 31))) === 0) this.mark(last);
+        if (byte < 0x80) {
+          high = Math.imul(high ^ byte, HIGH_FACTOR);
+          low = Math.imul(low ^ byte, LOW_FACTOR);
+          low ^= low >>> 15;
+          word++;
+          continue;
+        }
+      } else run = 0;
+      if (word === 0) continue;
+      if (into.add(finished(high ^ word), finished(low)) < 0) return false;
+      high = HIGH_SEED;
+      low = LOW_SEED;
+      word = 0;
     }
-    if (seen >= 0x80) this.hasSpecial ||= hasSpecial(folded, length);
-    this.markTrigrams(length);
-    for (let at = 0; at < length; ) {
-      let to = at;
-      while (to < length && isWord(folded[to]!)) to++;
-      if (to > at) {
-        hashBytes(folded, at, to);
-        if (into.add(HASHED[0]!, HASHED[1]!) < 0) return false;
-      }
-      at = to + 1;
-    }
+    if (seen >= 0x80) this.hasSpecial ||= hasSpecial(bytes, start, end);
     return this.trigramCount < FILTER_KEYS_MAX;
   }
 
-  private markTrigrams(length: number): void {
-    const { folded, marks } = this;
-    let last = 0;
-    let run = 0;
-    for (let i = 0; i < length; i++) {
-      const byte = folded[i]!;
-      run = byte === 0 ? 0 : run + 1;
-      last = ((last << 8) | byte) & 0xffffff;
-      if (run < 3) continue;
-      const bit = 1 << (last & 31);
-      const word = marks[last >>> 5]!;
-      if ((word & bit) !== 0) continue;
-      marks[last >>> 5] = word | bit;
-      if (this.trigramCount === this.trigrams.length) this.growTrigrams();
-      this.trigrams[this.trigramCount++] = last;
-    }
+  private mark(trigram: number): void {
+    const { marks } = this;
+    marks[trigram >>> 5] = marks[trigram >>> 5]! | (1 << (trigram & 31));
+    if (this.trigramCount === this.trigrams.length) this.growTrigrams();
+    this.trigrams[this.trigramCount++] = trigram;
   }
 
   /** Adds what is not words to `into` and starts over. Returns false when there was no room. */
@@ -112,12 +108,12 @@ function isWord(folded: number): boolean {
 }
 
 /** Whether U+212A or U+0130 occurs. */
-function hasSpecial(folded: Uint8Array, length: number): boolean {
-  for (let i = 0; i + 1 < length; i++) {
-    const byte = folded[i]!;
+function hasSpecial(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i + 1 < end; i++) {
+    const byte = bytes[i]!;
     if (byte < 0xc4) continue;
-    if (byte === 0xc4 && folded[i + 1] === 0xb0) return true;
-    if (byte === 0xe2 && folded[i + 1] === 0x84 && folded[i + 2] === 0xaa) return true;
+    if (byte === 0xc4 && bytes[i + 1] === 0xb0) return true;
+    if (byte === 0xe2 && i + 2 < end && bytes[i + 1] === 0x84 && bytes[i + 2] === 0xaa) return true;
   }
   return false;
 }

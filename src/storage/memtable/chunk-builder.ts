@@ -7,6 +7,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { Arena } from "./arena.ts";
 import type { Chunk, ChunkColumn, ChunkValues, SeriesArray } from "./chunk.ts";
+import { repeatedColumns } from "./repeated-bytes.ts";
 import { align8, ElementClass, elementBytes, numberArrayOn } from "./chunk-layout.ts";
 import { copyNumbers, copyTimeSteps, integerClassOf, stepClassOf, type TimeShape, timeShapeOf } from "./narrow.ts";
 
@@ -39,6 +40,8 @@ interface Placed {
   /** Bytes vectors only: where the text starts and its length. */
   readonly textOffset: number;
   readonly textBytes: number;
+  /** Whether all rows have the same bytes, which are stored once then. */
+  readonly repeated: boolean;
 }
 
 /** Copies the rows into memory from `arena`. */
@@ -55,8 +58,9 @@ export function buildChunk(source: ChunkSource, arena: Arena): Chunk {
   const timesOffset = align8(rowCount * elementBytes(seriesClass));
   let end = timesOffset + align8(rowCount * elementBytes(timeClass));
   const placed: Placed[] = [];
-  for (const column of source.columns) {
-    const place = placeColumn(column, rowCount, end);
+  const repeated = repeatedColumns(source.columns, rowCount);
+  for (const [c, column] of source.columns.entries()) {
+    const place = placeColumn(column, rowCount, end, repeated.has(c));
     placed.push(place.placed);
     end = place.end;
   }
@@ -112,8 +116,13 @@ function elementClassFor(column: ColumnSource, rowCount: number): ElementClass {
   }
 }
 
-function placeColumn(column: ColumnSource, rowCount: number, start: number): { placed: Placed; end: number } {
+function placeColumn(column: ColumnSource, rowCount: number, start: number, repeated: boolean): { placed: Placed; end: number } {
   const { vector } = column;
+  if (repeated && vector.kind === "bytes") {
+    const textBytes = vector.offsets[1]! - vector.offsets[0]!;
+    const at = { element: ElementClass.u8, offset: start, validityOffset: start, textOffset: start };
+    return { placed: { source: column, ...at, textBytes, repeated }, end: start + align8(textBytes) };
+  }
   const element = elementClassFor(column, rowCount);
   const length = vector.kind === "bytes" ? rowCount + 1 : rowCount;
   let end = start + align8(length * elementBytes(element));
@@ -122,7 +131,7 @@ function placeColumn(column: ColumnSource, rowCount: number, start: number): { p
   end += align8(textBytes);
   const validityOffset = end;
   if (vector.kind !== "dictionary" && vector.validity !== undefined) end += align8(rowCount);
-  return { placed: { source: column, element, offset: start, validityOffset, textOffset, textBytes }, end };
+  return { placed: { source: column, element, offset: start, validityOffset, textOffset, textBytes, repeated }, end };
 }
 
 function copyColumn(place: Placed, buffer: SharedArrayBuffer, base: number, rowCount: number): ChunkValues {
@@ -152,8 +161,13 @@ function copyColumn(place: Placed, buffer: SharedArrayBuffer, base: number, rowC
       return { kind: "time", base: vector.base, offsets, validity };
     }
     case "bytes": {
-      const offsets = new Uint32Array(buffer, at, rowCount + 1);
       const first = vector.offsets[0]!;
+      if (place.repeated) {
+        const once = new Uint8Array(buffer, base + place.textOffset, place.textBytes);
+        once.set(vector.bytes.subarray(first, first + place.textBytes));
+        return { kind: "repeated", bytes: once, validity: undefined };
+      }
+      const offsets = new Uint32Array(buffer, at, rowCount + 1);
       for (let i = 0; i <= rowCount; i++) offsets[i] = vector.offsets[i]! - first;
       const bytes = new Uint8Array(buffer, base + place.textOffset, place.textBytes);
       bytes.set(vector.bytes.subarray(first, first + place.textBytes));

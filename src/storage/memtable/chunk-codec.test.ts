@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
-import { chunkOf, type Request } from "../../../test/support/storage/rows.ts";
+import { chunkOf, chunkScalar, type Request } from "../../../test/support/storage/rows.ts";
 import { AssertionError } from "../../base/assert.ts";
 import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND, UINT64 } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import { type Chunk, chunkMaxTime, chunkMinTime } from "./chunk.ts";
@@ -38,7 +37,7 @@ function contentOf(chunk: Chunk): unknown[] {
     chunk.timeBase + BigInt(chunk.times[row]!) * BigInt(chunk.timeScale),
     chunk.columns.map(({ columnId, data }) => {
       const field = FIELDS.find(({ id }) => id === columnId);
-      return [columnId, scalarAt(data, field?.type ?? INT64, row)];
+      return [columnId, chunkScalar(data, field?.type ?? INT64, row)];
     }),
   ]);
 }

@@ -8,7 +8,7 @@ import type { Arena } from "./arena.ts";
 import type { Chunk, ChunkColumn, ChunkValues, SeriesArray } from "./chunk.ts";
 import { ElementClass, elementBytes, elementClassOf, isElementClass, numberArrayOn } from "./chunk-layout.ts";
 
-const KIND = { number: 0, wide: 1, time: 2, bytes: 3 } as const;
+const KIND = { number: 0, wide: 1, time: 2, bytes: 3, repeated: 4 } as const;
 /** Most columns a chunk header may claim; far above the table limit. */
 const COLUMNS_MAX = 1 << 16;
 
@@ -45,6 +45,10 @@ function writeColumn(column: ChunkColumn, origin: number, out: ByteWriter): void
       return;
     case "bytes":
       out.u32(data.offsets.byteOffset - origin);
+      out.u32(data.bytes.byteOffset - origin);
+      out.u32(data.bytes.length);
+      return;
+    case "repeated":
       out.u32(data.bytes.byteOffset - origin);
       out.u32(data.bytes.length);
       return;
@@ -144,6 +148,12 @@ function readValues(kind: number, input: ByteReader, rowCount: number, payloadBy
       offsets: new Float64Array(buffer, base + offset, rowCount),
       validity,
     });
+  }
+  if (kind === KIND.repeated) {
+    const at = input.u32();
+    const length = input.u32();
+    checkArray(at, length, 1, payloadBytes);
+    return (buffer, base) => ({ kind: "repeated", bytes: new Uint8Array(buffer, base + at, length), validity: undefined });
   }
   assert(kind === KIND.bytes, `a known kind of column; got ${kind}`);
   const offset = input.u32();

@@ -15,7 +15,15 @@ export type ChunkValues =
   | { readonly kind: "number"; readonly values: NumberArray; readonly validity: Uint8Array | undefined }
   | { readonly kind: "wide"; readonly values: BigInt64Array | BigUint64Array; readonly validity: Uint8Array | undefined }
   | { readonly kind: "time"; readonly base: bigint; readonly offsets: Float64Array; readonly validity: Uint8Array | undefined }
-  | { readonly kind: "bytes"; readonly offsets: Uint32Array; readonly bytes: Uint8Array; readonly validity: Uint8Array | undefined };
+  | { readonly kind: "bytes"; readonly offsets: Uint32Array; readonly bytes: Uint8Array; readonly validity: Uint8Array | undefined }
+  | RepeatedBytes;
+
+/** Bytes that all rows of the chunk have: what a resource and a scope of OpenTelemetry say is the same in a whole request. */
+export interface RepeatedBytes {
+  readonly kind: "repeated";
+  readonly bytes: Uint8Array;
+  readonly validity: undefined;
+}
 
 /** One field column of a chunk. */
 export interface ChunkColumn {

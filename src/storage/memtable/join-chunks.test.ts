@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
-import { chunkOf, type FieldColumn, type Request } from "../../../test/support/storage/rows.ts";
+import { chunkOf, chunkScalar, type FieldColumn, type Request } from "../../../test/support/storage/rows.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import { type Chunk, chunkMaxTime } from "./chunk.ts";
 import { joinable, joinChunks } from "./join-chunks.ts";
@@ -18,7 +17,7 @@ function rowsOf(chunks: readonly Chunk[]): unknown[][] {
     Array.from({ length: rowCount }, (_, row) => [
       series[row],
       timeBase + BigInt(times[row]! * timeScale),
-      ...columns.map(({ columnId, data }) => scalarAt(data, typeOf.get(columnId)!, row)),
+      ...columns.map(({ columnId, data }) => chunkScalar(data, typeOf.get(columnId)!, row)),
     ]),
   );
 }

@@ -8,6 +8,7 @@ import type { NumberArray, Vector } from "../../column/vector.ts";
 import type { Arena } from "./arena.ts";
 import { type Chunk, type ChunkColumn, type ChunkValues, chunkMaxTime } from "./chunk.ts";
 import { buildChunk, type ColumnSource } from "./chunk-builder.ts";
+import { fillRepeated } from "./repeated-bytes.ts";
 
 /** Bytes of a chunk and of a column of one, beside the arrays. */
 export const CHUNK_OBJECT_BYTES = 700;
@@ -82,7 +83,7 @@ function haveSameColumns(a: Chunk, b: Chunk): boolean {
   for (let c = 0; c < a.columns.length; c++) {
     const x = a.columns[c] as ChunkColumn;
     const y = b.columns[c] as ChunkColumn;
-    if (x.columnId !== y.columnId || x.data.kind !== y.data.kind) return false;
+    if (x.columnId !== y.columnId || formOf(x.data) !== formOf(y.data)) return false;
   }
   return true;
 }
@@ -114,6 +115,11 @@ function largest(numbers: Uint32Array): number {
   return max;
 }
 
+/** Bytes are joined whether chunks hold them once or row by row. */
+function formOf({ kind }: ChunkValues): ChunkValues["kind"] {
+  return kind === "repeated" ? "bytes" : kind;
+}
+
 /** One column of one chunk. */
 interface Part {
   readonly rowCount: number;
@@ -135,6 +141,7 @@ function joinValues(parts: readonly Part[], rowCount: number): { readonly type: 
     case "time":
       return joinTimes(parts, rowCount, validity);
     case "bytes":
+    case "repeated":
       return joinBytes(parts, rowCount, validity);
     default:
       return undefined;
@@ -200,11 +207,21 @@ function joinBytes(
   validity: Uint8Array | undefined,
 ): { readonly type: DataType; readonly vector: Vector } {
   let length = 0;
-  for (const { data, rowCount: count } of parts) if (data.kind === "bytes") length += data.offsets[count]! - data.offsets[0]!;
+  for (const { data, rowCount: count } of parts) {
+    if (data.kind === "bytes") length += data.offsets[count]! - data.offsets[0]!;
+    else if (data.kind === "repeated") length += data.bytes.length * count;
+  }
   const offsets = new Uint32Array(rowCount + 1);
   const bytes = new Uint8Array(length);
   let to = 0;
   forEachPart(parts, (data, at, count) => {
+    if (data.kind === "repeated") {
+      const { length: each } = data.bytes;
+      for (let i = 0; i < count; i++) offsets[at + i] = to + i * each;
+      fillRepeated(data.bytes, bytes, to, to + each * count);
+      to += each * count;
+      return;
+    }
     if (data.kind !== "bytes") return;
     const first = data.offsets[0]!;
     bytes.set(data.bytes.subarray(first, data.offsets[count]), to);

@@ -10,7 +10,9 @@ import { retypeVector } from "../../column/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import { formerIn, type StoredAs } from "../scan/former-column.ts";
-import type { ChunkColumn, ChunkValues } from "./chunk.ts";
+import type { Chunk, ChunkValues } from "./chunk.ts";
+import { repeatedVector } from "./repeated-bytes.ts";
+import { type PlacedValues, scatterBytes } from "./scatter-bytes.ts";
 import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
 
 /**
@@ -19,7 +21,7 @@ import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
  * @param former ids and types that the column had before, oldest first: chunks of that time are cast
  */
 export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType, former?: readonly StoredAs[]): Vector {
-  const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk.columns, columnId, type, former) }));
+  const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk, columnId, type, former) }));
   const validity = validityOf(sorted.rowCount, sources);
   if (formOf(type) === "times") return scatterTimes(sorted.rowCount, sources, validity);
   const kind = kindFor(sources, type);
@@ -33,13 +35,8 @@ export function scatterColumn(sorted: SortedRows, columnId: number, type: DataTy
   }
 }
 
-interface Source {
-  readonly rows: ChunkRows;
-  readonly data: ChunkValues | undefined;
-}
-
 function findColumn(
-  columns: readonly ChunkColumn[],
+  { columns, rowCount }: Chunk,
   columnId: number,
   type: DataType,
   former: readonly StoredAs[] | undefined,
@@ -47,18 +44,19 @@ function findColumn(
   for (const column of columns) if (column.columnId === columnId) return column.data;
   const old = formerIn(former, (id) => columns.find((column) => column.columnId === id)?.data);
   if (old === undefined) return undefined;
-  const retyped = retypeVector(old.found, old.type, type);
+  const found = old.found.kind === "repeated" ? repeatedVector(old.found, rowCount) : old.found;
+  const retyped = retypeVector(found, old.type, type);
   assert(retyped.kind !== "dictionary", "a field is never a dictionary vector");
   return retyped;
 }
 
-function kindFor(sources: readonly Source[], type: DataType): ChunkValues["kind"] {
+function kindFor(sources: readonly PlacedValues[], type: DataType): ChunkValues["kind"] {
   let kind: ChunkValues["kind"] | undefined;
   for (const { data } of sources) {
     if (data === undefined) continue;
     if (kind === undefined || data.kind === "wide") kind = data.kind;
   }
-  if (kind !== undefined) return kind;
+  if (kind !== undefined) return kind === "repeated" ? "bytes" : kind;
   return formOf(type) === "number" ? "number" : "bytes";
 }
 
@@ -66,7 +64,7 @@ function kindFor(sources: readonly Source[], type: DataType): ChunkValues["kind"
  * Validity of the result: undefined when no row is NULL. A position that several rows share (merge mode last_non_null) is valid when one
  * of them is.
  */
-function validityOf(rowCount: number, sources: readonly Source[]): Uint8Array | undefined {
+function validityOf(rowCount: number, sources: readonly PlacedValues[]): Uint8Array | undefined {
   if (sources.every(({ data }) => data !== undefined && data.validity === undefined)) return undefined;
   const validity = new Uint8Array(rowCount);
   for (const { rows, data } of sources) {
@@ -82,7 +80,7 @@ function validityOf(rowCount: number, sources: readonly Source[]): Uint8Array | 
   return validity.includes(0) ? validity : undefined;
 }
 
-function scatterNumbers(rowCount: number, sources: readonly Source[], type: DataType): NumberArray {
+function scatterNumbers(rowCount: number, sources: readonly PlacedValues[], type: DataType): NumberArray {
   const target = numberTarget(rowCount, sources, type);
   for (const { rows, data } of sources) {
     if (data === undefined || data.kind !== "number") continue;
@@ -127,7 +125,7 @@ function moveSome(values: NumberArray, rows: ChunkRows, validity: Uint8Array | u
   }
 }
 
-function numberTarget(rowCount: number, sources: readonly Source[], type: DataType): NumberArray {
+function numberTarget(rowCount: number, sources: readonly PlacedValues[], type: DataType): NumberArray {
   if (type.kind === "float") return type.bits === 32 ? new Float32Array(rowCount) : new Float64Array(rowCount);
   let bytes = 1;
   for (const { data } of sources) {
@@ -138,7 +136,7 @@ function numberTarget(rowCount: number, sources: readonly Source[], type: DataTy
   return bytes === 4 ? new Int32Array(rowCount) : new Float64Array(rowCount);
 }
 
-function scatterWide(rowCount: number, sources: readonly Source[], type: DataType): BigInt64Array | BigUint64Array {
+function scatterWide(rowCount: number, sources: readonly PlacedValues[], type: DataType): BigInt64Array | BigUint64Array {
   const signed = type.kind !== "int" || type.signed;
   const target = signed ? new BigInt64Array(rowCount) : new BigUint64Array(rowCount);
   forEachPlaced(sources, (data, row, position) => {
@@ -149,7 +147,7 @@ function scatterWide(rowCount: number, sources: readonly Source[], type: DataTyp
 }
 
 /** Offsets from the base of the first chunk with values, or times as they are when some lie too far from it. */
-function scatterTimes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {
+function scatterTimes(rowCount: number, sources: readonly PlacedValues[], validity: Uint8Array | undefined): Vector {
   let base: bigint | undefined;
   for (const { rows, data } of sources) {
     if (data?.kind === "time" || data?.kind === "wide") base ??= baseOfTimes(data, 0, rows.chunk.rowCount);
@@ -161,7 +159,7 @@ function scatterTimes(rowCount: number, sources: readonly Source[], validity: Ui
 }
 
 /** Returns false when a value may lie 2^53 units or more from `base`. */
-function scatterOffsets({ rows, data }: Source, base: bigint, target: Float64Array): boolean {
+function scatterOffsets({ rows, data }: PlacedValues, base: bigint, target: Float64Array): boolean {
   if (data?.kind !== "time" && data?.kind !== "wide") return true;
   const { positions } = rows;
   const { validity } = data;
@@ -178,7 +176,7 @@ function scatterOffsets({ rows, data }: Source, base: bigint, target: Float64Arr
   return true;
 }
 
-function scatterWideTimes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {
+function scatterWideTimes(rowCount: number, sources: readonly PlacedValues[], validity: Uint8Array | undefined): Vector {
   const values = new BigInt64Array(rowCount);
   forEachPlaced(sources, (data, row, position) => {
     if (data.kind === "wide") values[position] = data.values[row]!;
@@ -187,36 +185,8 @@ function scatterWideTimes(rowCount: number, sources: readonly Source[], validity
   return { kind: "wide", values, validity };
 }
 
-function scatterBytes(rowCount: number, sources: readonly Source[], validity: Uint8Array | undefined): Vector {
-  // Lengths first, then the text at its place. A later row of a shared position overwrites the earlier one's choice.
-  const chosen = new Int32Array(rowCount).fill(-1);
-  const chosenRow = new Uint32Array(rowCount);
-  for (let s = 0; s < sources.length; s++) {
-    forEachPlaced([sources[s]!], (_, row, position) => {
-      chosen[position] = s;
-      chosenRow[position] = row;
-    });
-  }
-  const offsets = new Uint32Array(rowCount + 1);
-  let length = 0;
-  for (let i = 0; i < rowCount; i++) {
-    offsets[i] = length;
-    const data = chosen[i] === -1 ? undefined : sources[chosen[i]!]!.data;
-    if (data?.kind === "bytes") length += data.offsets[chosenRow[i]! + 1]! - data.offsets[chosenRow[i]!]!;
-  }
-  offsets[rowCount] = length;
-  const bytes = new Uint8Array(length);
-  for (let i = 0; i < rowCount; i++) {
-    const data = chosen[i] === -1 ? undefined : sources[chosen[i]!]!.data;
-    if (data?.kind !== "bytes") continue;
-    const row = chosenRow[i]!;
-    bytes.set(data.bytes.subarray(data.offsets[row]!, data.offsets[row + 1]!), offsets[i]!);
-  }
-  return { kind: "bytes", offsets, bytes, validity };
-}
-
 /** Calls `visit` for each value that has a place, in chunk order; NULLs stay behind. */
-function forEachPlaced(sources: readonly Source[], visit: (data: ChunkValues, row: number, position: number) => void): void {
+function forEachPlaced(sources: readonly PlacedValues[], visit: (data: ChunkValues, row: number, position: number) => void): void {
   for (const { rows, data } of sources) {
     if (data === undefined) continue;
     for (let i = 0; i < rows.positions.length; i++) {

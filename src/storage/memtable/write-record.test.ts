@@ -117,6 +117,16 @@ describe("a write record", () => {
     expect(chunkFrom(entry!)).toEqual(chunkFor(2));
   });
 
+  test("of version 3, whose chunks hold all texts row by row, is read", () => {
+    const record = bytesOf([entryOf(7, registry, [0, 3], chunkFor(2))]);
+    const [now] = decodeWriteRecord(5, record);
+    new DataView(record.buffer).setUint32(0, 3, true);
+    const [then] = decodeWriteRecord(5, record);
+    expect(then!.isolated).toBe(false);
+    expect(chunkFrom(then!)).toEqual(chunkFrom(now!));
+    expect(definedBy(then!)).toEqual(definedBy(now!));
+  });
+
   test("may hold no chunk at all", () => expect(decodeWriteRecord(1, bytesOf([]))).toEqual([]));
 
   test("shares the chunks' memory with the log instead of copying it", () => {
@@ -146,10 +156,10 @@ describe("a broken write record", () => {
 
   test("of another version is refused by name", () => {
     const other = bytes.slice();
-    new DataView(other.buffer).setUint32(0, 4, true);
+    new DataView(other.buffer).setUint32(0, 5, true);
     const decode = (): unknown => decodeWriteRecord(12, other);
     expect(decode).toThrow(DbError);
-    expect(decode).toThrow("cannot replay log record 12: it has format version 4, which this server does not know");
+    expect(decode).toThrow("cannot replay log record 12: it has format version 5, which this server does not know");
   });
 
   test("is refused when it is cut, at every byte", () => {

@@ -11,11 +11,14 @@ import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
 import { readDefinitions, readDefinitionTexts, type SeriesDefinitions, type TagMarks, writeDefinitions } from "./series-definitions.ts";
 
-const VERSION = 3;
+const VERSION = 4;
+/** As 4, but no column is stored once for all rows. */
+const VERSION_NOT_REPEATED = 3;
 /** Wrote every text of a series out; logs of it are read. */
 const VERSION_TEXTS = 1;
 /** As 1, and each chunk is preceded by what it is. */
 const VERSION_TEXTS_KINDS = 2;
+const VERSIONS: readonly number[] = [VERSION, VERSION_NOT_REPEATED, VERSION_TEXTS_KINDS, VERSION_TEXTS];
 const CHUNK_KIND = { rows: 0, deletes: 1 } as const;
 
 /** One chunk to log. */
@@ -105,7 +108,7 @@ function reading<T>(sequence: number, read: () => T): T {
 function readHead(sequence: number, payload: Uint8Array): { readonly entries: readonly HeadEntry[]; readonly headEnd: number } {
   const input = new ByteReader(payload);
   const version = input.u32();
-  if (version !== VERSION && version !== VERSION_TEXTS && version !== VERSION_TEXTS_KINDS) {
+  if (!VERSIONS.includes(version)) {
     throw new DbError(
       StatusCode.StorageUnavailable,
       `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
@@ -118,7 +121,7 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
     const tableId = input.u32();
     const columnIds: number[] = [];
     for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
-    const isolated = version !== VERSION;
+    const isolated = version === VERSION_TEXTS || version === VERSION_TEXTS_KINDS;
     const definitions = (isolated ? readDefinitionTexts : readDefinitions)(input, columnIds.length, payload);
     const deletes = version !== VERSION_TEXTS && readKind(input);
     entries.push({ tableId, columnIds, definitions, isolated, header: readChunkHeader(sequence, input, deletes) });

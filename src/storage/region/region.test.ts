@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { chunkScalar } from "../../../test/support/storage/rows.ts";
 import { type Clock, fixedClock } from "../../base/clock.ts";
 import { columnId, tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import { textAt } from "../../column/text-table.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
@@ -67,7 +67,7 @@ class Fixture {
   }
 
   values(): number[] {
-    return chunksOf(this.region).map(({ columns: [column] }) => Number(scalarAt(column!.data, INT64, 0)));
+    return chunksOf(this.region).map(({ columns: [column] }) => Number(chunkScalar(column!.data, INT64, 0)));
   }
 }
 
@@ -134,7 +134,7 @@ test("a snapshot keeps its memory and files, and sees nothing newer", async () =
   await region.close(true);
   expect(snapshot.memtables.length).toBe(1);
   expect(snapshot.files.map(({ meta }) => files.has(meta.name))).toEqual([true]);
-  expect(scalarAt(snapshot.memtables[0]!.chunks[0]!.columns[0]!.data, INT64, 0)).toBe(2);
+  expect(chunkScalar(snapshot.memtables[0]!.chunks[0]!.columns[0]!.data, INT64, 0)).toBe(2);
   await snapshot.release();
   expect(files.size).toBe(0);
 });
@@ -189,7 +189,7 @@ test("rows in memory, under way and read back get the default of a field that is
   region.restore(() => ({ ...restored!, sequence: 9, columns: restored!.columns.slice(0, 1) }));
   for (const { columns } of chunksOf(region)) {
     expect(columns.map(({ columnId: id }) => id)).toEqual([3, 4, 5]);
-    expect([scalarAt(columns[1]!.data, INT64, 0), scalarAt(columns[2]!.data, TIMESTAMP_MILLISECOND, 0)]).toEqual([7, 5000n]);
+    expect([chunkScalar(columns[1]!.data, INT64, 0), chunkScalar(columns[2]!.data, TIMESTAMP_MILLISECOND, 0)]).toEqual([7, 5000n]);
   }
   expect(chunksOf(region).length).toBe(4);
 });

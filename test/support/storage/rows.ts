@@ -1,10 +1,12 @@
 /** Rows as plain objects, and the slow, obvious way to do with them what storage does with arrays: the oracle of its tests. */
 import type { DataType } from "../../../src/column/data-type.ts";
+import { scalarAt } from "../../../src/column/scalar.ts";
 import type { Scalar } from "../../../src/column/vector.ts";
 import { vectorOf } from "../../../src/column/vector-builder.ts";
 import type { Arena } from "../../../src/storage/memtable/arena.ts";
-import type { Chunk } from "../../../src/storage/memtable/chunk.ts";
+import type { Chunk, ChunkValues } from "../../../src/storage/memtable/chunk.ts";
 import { buildChunk } from "../../../src/storage/memtable/chunk-builder.ts";
+import { repeatedVector } from "../../../src/storage/memtable/repeated-bytes.ts";
 import type { MergeMode } from "../../../src/table/schema.ts";
 
 /** A field column of the rows. */
@@ -46,6 +48,11 @@ export function chunkOf(sequence: number, request: Request, fields: readonly Fie
     },
     arena,
   );
+}
+
+/** The value of a row of a chunk's column. */
+export function chunkScalar(data: ChunkValues, type: DataType, row: number): Scalar {
+  return data.kind === "repeated" ? scalarAt(repeatedVector(data, row + 1), type, row) : scalarAt(data, type, row);
 }
 
 /** The values that a row of the request has in the table: columns that the request leaves out are NULL. */

@@ -30,7 +30,8 @@ export function writeByteArrayChunk(chunk: ChunkWriter, input: BytesVector, star
   for (const end of pageEnds) {
     const nullCount = chunk.definitionLevels(input.validity, from, end);
     const bounds = new ByteBounds(input);
-    bounds.addRows(from, end);
+    if (dictionary === undefined) bounds.addRows(from, end);
+    else for (const row of dictionary.rowsOfValues(written, written + end - from - nullCount)) bounds.addRow(row);
     total.include(bounds);
     if (dictionary === undefined) {
       encodeDeltaLengths(values, input, from, end, "tight");
@@ -85,7 +86,7 @@ class ByteBounds {
     this.addRow(other.maxRow);
   }
 
-  private addRow(row: number): void {
+  addRow(row: number): void {
     if (this.minRow < 0) {
       this.minRow = row;
       this.maxRow = row;

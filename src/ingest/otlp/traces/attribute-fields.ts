@@ -4,7 +4,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, displayName } from "../../../column/data-type.ts";
+import { type DataType, displayName, FLOAT64, INT64, sameType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import type { FieldWrite, SchemaLookup } from "../../../table/write-batch.ts";
@@ -51,8 +51,8 @@ export function attributeFields(
 
 function ownField(column: AttributeColumn, target: AttributeTarget, refused: Map<number, string>): FieldWrite {
   const { name } = column;
-  const type = typeOf(name, kindsOf(column.kinds), target);
-  if (column.kinds === bitOfType(type)) return { name, type, vector: column.vector(target.rowCount) };
+  const { type, ...how } = typeOf(name, kindsOf(column.kinds), target);
+  if (column.kinds === bitOfType(type)) return { name, type, ...how, vector: column.vector(target.rowCount) };
   const values = new Array<Kept>(target.rowCount).fill(undefined);
   for (let cell = 0; cell < column.count; cell++) {
     const sent = column.sentAt(cell);
@@ -61,12 +61,12 @@ function ownField(column: AttributeColumn, target: AttributeTarget, refused: Map
     if (kept !== undefined) values[row] = kept;
     else if (!refused.has(row)) refused.set(row, reason(name, sent, type, target, row));
   }
-  return { name, type, vector: vectorOf(type, values) };
+  return { name, type, ...how, vector: vectorOf(type, values) };
 }
 
 function sharedField(column: SharedColumn, target: AttributeTarget, refused: Map<number, string>): FieldWrite {
   const { name, runs } = column;
-  const type = typeOf(name, column.kinds, target);
+  const { type, ...how } = typeOf(name, column.kinds, target);
   const keptOf = ({ from, to, sent }: Run): Kept => {
     const kept = coerced(sent, type);
     if (kept === undefined) {
@@ -74,12 +74,24 @@ function sharedField(column: SharedColumn, target: AttributeTarget, refused: Map
     }
     return kept;
   };
-  return { name, type, vector: vectorOfRuns(type, runs, target.rowCount, target.bytesMax, keptOf) };
+  return { name, type, ...how, vector: vectorOfRuns(type, runs, target.rowCount, target.bytesMax, keptOf) };
 }
 
-/** The type of an attribute's column: that of the table, that of the conventions, or one that all of its values go to. */
-function typeOf(name: string, kinds: ReadonlySet<SentKind>, { schemas, database, table }: AttributeTarget): DataType {
-  return schemas.columnOf(database, table, name)?.type ?? SEMANTIC_TYPES.get(name) ?? typeOfNew(kinds);
+/**
+ * The type of an attribute's column: that of the table, that of the conventions, or one that all of its values go to. A BIGINT column of
+ * the table that gets doubles beside integers becomes DOUBLE, unless the conventions have it as BIGINT.
+ */
+function typeOf(
+  name: string,
+  kinds: ReadonlySet<SentKind>,
+  { schemas, database, table }: AttributeTarget,
+): Pick<FieldWrite, "type" | "widens"> {
+  const known = schemas.columnOf(database, table, name);
+  const usual = SEMANTIC_TYPES.get(name);
+  if (known === undefined) return { type: usual ?? typeOfNew(kinds) };
+  const isNarrow = known.semantic === "field" && sameType(known.type, INT64) && usual === undefined;
+  const isWidened = isNarrow && kinds.has("double") && [...kinds].every((kind) => kind === "int" || kind === "double");
+  return isWidened ? { type: FLOAT64, widens: true } : { type: known.type };
 }
 
 function reason(name: string, sent: Sent, type: DataType, { table, labelOf }: AttributeTarget, row: number): string {

@@ -106,6 +106,20 @@ test("the conventions and the table settle types; what does not fit rejects its 
   expect(decode(body([span([attribute("x", { boolValue: true })])]), "v1", known).rejected.count).toBe(1);
 });
 
+test("doubles make a BIGINT column of the table DOUBLE, beside integers alone and not against the conventions", () => {
+  const known = (name: string): Record<string, KnownColumn> => ({ [`span_attributes.${name}`]: { type: INT64, semantic: "field" } });
+  const sent = (name: string, ...values: readonly unknown[]): unknown[] => {
+    const { batch, rejected } = decode(body(values.map((value) => span([attribute(name, value)]))), "v1", known(name));
+    const found = batch.tables[0]?.fields.find((each) => each.name === `span_attributes.${name}`);
+    return [found?.type.kind, found?.widens ?? false, rejected.count];
+  };
+  expect(sent("x", { intValue: 1 }, { doubleValue: 2.5 })).toEqual(["float", true, 0]);
+  expect(sent("x", { doubleValue: 2.5 })).toEqual(["float", true, 0]);
+  expect(sent("x", { intValue: 1 }, { stringValue: "2" })).toEqual(["int", false, 0]);
+  expect(sent("x", { intValue: 1 }, { stringValue: "2" }, { doubleValue: 2.5 })).toEqual(["int", false, 1]);
+  expect(sent("server.port", { intValue: 1 }, { doubleValue: 2.5 })).toEqual(["int", false, 1]);
+});
+
 test("without a service's name the first attribute stands for it; times beyond 64 bits are rejected", () => {
   const [row] = rowsOf(decode(body([span()], [attribute("z", { stringValue: "first" }), attribute("a", { stringValue: "x" })])).batch);
   expect(row?.tags).toEqual({ service_name: "first" });
