@@ -361,6 +361,13 @@ export function changedWindowCall(call: WindowCall, change: Change): WindowCall 
   }
 }
 
+function changedParameters(
+  given: readonly PlanParameter[],
+  change: (expression: TypedExpression) => TypedExpression,
+): readonly PlanParameter[] {
+  return given.map((each) => ({ ...each, expression: change(each.expression) }));
+}
+
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
 export function rebuilt(
   node: PlanNode,
@@ -370,8 +377,6 @@ export function rebuilt(
   const changeAll = (expressions: readonly TypedExpression[]): readonly TypedExpression[] => expressions.map(change);
   const optional = (expression: TypedExpression | undefined): TypedExpression | undefined =>
     expression === undefined ? undefined : change(expression);
-  const parameters = (given: readonly PlanParameter[]): readonly PlanParameter[] =>
-    given.map((each) => ({ ...each, expression: change(each.expression) }));
   switch (node.kind) {
     case "scan":
     case "source":
@@ -418,12 +423,17 @@ export function rebuilt(
         ...node,
         input: input(node.input),
         plan: input(node.plan),
-        parameters: parameters(node.parameters),
+        parameters: changedParameters(node.parameters, change),
         condition: optional(node.condition),
       };
     case "apply": {
       const calls = node.calls.map((call): SubQueryCall => {
-        return { ...call, plan: input(call.plan), parameters: parameters(call.parameters), result: changedResult(call.result, change) };
+        return {
+          ...call,
+          plan: input(call.plan),
+          parameters: changedParameters(call.parameters, change),
+          result: changedResult(call.result, change),
+        };
       });
       return { ...node, input: input(node.input), calls };
     }

@@ -145,7 +145,6 @@ export abstract class QueryRules extends GroupingRules {
   /** One SELECT without what ends a query. */
   private readonly select: Rule<[], Select> = this.rule("select", () => {
     const start = this.CONSUME(K.SELECT);
-    const items: SelectItem[] = [];
     let distinct = false;
     let from: TableReference | undefined;
     let where: Expression | undefined;
@@ -171,15 +170,7 @@ export abstract class QueryRules extends GroupingRules {
         },
       });
     });
-    items.push(this.SUBRULE(this.selectItem));
-    this.MANY({
-      GATE: () => this.LA(2).tokenType !== K.FROM && this.LA(2).tokenType !== RightParen,
-      DEF: () => {
-        this.CONSUME(Comma);
-        items.push(this.SUBRULE2(this.selectItem));
-      },
-    });
-    this.OPTION7(() => this.CONSUME2(Comma));
+    const items = this.selectItems();
     this.OPTION2(() => {
       this.CONSUME(K.FROM);
       from = this.SUBRULE(this.fromClause);
@@ -216,6 +207,21 @@ export abstract class QueryRules extends GroupingRules {
     const extra = { ...(windows && { windows }), ...(qualify && { qualify }), align };
     return { kind: "select", distinct, distinctOn, items, from, where, ...grouping, having, ...extra, ...NO_END, span: spanOf(start) };
   });
+
+  /** What is selected; a comma may trail. A part of `select`. */
+  private selectItems(): SelectItem[] {
+    const items: SelectItem[] = [];
+    items.push(this.SUBRULE(this.selectItem));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== K.FROM && this.LA(2).tokenType !== RightParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        items.push(this.SUBRULE2(this.selectItem));
+      },
+    });
+    this.OPTION7(() => this.CONSUME2(Comma));
+    return items;
+  }
 
   private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {
     const start = this.LA(1);
