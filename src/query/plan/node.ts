@@ -368,6 +368,16 @@ function changedParameters(
   return given.map((each) => ({ ...each, expression: change(each.expression) }));
 }
 
+function changedSubQuery(
+  call: SubQueryCall,
+  input: (node: PlanNode) => PlanNode,
+  change: (expression: TypedExpression) => TypedExpression,
+): SubQueryCall {
+  const { result } = call;
+  const changed = "operand" in result ? { ...result, operand: change(result.operand) } : result;
+  return { ...call, plan: input(call.plan), parameters: changedParameters(call.parameters, change), result: changed };
+}
+
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
 export function rebuilt(
   node: PlanNode,
@@ -427,14 +437,7 @@ export function rebuilt(
         condition: optional(node.condition),
       };
     case "apply": {
-      const calls = node.calls.map((call): SubQueryCall => {
-        return {
-          ...call,
-          plan: input(call.plan),
-          parameters: changedParameters(call.parameters, change),
-          result: changedResult(call.result, change),
-        };
-      });
+      const calls = node.calls.map((call) => changedSubQuery(call, input, change));
       return { ...node, input: input(node.input), calls };
     }
     case "union":
