@@ -373,9 +373,8 @@ function changedSubQuery(
   input: (node: PlanNode) => PlanNode,
   change: (expression: TypedExpression) => TypedExpression,
 ): SubQueryCall {
-  const { result } = call;
-  const changed = "operand" in result ? { ...result, operand: change(result.operand) } : result;
-  return { ...call, plan: input(call.plan), parameters: changedParameters(call.parameters, change), result: changed };
+  const parameters = changedParameters(call.parameters, change);
+  return { ...call, plan: input(call.plan), parameters, result: changedResult(call.result, change) };
 }
 
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
