@@ -73,7 +73,7 @@ describe("a meta store from before the files", () => {
     const { path, beforeFlush } = await remains();
     expect(dataFiles(path)).toHaveLength(1);
     putMeta(beforeFlush, path);
-    await checkRefused(path, /^cannot open the data: the meta store is older than file tables\/0000000002\/0000000001\.parquet: /);
+    await checkRefused(path, /^cannot open the data: the meta store is older than file tables\/0000001025\/0000000001\.parquet: /);
   });
 
   test("is refused when it is gone altogether", async () => {
@@ -88,7 +88,7 @@ describe("a meta store from before the files", () => {
     rmSync(join(path, "data"), { recursive: true });
     await checkRefused(
       path,
-      /^cannot replay record 2 of log segment \d+: it is of table 2, and the meta store has given out ids below 2 only/,
+      /^cannot replay record 2 of log segment \d+: it is of table 1025, and the meta store has given out ids below 1025 only/,
     );
   });
 
