@@ -29,6 +29,7 @@ import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
 import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
+import { externalFiles } from "./storage/external/external-files.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
@@ -83,11 +84,16 @@ export async function startStandalone(
   const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
-  const db = new LocalDb(engine, systemClock, {
-    timeoutMillis: settings.query.timeoutMs,
-    memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
-    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
-  });
+  const db = new LocalDb(
+    engine,
+    systemClock,
+    {
+      timeoutMillis: settings.query.timeoutMs,
+      memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
+      pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
+    },
+    externalFiles(settings.storage.copyRoot),
+  );
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);

@@ -13,6 +13,7 @@ import { parseSql } from "../query/sql/parse.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import type { FileAccess } from "../table/file-access.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
@@ -46,11 +47,14 @@ export class LocalDb implements Db {
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly limits: StatementLimits;
+  private readonly files: FileAccess | undefined;
 
-  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits) {
+  /** @param files what COPY and external tables reach; absent: nothing */
+  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, files?: FileAccess) {
     this.engine = engine;
     this.clock = clock;
     this.limits = limits;
+    this.files = files;
     this.schemas = engine;
   }
 
@@ -125,8 +129,9 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock } = this;
-    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, signal };
+    const { engine, clock, files } = this;
+    const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
+    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, signal, files, admit };
   }
 
   private checkDatabase(session: Session): void {

@@ -9,10 +9,12 @@ import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
+import { copy } from "./statement/copy.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
+import { createExternalTable } from "./statement/external-table.ts";
 import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
@@ -40,6 +42,10 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return deleteFrom(statement, context, options);
     case "create-table":
       return createTable(statement, context);
+    case "create-external-table":
+      return createExternalTable(statement, context);
+    case "copy":
+      return copy(statement, context, options);
     case "drop-table":
       return dropTable(statement, context);
     case "create-database":

@@ -33,7 +33,7 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
     case "scan":
       return scan(node, context);
     case "source":
-      return source(node);
+      return source(node, context);
     case "filter":
       return filter(node, context);
     case "project":
@@ -125,8 +125,12 @@ function checkTypes({ table, request, columns }: NodeOf<"scan">): void {
   }
 }
 
-async function* source(node: NodeOf<"source">): AsyncIterable<ExecBatch> {
-  yield* node.batches();
+async function* source(node: NodeOf<"source">, context: ExecContext): AsyncIterable<ExecBatch> {
+  for await (const batch of node.batches()) {
+    checkCancelled(context);
+    yield batch;
+    await context.pace.turn();
+  }
 }
 
 async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {

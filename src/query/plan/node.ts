@@ -87,7 +87,12 @@ export type PlanNode =
       readonly predicates: readonly string[];
     }
   /** Rows that the server computes itself. */
-  | { readonly kind: "source"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
+  | {
+      readonly kind: "source";
+      readonly name: string;
+      readonly columns: readonly ColumnHeader[];
+      readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
+    }
   | { readonly kind: "filter"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly predicate: TypedExpression }
   | {
       readonly kind: "project";

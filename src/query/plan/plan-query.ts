@@ -6,6 +6,7 @@ import { valuesVector } from "../exec/vector-values.ts";
 import { commonType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
+import type { FileAccess } from "../../table/file-access.ts";
 import type { Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
 import { bind } from "./bind.ts";
 import { castTo, unify } from "./coerce.ts";
@@ -17,9 +18,9 @@ import { planSelect } from "./plan-select.ts";
 import type { Planner } from "./planner.ts";
 
 /** A planner for the queries of one statement. */
-export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean): Planner {
+export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean, files?: FileAccess): Planner {
   let ids = 0;
-  return { catalog, environment, optimise, named: new Map(), outer: undefined, plan: planQuery, newId: () => ids++ };
+  return { catalog, environment, optimise, files, named: new Map(), outer: undefined, plan: planQuery, newId: () => ids++ };
 }
 
 /** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */

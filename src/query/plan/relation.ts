@@ -8,7 +8,12 @@ import type { JoinMode, PlanNode, PlanParameter } from "./node.ts";
 export type Relation =
   | { readonly kind: "table"; readonly table: Table; readonly columns: readonly ColumnHeader[] }
   /** Rows that the server computes. */
-  | { readonly kind: "rows"; readonly name: string; readonly columns: readonly ColumnHeader[]; readonly batches: () => Iterable<Batch> }
+  | {
+      readonly kind: "rows";
+      readonly name: string;
+      readonly columns: readonly ColumnHeader[];
+      readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
+    }
   /** A query that is planned already. */
   | { readonly kind: "derived"; readonly node: PlanNode }
   | {

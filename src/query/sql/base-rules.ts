@@ -3,7 +3,7 @@
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
  *   BaseRules ◄ OperandRules ◄ CallRules ◄ ExpressionRules ◄ FromRules ◄ QueryRules
- *             ◄ WriteRules ◄ CreateRules ◄ AlterRules ◄ ShowRules ◄ SqlParser
+ *             ◄ WriteRules ◄ CreateRules ◄ AlterRules ◄ ShowRules ◄ CopyRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs
  * a call. Such methods must not use a numbered step (`OPTION2`, `SUBRULE9`) that their rule uses too.

@@ -277,6 +277,9 @@ const PLAIN = [
   "LATERAL",
   "ANY",
   "SOME",
+  "COPY",
+  "CONNECTION",
+  "EXTERNAL",
 ] as const;
 
 /** Every word that the grammar knows. */

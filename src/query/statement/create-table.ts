@@ -26,14 +26,20 @@ const syntax = (message: string): DbError => new DbError(StatusCode.InvalidSynta
 export async function createTable(statement: CreateTable, context: QueryContext): Promise<StatementResult> {
   const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
   const { database, name } = definition;
-  checkWritable(database);
-  if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
-  if (taken && statement.ifNotExists) return { kind: "affected", rowCount: 0 };
-  if (taken) throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+  if (isTaken(database, name, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
   await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
+}
+
+/** Whether there is a table of the name already. @throws DbError TableAlreadyExists unless `ifNotExists`; DatabaseNotFound, Unsupported */
+export function isTaken(database: string, name: string, ifNotExists: boolean, context: QueryContext): boolean {
+  checkWritable(database);
+  if (context.catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  const taken = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
+  if (taken && !ifNotExists)
+    throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: \`${CATALOG_NAME}.${database}.${name}\``);
+  return taken;
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -42,7 +48,7 @@ export function checkWritable(database: string): void {
 }
 
 /** The definition that a statement describes. @throws DbError */
-function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
+export function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
   const { database, table } = resolveName(statement.name, environment.database);
   if (!TABLE_NAME.test(table) || Buffer.byteLength(table) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${table}`);
   const engine = statement.engine ?? "mito";

@@ -5,6 +5,7 @@ import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
 import { toText } from "../../function/cast.ts";
+import { maskedOptions } from "../../sql/secret-options.ts";
 import { type BuiltInTable, batchOf } from "./computed-rows.ts";
 
 /** Name of the database. */
@@ -69,7 +70,7 @@ function* tableRows(catalog: Catalog): Iterable<Row> {
       auto_increment: 0,
       table_collation: "utf8_bin",
       checksum: 0,
-      create_options: Object.entries(schema.options)
+      create_options: Object.entries(maskedOptions(schema.options))
         .map(([key, value]) => `${key}=${value}`)
         .join(" "),
       table_comment: schema.options["comment"],
