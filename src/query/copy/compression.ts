@@ -1,14 +1,16 @@
 /**
- * Compressed text files: bytes → bytes, a piece at a time. gzip and zstd are the runtime's own.
+ * Compressed text files: bytes → bytes, a piece at a time. gzip and zstd are the runtime's own, bzip2 and xz are in `format/`.
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { compressBzip2, decompressBzip2 } from "../../format/bzip2/bzip2.ts";
+import { compressXz, decompressXz } from "../../format/xz/xz.ts";
 import { ZstdFrames } from "./zstd-frames.ts";
 
 /** Known ways to compress. */
-export const COMPRESSIONS = ["gzip", "zstd"] as const;
+export const COMPRESSIONS = ["gzip", "zstd", "bzip2", "xz"] as const;
 
 /** A way to compress. */
 export type Compression = (typeof COMPRESSIONS)[number];
@@ -16,10 +18,12 @@ export type Compression = (typeof COMPRESSIONS)[number];
 /** Bytes in pieces. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** First bytes of a compressed file. */
+/** First bytes of a compressed file. Those of bzip2 go on to its first block, since a text may begin with BZh. */
 const MAGIC: Readonly<Record<Compression, RegExp>> = {
   gzip: /^1f8b08/,
   zstd: /^28b52ffd/,
+  bzip2: /^425a683[1-9](314159265359|177245385090)/,
+  xz: /^fd377a585a00/,
 };
 
 /** How a file is compressed that begins with these bytes; undefined: not at all. */
@@ -35,6 +39,10 @@ export function compressed(bytes: Bytes, how: Compression): Bytes {
       return through(bytes, createGzip());
     case "zstd":
       return through(bytes, createZstdCompress());
+    case "bzip2":
+      return compressBzip2(bytes);
+    case "xz":
+      return compressXz(bytes);
   }
 }
 
@@ -55,6 +63,10 @@ function unpacked(bytes: Bytes, how: Compression): Bytes {
       return through(bytes, createGunzip());
     case "zstd":
       return wholeFrames(bytes);
+    case "bzip2":
+      return decompressBzip2(bytes);
+    case "xz":
+      return decompressXz(bytes);
   }
 }
 

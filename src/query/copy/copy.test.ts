@@ -106,6 +106,13 @@ describe("COPY FROM", () => {
     ]);
   });
 
+  test("tells what a JSON object leaves out from what is NULL", async () => {
+    await db.sql(T);
+    await db.write("a.json", '{"ts":1}\n{"extra":null,"ts":2}\n{"extra":"e","ts":3}\n');
+    expect(await db.count("copy t from 'a.json' with (format = 'json')")).toBe(3);
+    expect(await rowsOf("select extra from t order by ts")).toEqual([["d"], [undefined], ["e"]]);
+  });
+
   test("reads the files of a folder that match a pattern, in order of their names", async () => {
     await db.sql(T);
     for (const name of ["f/b.json", "f/a.json", "f/other.txt", "f/.hidden.json"]) await db.write(name, `{"host":"${name}","ts":1}\n`);

@@ -24,6 +24,7 @@ export async function* jsonRows(file: OpenFile, names: readonly string[], option
     const columns = names.map((name) => ({
       type: undefined,
       values: objects.map(({ object }): Scalar => (Object.hasOwn(object, name) ? scalarOf(object[name]) : undefined)),
+      isAbsent: (row: number) => !Object.hasOwn(objects[row]?.object ?? {}, name),
     }));
     yield { rowCount: objects.length, columns, placeOf: (row) => `line ${objects[row]?.line ?? 0}` };
   }

@@ -13,6 +13,8 @@ export interface FileColumn {
   /** Undefined: each value is of the type that it looks like, as in JSON. */
   readonly type: DataType | undefined;
   readonly values: readonly Scalar[];
+  /** Whether a row leaves the column out, which is not the same as NULL. Not there: no row does. */
+  readonly isAbsent?: (row: number) => boolean;
 }
 
 /** Some rows of a file. */

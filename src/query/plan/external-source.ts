@@ -100,8 +100,10 @@ function valuesOf(column: ColumnSchema, rows: FileRows, at: number, { options, l
   try {
     const convert = converterOf(found.type, column.type, options);
     const values: Scalar[] = [];
-    for (row = 0; row < rows.rowCount; row++)
-      values.push(converted(convert, found.values[row], row, options.skipBadRecords ? bad : undefined));
+    for (row = 0; row < rows.rowCount; row++) {
+      if (found.isAbsent?.(row) === true) values.push(missing);
+      else values.push(converted(convert, found.values[row], row, options.skipBadRecords ? bad : undefined));
+    }
     return values;
   } catch (thrown) {
     if (!(thrown instanceof DbError)) throw thrown;

@@ -11,7 +11,7 @@ import type { TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, timeIndexOf } from "../../table/schema.ts";
 import { type Converter, converterOf } from "../copy/column-converter.ts";
 import type { CopyOptions } from "../copy/copy-options.ts";
-import type { FileRows } from "../copy/file-rows.ts";
+import type { FileColumn, FileRows } from "../copy/file-rows.ts";
 import { IMPORT_BYTES, IMPORT_ROWS } from "../copy/limits.ts";
 import type { QueryContext } from "../query-context.ts";
 import { completeRow, type Given, rowColumns, type Target } from "./insert.ts";
@@ -20,6 +20,7 @@ import { completeRow, type Given, rowColumns, type Target } from "./insert.ts";
 interface Source {
   readonly column: ColumnSchema;
   readonly values: readonly Scalar[];
+  readonly isAbsent: FileColumn["isAbsent"];
   readonly convert: Converter;
 }
 
@@ -81,7 +82,12 @@ export class CopyImport {
       const found = rows.columns[i];
       if (found === undefined) continue;
       try {
-        sources.push({ column, values: found.values, convert: converterOf(found.type, column.type, this.options) });
+        sources.push({
+          column,
+          values: found.values,
+          isAbsent: found.isAbsent,
+          convert: converterOf(found.type, column.type, this.options),
+        });
       } catch (thrown) {
         throw placed(thrown, `'${location}': column ${column.name}`);
       }
@@ -93,8 +99,9 @@ export class CopyImport {
   private rowOf(sources: readonly Source[], target: Target, rows: FileRows, row: number, location: string): readonly Scalar[] | undefined {
     let name = "";
     try {
-      const given = sources.map(({ column, values, convert }): Given => {
+      const given = sources.map(({ column, values, isAbsent, convert }): Given => {
         ({ name } = column);
+        if (isAbsent?.(row) === true) return "default";
         return { value: convert(values[row]) };
       });
       name = "";
