@@ -25,47 +25,65 @@ export async function* compressBzip2(bytes: Bytes): Bytes {
 
 /** Unpacked pieces; streams one behind the other are one. @throws Error that says what is wrong */
 export async function* decompressBzip2(bytes: Bytes): Bytes {
-  const source = bytes[Symbol.asyncIterator]();
-  let held = new Uint8Array(0);
-  let isEnd = false;
-  let skip = 0;
-  const fill = async (): Promise<void> => {
-    const parts = [held];
-    for (let length = held.length; length < BLOCK_INPUT_BYTES_MAX && !isEnd; ) {
-      const { value, done } = await source.next();
-      if (done === true) isEnd = true;
+  const input = new Input(bytes);
+  try {
+    for (await input.fill(); input.held.length > 0; await input.fill()) yield* stream(input);
+  } finally {
+    await input.close();
+  }
+}
+
+/** Bytes that are not used up, and how many bits of the first of them are. */
+class Input {
+  held: Uint8Array = new Uint8Array(0);
+  skip = 0;
+  private readonly source: AsyncIterator<Uint8Array>;
+  private isEnd = false;
+
+  constructor(bytes: Bytes) {
+    this.source = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Takes more until there is as much as a block may need. */
+  async fill(): Promise<void> {
+    const parts = [this.held];
+    for (let length = this.held.length; length < BLOCK_INPUT_BYTES_MAX && !this.isEnd; ) {
+      const { value, done } = await this.source.next();
+      if (done === true) this.isEnd = true;
       else {
-        parts.push(Uint8Array.from(value));
+        parts.push(value);
         length += value.length;
       }
     }
-    held = parts.length === 1 ? held : new Uint8Array(Buffer.concat(parts));
-  };
-  try {
-    for (await fill(); held.length > 0; await fill()) {
-      if (held[0] !== 0x42 || held[1] !== 0x5a || held[2] !== 0x68 || !((held[3] ?? 0) >= 0x31 && (held[3] ?? 0) <= 0x39)) {
-        throw new Error("it does not begin with BZh1 to BZh9");
-      }
-      const bytesMax = ((held[3] as number) - 0x30) * 100_000;
-      held = held.slice(4);
-      skip = 0;
-      for (let total = 0; ; await turn()) {
-        await fill();
-        const input = new BitReader(held, skip);
-        const part = readPart(input, bytesMax);
-        const { position } = input;
-        held = held.slice(position >> 3);
-        skip = position & 7;
-        if (part.kind === "end") {
-          if (part.crc !== total) throw new Error("the checksum of the whole is wrong");
-          if (skip > 0) held = held.slice(1);
-          break;
-        }
-        total = (((total << 1) | (total >>> 31)) ^ part.crc) >>> 0;
-        yield* part.pieces;
-      }
+    if (parts.length > 1) this.held = new Uint8Array(Buffer.concat(parts));
+  }
+
+  /** Goes on behind so many bits. */
+  advance(bits: number): void {
+    this.held = this.held.subarray(bits >> 3);
+    this.skip = bits & 7;
+  }
+
+  async close(): Promise<void> {
+    await this.source.return?.();
+  }
+}
+
+async function* stream(input: Input): Bytes {
+  const [b, z, h, level = 0] = input.held;
+  if (b !== 0x42 || z !== 0x5a || h !== 0x68 || level < 0x31 || level > 0x39) throw new Error("it does not begin with BZh1 to BZh9");
+  input.advance(32);
+  for (let total = 0; ; await turn()) {
+    await input.fill();
+    const bits = new BitReader(input.held, input.skip);
+    const part = readPart(bits, (level - 0x30) * 100_000);
+    input.advance(bits.position);
+    if (part.kind === "end") {
+      if (part.crc !== total) throw new Error("the checksum of the whole is wrong");
+      if (input.skip > 0) input.advance(8);
+      return;
     }
-  } finally {
-    await source.return?.();
+    total = (((total << 1) | (total >>> 31)) ^ part.crc) >>> 0;
+    yield* part.pieces;
   }
 }

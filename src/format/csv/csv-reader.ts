@@ -21,7 +21,7 @@ export class CsvError extends Error {
 }
 
 /** Most characters of one record. Reason: a record lies in memory whole, and a lost quote makes one of all that follows. */
-export const RECORD_CHARACTERS_MAX: number = 64 * 1024 * 1024;
+const RECORD_CHARACTERS_MAX: number = 64 * 1024 * 1024;
 
 const QUOTE = 0x22;
 const CR = 0x0d;

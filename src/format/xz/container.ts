@@ -9,10 +9,11 @@ export const FOOT_MAGIC: Uint8Array = Uint8Array.of(0x59, 0x5a);
 export const FILTER_LZMA2 = 0x21;
 
 /** Kinds of check, and their lengths in bytes. */
-export const CHECK_NONE = 0;
+const CHECK_NONE = 0;
+/** The check of what is written. */
 export const CHECK_CRC32 = 1;
-export const CHECK_CRC64 = 4;
-export const CHECK_SHA256 = 10;
+const CHECK_CRC64 = 4;
+const CHECK_SHA256 = 10;
 
 /** A number in pieces of 7 bits, the lowest first. */
 export function numberBytes(value: number): readonly number[] {

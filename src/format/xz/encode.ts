@@ -1,6 +1,6 @@
 /**
- * Bytes → LZMA2 chunks (FORMAT.md). Greedy: at each place the longest match of a hash chain of 16, or a repeated distance when that is about as
- * long. The dictionary begins anew with each segment, so that the window is the segment itself.
+ * Bytes → LZMA2 chunks (FORMAT.md). Greedy: at each place the longest match of a hash chain of 16, or a repeated distance when that is
+ * about as long. The dictionary begins anew with each segment, so that the window is the segment itself.
  */
 import {
   afterLiteral,

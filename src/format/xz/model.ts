@@ -30,7 +30,7 @@ export const LITERAL = 1847;
 export const LITERAL_SIZE = 0x300;
 
 /** An even chance. */
-export const PROBABILITY_START = 1024;
+const PROBABILITY_START = 1024;
 /** Bits of a probability, and how fast it follows. */
 export const PROBABILITY_BITS = 11;
 export const ADAPT_SHIFT = 5;
@@ -45,10 +45,13 @@ export function newProbabilities(contextBits: number): Uint16Array {
   return new Uint16Array(LITERAL + (LITERAL_SIZE << contextBits)).fill(PROBABILITY_START);
 }
 
-/** States after a literal, a match, a repeated match, one repeated byte. */
+/** The state after a literal. */
 export function afterLiteral(state: number): number {
   return state < 4 ? 0 : state < 10 ? state - 3 : state - 6;
 }
+/** After a match. */
 export const afterMatch = (state: number): number => (state < 7 ? 7 : 10);
+/** After a match at an earlier distance. */
 export const afterRep = (state: number): number => (state < 7 ? 8 : 11);
+/** After one byte at the last distance. */
 export const afterShortRep = (state: number): number => (state < 7 ? 9 : 11);

@@ -15,7 +15,8 @@ const REFERENCE =
 
 /** "hello " and "world", each a stream of its own. */
 const TWO_STREAMS =
-  "/Td6WFoAAArh+wyhAgAhARYAAAB0L+WjAQAFaGVsbG8gAAAAXjI1qDRuWkWF+MWFYvUFK4/iajuxIuHpbHZ4SWTfxGEAATYGa4H5QBibS5oBAAAAAApZWgAAAAD9N3pYWgAAAP8S2UECACEBFgAAAHQv5aMBAAR3b3JsZAAAAAAAARUFsKdZZwZynnoBAAAAAABZWg==";
+  "/Td6WFoAAArh+wyhAgAhARYAAAB0L+WjAQAFaGVsbG8gAAAAXjI1qDRuWkWF+MWFYvUFK4/iajuxIuHpbHZ4SWTfxGEAATYGa4H5QBibS5oBAA" +
+  "AAAApZWgAAAAD9N3pYWgAAAP8S2UECACEBFgAAAHQv5aMBAAR3b3JsZAAAAAAAARUFsKdZZwZynnoBAAAAAABZWg==";
 
 const unpacked = async (base64: string): Promise<string> =>
   new TextDecoder().decode(await joined(decompressXz(inPieces(Uint8Array.fromBase64(base64), 5))));

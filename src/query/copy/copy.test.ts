@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { parseSql } from "../sql/parse.ts";
 import { printStatement } from "../sql/print-statement.ts";
+import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { CopyFixture } from "../../../test/support/copy-fixture.ts";
 
 let db: CopyFixture;
@@ -57,8 +58,9 @@ describe("a table goes to a file and comes back", () => {
 
   for (const format of ["parquet", "csv", "json"]) {
     test(`with every type, as ${format}`, async () => {
-      const columns = `b boolean, i8 tinyint, u8 tinyint unsigned, i64 bigint, u64 bigint unsigned, f32 float, f64 double, s string, bin varbinary,
-        d date, ts0 timestamp(0), ts9 timestamp(9), dec decimal(38, 10), small decimal(9, 2), j json, v vector(2), ts timestamp(6) time index`;
+      const columns = `b boolean, i8 tinyint, u8 tinyint unsigned, i64 bigint, u64 bigint unsigned, f32 float, f64 double, s string,
+        bin varbinary, d date, ts0 timestamp(0), ts9 timestamp(9), dec decimal(38, 10), small decimal(9, 2), j json, v vector(2),
+        ts timestamp(6) time index`;
       await db.sql(`create table a (${columns}); create table z (${columns})`);
       await db.sql(`insert into a values
         (true, -128, 255, -9223372036854775808, 18446744073709551615, 1.1, 'NaN', 'ü "q" \n', X'00ff', '2024-02-29', '1969-12-31 23:59:59',
@@ -74,7 +76,8 @@ describe("a table goes to a file and comes back", () => {
     await db.sql(CPU);
     await db.sql("copy cpu to 'cpu.csv' with (format = 'csv')");
     expect(await db.text("cpu.csv")).toBe(
-      'host,usage,n,note,ts\na,1.5,9007199254740993,"x,""y""",1970-01-01T00:00:01\na,2.0,-1,"",1970-01-01T00:00:02\nb,,,,1970-01-01T00:00:03\n',
+      'host,usage,n,note,ts\na,1.5,9007199254740993,"x,""y""",1970-01-01T00:00:01\n' +
+        'a,2.0,-1,"",1970-01-01T00:00:02\nb,,,,1970-01-01T00:00:03\n',
     );
     await db.sql("copy (select host, usage, note, ts from cpu where n > 0) to 'cpu.json' with (format = 'json', timestamp_format = '%Y')");
     expect(await db.text("cpu.json")).toBe('{"host":"a","usage":1.5,"note":"x,\\"y\\"","ts":"1970"}\n');
@@ -187,6 +190,22 @@ describe("COPY DATABASE", () => {
     await rejects("copy database public to 'all'", /must be a folder/);
     await rejects("copy database nowhere to 'all/'", /Database not found/);
   });
+});
+
+test("tables go to a store and come back", async () => {
+  const store = new FakeS3();
+  try {
+    const connection = `connection (endpoint = '${store.endpoint}', access_key_id = 'key', secret_access_key = 'hush', region = 'r')`;
+    await db.sql(`${CPU}; ${COPY_OF_CPU}`);
+    expect(await db.count(`copy database public to 's3://bucket/d/' with (format = 'csv') ${connection}`)).toBe(3);
+    expect([...store.objects.keys()].sort()).toEqual(["bucket/d/back.csv", "bucket/d/cpu.csv"]);
+    expect(await db.count(`copy cpu to 's3://bucket/p/cpu.parquet' ${connection}`)).toBe(3);
+    expect(await db.count(`copy back from 's3://bucket/p/' ${connection}`)).toBe(3);
+    expect(await rowsOf("select * from back order by ts")).toEqual(CPU_ROWS);
+    await rejects(`copy back from 's3://bucket/p/none' ${connection}`, /s3:\/\/bucket\/p\/none/);
+  } finally {
+    await store.close();
+  }
 });
 
 describe("files", () => {

@@ -31,13 +31,13 @@ test("DuckDB reads what is written, types and values", async () => {
 
 test("a file of several row groups keeps all rows", async () => {
   await db.sql("copy (select number as n, 'host' as h from numbers limit 100) to 'small.parquet'");
-  await duck.run(`copy (select i::bigint as n, 'h' || (i % 7) as host, make_timestamp(i * 1000) as ts from range(300000) r(i))
-    to '${db.path("big.parquet")}' (format parquet, row_group_size 100000)`);
+  await duck.run(`copy (select i::bigint as n, 'h' || (i % 7) as host, make_timestamp(i * 1000) as ts from range(60000) r(i))
+    to '${db.path("big.parquet")}' (format parquet, row_group_size 20000)`);
   await db.sql("create external table big with (location = 'big.parquet', format = 'parquet')");
-  expect((await db.sql("select count(*), sum(n), count(distinct host) from big")).rows).toEqual([[300_000, 44_999_850_000, 7]]);
-  expect(await db.count("copy (select * from big) to 'again.parquet'")).toBe(300_000);
+  expect((await db.sql("select count(*), sum(n), count(distinct host) from big")).rows).toEqual([[60_000, 1_799_970_000, 7]]);
+  expect(await db.count("copy (select * from big) to 'again.parquet'")).toBe(60_000);
   const counts = await duckRows(`select count(*), sum(n), max(epoch_us(ts)) from '${db.path("again.parquet")}'`);
-  expect(counts.map((row) => row.map(String))).toEqual([["300000", "44999850000", "299999000"]]);
+  expect(counts.map((row) => row.map(String))).toEqual([["60000", "1799970000", "59999000"]]);
 });
 
 for (const codec of ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw"]) {
@@ -51,7 +51,8 @@ for (const codec of ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", 
 }
 
 test("foreign types become what the table's columns are, every digit kept", async () => {
-  await duck.run(`copy (select 12345678901234567890.1234567890::decimal(38,10) as big, 1.25::decimal(5,2) as small, 18446744073709551615::ubigint as u,
+  await duck.run(`copy (select 12345678901234567890.1234567890::decimal(38,10) as big, 1.25::decimal(5,2) as small,
+    18446744073709551615::ubigint as u,
     '2024-02-29'::date as d, '12:34:56.789'::time as t, uuid '00112233-4455-6677-8899-aabbccddeeff' as id, true as b, 1.5::float as f,
     '2024-01-01 00:00:00.123456789'::timestamp_ns as ns, [1, 2] as list, {'a': 1} as rec, '\\xAA'::blob as bin, make_timestamp(5) as ts)
     to '${db.path("f.parquet")}' (format parquet)`);

@@ -3,7 +3,7 @@
 const SECRET = /secret|token|password|credential|account_key|access_key/i;
 
 /** What is printed instead. */
-export const MASK = "******";
+const MASK = "******";
 
 /** The options with secret values masked, for printing. */
 export function maskedOptions(options: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

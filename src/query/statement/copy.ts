@@ -47,7 +47,7 @@ export async function copy(statement: Copy, context: QueryContext, exec: ExecOpt
 }
 
 /** The files that statements may reach. @throws DbError Unsupported where there are none */
-export function filesOf({ files }: QueryContext): FileAccess {
+function filesOf({ files }: QueryContext): FileAccess {
   if (files === undefined) throw new DbError(StatusCode.Unsupported, "cannot copy: this server reaches no files");
   return files;
 }
@@ -144,7 +144,7 @@ async function tableFrom(name: ObjectName, location: string, limit = Number.POSI
 }
 
 /** The files whose names the pattern allows. @throws DbError InvalidArguments for too many */
-export function matching(files: readonly FoundFile[], { pattern }: CopyOptions, location: string): readonly FoundFile[] {
+function matching(files: readonly FoundFile[], { pattern }: CopyOptions, location: string): readonly FoundFile[] {
   const found = pattern === undefined ? files : files.filter(({ name }) => pattern.test(name));
   if (found.length > COPY_FILES_MAX)
     throw invalid(`cannot read '${location}': ${found.length} files, at most ${COPY_FILES_MAX} go at a time`);

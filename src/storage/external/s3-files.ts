@@ -172,30 +172,53 @@ async function openObject(location: string, connection: FileConnection): Promise
 async function createObject(location: string, connection: FileConnection): Promise<NewFile> {
   const { client, key } = placeOf(location, connection);
   if (location.endsWith("/")) throw invalid(`cannot write '${location}': it is a folder; name an object in it`);
-  const writer = client.file(key).writer({ partSize: UPLOAD_PART_BYTES, queueSize: 2, retry: 3 });
-  let unflushed = 0;
-  return {
-    async write(bytes) {
-      try {
-        await writer.write(bytes.slice());
-        unflushed += bytes.length;
-        if (unflushed < UPLOAD_PART_BYTES) return;
-        unflushed = 0;
-        await writer.flush();
-      } catch (thrown) {
-        throw failed(`write '${location}'`, thrown);
-      }
-    },
-    async finish() {
-      try {
-        await writer.end();
-      } catch (thrown) {
-        throw failed(`write '${location}'`, thrown);
-      }
-    },
-    async abort() {
-      // The failure that led here is what the client is told; the store forgets parts of uploads that never end.
-      await Promise.allSettled([writer.end(new Error("the copy failed"))]);
-    },
-  };
+  return new NewObject(client.file(key), location);
+}
+
+/**
+ * An upload, fed through a stream. The client's own writer is not used: it completes what it has even when it is ended with an error
+ * (Bun 1.4.5), while a stream that fails makes it abort the upload.
+ */
+class NewObject implements NewFile {
+  private readonly location: string;
+  private readonly writer: WritableStreamDefaultWriter<Uint8Array>;
+  private readonly upload: Promise<unknown>;
+  /** Rejects when the upload does, and never resolves. */
+  private readonly failure: Promise<never>;
+
+  constructor(object: Bun.S3File, location: string) {
+    this.location = location;
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    this.writer = writable.getWriter();
+    this.upload = object.write(new Response(readable), { partSize: UPLOAD_PART_BYTES, queueSize: 2, retry: 3 });
+    this.failure = new Promise((_, reject) => {
+      this.upload.catch(reject);
+    });
+    // Heard by whoever waits for it: `write` and `finish`. Nobody may be waiting when it comes.
+    void Promise.allSettled([this.failure]);
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    try {
+      // Resolves once the client has taken it, so that what lies in memory is bounded.
+      await Promise.race([this.writer.write(bytes.slice()), this.failure]);
+    } catch (thrown) {
+      throw failed(`write '${this.location}'`, thrown);
+    }
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await Promise.race([this.writer.close(), this.failure]);
+      await this.upload;
+    } catch (thrown) {
+      throw failed(`write '${this.location}'`, thrown);
+    }
+  }
+
+  async abort(): Promise<void> {
+    // The failure that led here is what the client is told.
+    await Promise.allSettled([this.writer.abort(new Error("the copy failed"))]);
+    await Promise.allSettled([this.upload]);
+  }
 }
