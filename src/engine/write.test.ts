@@ -235,3 +235,12 @@ test("a table that a write makes takes its database's options, and no merge mode
   await put(machine.engine, "cpu,host=a v=1i 1", { tableOptions: { merge_mode: "last_non_null" } });
   expect(machine.engine.table("public", "cpu")?.schema.options).toEqual({ merge_mode: "last_non_null" });
 });
+
+test("an external table takes no rows, by whatever way they come", async () => {
+  const machine = await Machine.start();
+  const external = { ...definition([time("millisecond"), field("v", FLOAT64)], { location: "a.csv", format: "csv" }), engine: "file" };
+  await machine.engine.createTable(external, false);
+  expect(put(machine.engine, "t v=1 1000000")).rejects.toThrow("cannot change table t: it is an external table, which is read-only");
+  await machine.restart();
+  expect(machine.engine.table("public", "t")?.schema).toMatchObject({ engine: "file", options: { location: "a.csv", format: "csv" } });
+});
