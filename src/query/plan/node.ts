@@ -159,7 +159,7 @@ export type PlanNode =
       readonly kind: "source";
       readonly name: string;
       readonly columns: readonly ColumnHeader[];
-      readonly batches: () => Iterable<Batch>;
+      readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
       /** Of rows that are as many as a LIMIT right above wants: that many. */
       readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
     }
@@ -368,6 +368,10 @@ function changedParameters(
   return given.map((each) => ({ ...each, expression: change(each.expression) }));
 }
 
+function changedSubQuery(call: SubQueryCall, change: Change): SubQueryCall {
+  return { ...call, parameters: changedParameters(call.parameters, change), result: changedResult(call.result, change) };
+}
+
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
 export function rebuilt(
   node: PlanNode,
@@ -427,14 +431,7 @@ export function rebuilt(
         condition: optional(node.condition),
       };
     case "apply": {
-      const calls = node.calls.map((call): SubQueryCall => {
-        return {
-          ...call,
-          plan: input(call.plan),
-          parameters: changedParameters(call.parameters, change),
-          result: changedResult(call.result, change),
-        };
-      });
+      const calls = node.calls.map((call) => changedSubQuery({ ...call, plan: input(call.plan) }, change));
       return { ...node, input: input(node.input), calls };
     }
     case "union":
