@@ -29,6 +29,7 @@ import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
 import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
+import { externalFiles } from "./storage/external/external-files.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
@@ -88,7 +89,7 @@ export async function startStandalone(
     memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
   };
-  const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo());
+  const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);

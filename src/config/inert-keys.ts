@@ -71,7 +71,7 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
   },
   storage: {
     why: "only local files are available in this version",
-    keys: `copy_root providers name bucket root endpoint region scope access_key_id secret_access_key access_key_secret account_name
+    keys: `providers name bucket root endpoint region scope access_key_id secret_access_key access_key_secret account_name
       account_key container sas_token credential credential_path cache_path cache_capacity enable_virtual_host_style
       disable_ec2_metadata`,
     neutral: { providers: [[]] },

@@ -259,6 +259,14 @@ export const KNOBS: Knobs = {
   },
   storage: {
     dataHome: { key: "storage.data_home", kind: path, default: "./varve_data", reason: "Everything the server stores." },
+    copyRoot: {
+      key: "storage.copy_root",
+      kind: path,
+      default: "./varve_data/copy",
+      derive: (storage) => `${storage.dataHome.replace(/(?<=.)\/+$/, "")}/copy`,
+      reason:
+        "Folder that COPY and external tables may read and write, and nothing outside it: who may write SQL shall not reach other files.",
+    },
     type: { key: "storage.type", kind: choice("File"), default: "File", reason: "Local files are the only store of this version." },
     memtableBytes: {
       key: "storage.memtable_size",

@@ -313,6 +313,7 @@ recovery = "strict"
 
 [storage]
 data_home = "./varve_data"
+copy_root = "./varve_data/copy"
 type = "File"
 memtable_size = "32MiB"
 write_buffer_limit = "192MiB"

@@ -89,6 +89,8 @@ export interface WalSettings {
 /** `[storage]`. */
 export interface StorageSettings {
   readonly dataHome: string;
+  /** The folder that local paths of COPY and external tables are confined to. */
+  readonly copyRoot: string;
   /** Only local files exist. */
   readonly type: "File";
   /** Bytes of memtables over which a flush starts. */

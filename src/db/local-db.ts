@@ -14,6 +14,7 @@ import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import type { FileAccess } from "../table/file-access.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
@@ -51,13 +52,16 @@ export class LocalDb implements Db {
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly limits: StatementLimits;
+  private readonly files: FileAccess | undefined;
   private readonly running: RunningStatements;
   private readonly system: SystemFacts;
 
-  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, build: BuildFacts = NO_FACTS) {
+  /** @param files what COPY and external tables reach; absent: nothing */
+  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
     this.engine = engine;
     this.clock = clock;
     this.limits = limits;
+    this.files = files;
     this.schemas = engine;
     this.running = new RunningStatements(clock);
     this.system = {
@@ -143,8 +147,9 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, system } = this;
-    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal };
+    const { engine, clock, system, files } = this;
+    const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
+    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal, files, admit };
   }
 
   private checkDatabase(session: Session): void {

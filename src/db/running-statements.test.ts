@@ -45,6 +45,10 @@ test("secrets of a text are not shown", () => {
     "CONNECTION ('secret_access_key'='it''s', \"session_token\" ='x",
     "CONNECTION ('secret_access_key'='***', \"session_token\" ='***'",
   );
+  check(
+    `WITH (secret_access_key = "it""s", session_token = hush, account_key="x`,
+    "WITH (secret_access_key = '***', session_token = '***', account_key='***'",
+  );
   check("SELECT 'token', a = 'x' FROM t", "SELECT 'token', a = 'x' FROM t");
 });
 

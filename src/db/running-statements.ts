@@ -61,7 +61,8 @@ export class RunningStatements {
 }
 
 /** Options of statements that hold secrets, such as those of CONNECTION; the text may end within one. */
-const SECRETS = /((?:secret|password|token|credential|access_key)\w*['"`]?\s*=\s*)'(?:[^']|'')*'?/gi;
+const SECRETS =
+  /((?:secret|password|token|credential|account_key|access_key)\w*['"`]?\s*=\s*)(?:'(?:[^']|'')*'?|"(?:[^"]|"")*"?|[^\s'",)]+)/gi;
 
 /** The beginning of a text, without secrets. */
 function shown(text: string): string {

@@ -268,3 +268,12 @@ test("other writes of doubles to a BIGINT column are refused, and so is one that
   expect(await refusal(engine.write("public", doubles([1, 2], true), { ...AUTO, autoCreate: false }))).toMatchObject({ message });
   expect(engine.table("public", "t")?.schema.version).toBe(1);
 });
+
+test("an external table takes no rows, by whatever way they come", async () => {
+  const machine = await Machine.start();
+  const external = { ...definition([time("millisecond"), field("v", FLOAT64)], { location: "a.csv", format: "csv" }), engine: "file" };
+  await machine.engine.createTable(external, false);
+  expect(put(machine.engine, "t v=1 1000000")).rejects.toThrow("cannot change table t: it is an external table, which is read-only");
+  await machine.restart();
+  expect(machine.engine.table("public", "t")?.schema).toMatchObject({ engine: "file", options: { location: "a.csv", format: "csv" } });
+});

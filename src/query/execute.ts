@@ -9,11 +9,13 @@ import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
+import { copy } from "./statement/copy.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
 import { createTableLike } from "./statement/create-table-like.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
+import { createExternalTable } from "./statement/external-table.ts";
 import { insert } from "./statement/insert.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
@@ -45,6 +47,10 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return deleteFrom(statement, context, options);
     case "create-table":
       return createTable(statement, context);
+    case "create-external-table":
+      return createExternalTable(statement, context);
+    case "copy":
+      return copy(statement, context, options);
     case "drop-table":
       return dropTable(statement, context);
     case "create-table-like":
@@ -68,6 +74,37 @@ export async function executeStatement(statement: Statement, context: QueryConte
     case "comment":
       return comment(statement, context);
     case "show-databases":
+    case "show-tables":
+    case "show-create-table":
+    case "show-create-database":
+    case "show-create-view":
+    case "show-create-flow":
+    case "show-listing":
+    case "show-variable":
+      return show(statement, context);
+    case "kill":
+      return kill(statement, context);
+    case "describe":
+      return describe(statement, context);
+    case "use":
+      return use(statement, context);
+    case "set-variable":
+      return setVariable(statement, context);
+    case "admin":
+      return admin(statement, context);
+    case "explain":
+      return explain(statement, context, options);
+    default:
+      return unreachable(statement);
+  }
+}
+
+function show(
+  statement: Extract<Statement, { kind: `show-${string}` }>,
+  context: QueryContext,
+): StatementResult | Promise<StatementResult> {
+  switch (statement.kind) {
+    case "show-databases":
       return showDatabases(statement, context);
     case "show-tables":
       return showTables(statement, context);
@@ -81,22 +118,8 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return showCreateFlow(statement.name);
     case "show-listing":
       return showListing(statement, context);
-    case "kill":
-      return kill(statement, context);
     case "show-variable":
       return showVariable(statement, context);
-    case "describe":
-      return describe(statement, context);
-    case "use":
-      return use(statement, context);
-    case "set-variable":
-      return setVariable(statement, context);
-    case "admin":
-      return admin(statement, context);
-    case "explain":
-      return explain(statement, context, options);
-    default:
-      return unreachable(statement);
   }
 }
 

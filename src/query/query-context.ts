@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../table/catalog.ts";
+import type { FileAccess } from "../table/file-access.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { Writer } from "../table/write-batch.ts";
 import type { SystemFacts } from "./system-facts.ts";
@@ -36,4 +37,8 @@ export interface QueryContext {
   readonly system?: SystemFacts;
   /** Fires when the client leaves or the request times out; checked once a batch. */
   readonly signal: AbortSignal;
+  /** Files of COPY and of external tables. Absent: statements about them are refused. */
+  readonly files?: FileAccess | undefined;
+  /** Resolves when there is memory for another write: asked before each part of a long one. @throws DbError RateLimited, Cancelled */
+  readonly admit?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }

@@ -6,6 +6,7 @@ import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
+import type { FileAccess } from "../../src/table/file-access.ts";
 import { MemoryCatalog } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
@@ -26,7 +27,8 @@ export class QueryFixture {
   readonly flushed: string[] = [];
   readonly context: QueryContext;
 
-  constructor(signal: AbortSignal = new AbortController().signal) {
+  /** @param files what COPY and external tables reach */
+  constructor(signal: AbortSignal = new AbortController().signal, files?: FileAccess) {
     this.context = {
       catalog: this.catalog,
       writer: this.catalog,
@@ -39,6 +41,7 @@ export class QueryFixture {
       clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
       variables: { database: "public", timeZone: "UTC" },
       signal,
+      files,
     };
   }
 

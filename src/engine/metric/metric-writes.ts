@@ -12,6 +12,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
+import { fileTableRefusal, isFileTable } from "../../table/file-table.ts";
 import { physicalWriteRefusal } from "../../table/metric.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
@@ -74,6 +75,7 @@ export class MetricWrites {
     const logical = this.tables.logical(database, write.table);
     if (logical !== undefined) return this.ofLogical(write, logical, options);
     const entry = this.tables.find(database, write.table);
+    if (entry !== undefined && isFileTable(entry.schema)) throw new DbError(StatusCode.Unsupported, fileTableRefusal(write.table));
     if (entry?.physical !== undefined) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(write.table));
     if (entry !== undefined || options.physicalTable === undefined) return write;
     return { ...this.checked(write), table: options.physicalTable, tablesOfKeys: true };

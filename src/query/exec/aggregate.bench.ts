@@ -125,7 +125,7 @@ async function query(sql: string, table: Table): Promise<number> {
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
   const catalog = { table: () => table } as unknown as Catalog; // planning asks for the table only
   const [statement] = parseSql(sql);
-  const plan = planSelect(statement as Select, newPlanner(catalog, environment, true));
+  const plan = planSelect(statement as Select, newPlanner({ catalog }, environment, true));
   const clock = systemClock;
   const exec = {
     environment,

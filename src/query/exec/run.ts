@@ -151,7 +151,7 @@ function checkTypes({ table, request, columns }: NodeOf<"scan">): void {
 }
 
 async function* source(node: NodeOf<"source">, context: ExecContext): AsyncIterable<ExecBatch> {
-  for (const batch of node.batches()) {
+  for await (const batch of node.batches()) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();

@@ -31,7 +31,7 @@ export interface PreparedSelect {
 /** Plans a query. @throws DbError PlanQuery, TableNotFound */
 export function prepareSelect(query: Query, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
-  const plan = planQuery(query, newPlanner(context.catalog, environment, options.forceInterpreter !== true, context.system));
+  const plan = planQuery(query, newPlanner(context, environment, options.forceInterpreter !== true));
   return { plan, exec: { ...execContextOf(environment, context, options), ...extra } };
 }
 

@@ -159,7 +159,7 @@ export type PlanNode =
       readonly kind: "source";
       readonly name: string;
       readonly columns: readonly ColumnHeader[];
-      readonly batches: () => Iterable<Batch>;
+      readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
       /** Of rows that are as many as a LIMIT right above wants: that many. */
       readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
     }
@@ -368,13 +368,8 @@ function changedParameters(
   return given.map((each) => ({ ...each, expression: change(each.expression) }));
 }
 
-function changedSubQuery(
-  call: SubQueryCall,
-  input: (node: PlanNode) => PlanNode,
-  change: (expression: TypedExpression) => TypedExpression,
-): SubQueryCall {
-  const parameters = changedParameters(call.parameters, change);
-  return { ...call, plan: input(call.plan), parameters, result: changedResult(call.result, change) };
+function changedSubQuery(call: SubQueryCall, change: Change): SubQueryCall {
+  return { ...call, parameters: changedParameters(call.parameters, change), result: changedResult(call.result, change) };
 }
 
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
@@ -436,7 +431,7 @@ export function rebuilt(
         condition: optional(node.condition),
       };
     case "apply": {
-      const calls = node.calls.map((call) => changedSubQuery(call, input, change));
+      const calls = node.calls.map((call) => changedSubQuery({ ...call, plan: input(call.plan) }, change));
       return { ...node, input: input(node.input), calls };
     }
     case "union":

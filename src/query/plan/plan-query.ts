@@ -6,6 +6,7 @@ import { valuesVector } from "../exec/vector-values.ts";
 import { commonType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
+import type { FileAccess } from "../../table/file-access.ts";
 import type { Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
 import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
 import { bind } from "./bind.ts";
@@ -17,14 +18,22 @@ import { distinct } from "./plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import type { Planner } from "./planner.ts";
 
+/** What queries read, of the context of a statement. */
+interface PlannerSources {
+  readonly catalog: Catalog;
+  readonly system?: SystemFacts | undefined;
+  readonly files?: FileAccess | undefined;
+}
+
 /** A planner for the queries of one statement. */
-export function newPlanner(catalog: Catalog, environment: Environment, optimise: boolean, system: SystemFacts = NO_FACTS): Planner {
+export function newPlanner({ catalog, system = NO_FACTS, files }: PlannerSources, environment: Environment, optimise: boolean): Planner {
   let ids = 0;
   let views = 0;
   return {
     catalog,
     environment,
     optimise,
+    files,
     named: new Map(),
     outer: undefined,
     openViews: [],

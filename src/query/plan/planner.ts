@@ -1,6 +1,7 @@
 /** What planning reads, and the switches of tests. */
 import type { Clock } from "../../base/clock.ts";
 import type { Catalog } from "../../table/catalog.ts";
+import type { FileAccess } from "../../table/file-access.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Query, RelationAlias } from "../sql/ast.ts";
 import type { SystemFacts } from "../system-facts.ts";
@@ -20,6 +21,8 @@ export interface Planner {
   readonly environment: Environment;
   /** False: nothing is pushed into scans and no rule runs, so that the plan means what the text says. For the oracle of tests. */
   readonly optimise: boolean;
+  /** What external tables are read by. */
+  readonly files: FileAccess | undefined;
   /** Queries of WITH in sight, by name. */
   readonly named: ReadonlyMap<string, NamedQuery>;
   /** Columns of the queries around this one. */

@@ -5,6 +5,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
+import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
 import type { ViewInfo } from "../../table/view.ts";
 import type { JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
@@ -12,6 +13,7 @@ import { bindCondition } from "./bind.ts";
 import { compare, unify } from "./coerce.ts";
 import { conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlanNode } from "./node.ts";
+import { externalRelation } from "./external-source.ts";
 import { OuterScope } from "./outer-scope.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
@@ -82,6 +84,11 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   const name = resolveName(from.name, environment.database);
   const table = catalog.table(name.database, name.table);
   const qualifier = name.table;
+  if (table !== undefined && isFileTable(table.schema)) {
+    const { columns, batches } = externalRelation(table.schema, planner.files);
+    const relation: Relation = { kind: "rows", name: name.table, columns, batches };
+    return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
+  }
   if (table !== undefined) {
     const columns = table.schema.columns.map((column) => ({ name: column.name, type: scannedType(column) }));
     const scope = table.schema.columns.map((column, index) => ({

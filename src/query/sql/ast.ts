@@ -416,6 +416,32 @@ export interface Delete {
   readonly span: Span;
 }
 
+/** COPY: rows into a file, or out of one. */
+export interface Copy {
+  readonly kind: "copy";
+  /** A query only goes "to". */
+  readonly subject:
+    | { readonly kind: "table"; readonly name: ObjectName }
+    | { readonly kind: "database"; readonly name: string }
+    | { readonly kind: "query"; readonly query: Query };
+  readonly direction: "to" | "from";
+  readonly location: string;
+  readonly options: Readonly<Record<string, string>>;
+  /** How to reach a store. Values may be secret. */
+  readonly connection: Readonly<Record<string, string>>;
+  /** Most rows; undefined for a database. */
+  readonly limit: number | undefined;
+  readonly span: Span;
+}
+
+/** CREATE EXTERNAL TABLE. Without columns they are those of the files. */
+export interface CreateExternalTable extends Pick<CreateTable, "name" | "ifNotExists" | "columns" | "primaryKey" | "timeIndexes"> {
+  readonly kind: "create-external-table";
+  /** Values may be secret. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly span: Span;
+}
+
 /** `LIKE 'pattern'` or `WHERE …` of a SHOW statement. */
 export type ShowFilter =
   | { readonly kind: "like"; readonly pattern: string }
@@ -471,6 +497,8 @@ export type Statement =
   | Insert
   | Delete
   | CreateTable
+  | CreateExternalTable
+  | Copy
   | {
       readonly kind: "create-database";
       readonly name: string;

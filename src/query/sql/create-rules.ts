@@ -4,7 +4,7 @@
  */
 import type { IToken } from "chevrotain";
 import type { DataType } from "../../column/data-type.ts";
-import type { ColumnClause, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
@@ -41,6 +41,7 @@ export abstract class CreateRules extends ViewRules {
         { ALT: () => this.SUBRULE(this.createTable, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createView, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createDatabase, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createExternalTable, { ARGS: [start] }) },
       ],
     });
   });
@@ -83,19 +84,7 @@ export abstract class CreateRules extends ViewRules {
   /** `( items ) [PARTITION ON COLUMNS …] [ENGINE = name] [WITH (…)]`. */
   private readonly tableDefinition: Rule<[], TableBody> = this.rule("tableDefinition", () => {
     const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
-    this.CONSUME(LeftParen);
-    this.OPTION(() => {
-      this.SUBRULE(this.tableItem, { ARGS: [items] });
-      this.MANY({
-        GATE: () => this.LA(2).tokenType !== RightParen,
-        DEF: () => {
-          this.CONSUME(Comma);
-          this.SUBRULE2(this.tableItem, { ARGS: [items] });
-        },
-      });
-      this.OPTION2(() => this.CONSUME2(Comma));
-    });
-    this.CONSUME(RightParen);
+    this.SUBRULE(this.tableItems, { ARGS: [items] });
     let partitions: PartitionClause | undefined;
     this.OPTION6(() => {
       partitions = this.SUBRULE(this.partitions);
@@ -115,6 +104,42 @@ export abstract class CreateRules extends ViewRules {
     });
     const { columns, primaryKey, timeIndexes } = items;
     return { columns, primaryKey, timeIndexes, partitions, engine, options };
+  });
+
+  /** `( item, … )`; a comma may trail. */
+  private readonly tableItems: Rule<[items?: TableItems], void> = this.rule("tableItems", (items) => {
+    const target: TableItems = items ?? { columns: [], primaryKey: undefined, timeIndexes: [] };
+    this.CONSUME(LeftParen);
+    this.OPTION(() => {
+      this.SUBRULE(this.tableItem, { ARGS: [target] });
+      this.MANY({
+        GATE: () => this.LA(2).tokenType !== RightParen,
+        DEF: () => {
+          this.CONSUME(Comma);
+          this.SUBRULE2(this.tableItem, { ARGS: [target] });
+        },
+      });
+      this.OPTION2(() => this.CONSUME2(Comma));
+    });
+    this.CONSUME(RightParen);
+  });
+
+  /** `EXTERNAL TABLE [IF NOT EXISTS] t [(columns)] [ENGINE = file] WITH (location = …)`. */
+  private readonly createExternalTable: Rule<[start?: IToken], CreateExternalTable> = this.rule("createExternalTable", (start) => {
+    const word = this.CONSUME(K.EXTERNAL);
+    this.CONSUME(K.TABLE);
+    const ifNotExists = this.SUBRULE(this.ifNotExists);
+    const name = this.SUBRULE(this.objectName);
+    const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
+    this.OPTION(() => this.SUBRULE(this.tableItems, { ARGS: [items] }));
+    this.OPTION2(() => {
+      this.CONSUME(K.ENGINE);
+      this.OPTION3(() => this.CONSUME(Equal));
+      this.CONSUME(K.FILE);
+    });
+    const options = this.SUBRULE(this.withOptions);
+    const { columns, primaryKey, timeIndexes } = items;
+    return { kind: "create-external-table", name, ifNotExists, columns, primaryKey, timeIndexes, options, span: spanOf(start ?? word) };
   });
 
   private readonly tableItem: Rule<[items?: TableItems], void> = this.rule("tableItem", (items) => {

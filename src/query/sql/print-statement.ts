@@ -4,6 +4,8 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import type {
+  Copy,
+  CreateExternalTable,
   CreateTable,
   CreateView,
   Expression,
@@ -18,6 +20,7 @@ import type {
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
+import { maskedOptions } from "./secret-options.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
@@ -36,6 +39,10 @@ export function printStatement(statement: Statement): string {
       return `DELETE FROM ${printName(statement.table)}${statement.where === undefined ? "" : ` WHERE ${printOne(statement.where)}`}`;
     case "create-table":
       return printCreateTable(statement);
+    case "create-external-table":
+      return printCreateExternalTable(statement);
+    case "copy":
+      return printCopy(statement);
     case "create-database": {
       const { name, ifNotExists, options } = statement;
       return `CREATE DATABASE ${ifNotExists ? "IF NOT EXISTS " : ""}${printPart(name)}${printOptions(options)}`;
@@ -84,6 +91,8 @@ type SessionStatement = Exclude<
       | "insert"
       | "delete"
       | "create-table"
+      | "create-external-table"
+      | "copy"
       | "create-database"
       | "drop-database"
       | "drop-table"
@@ -153,11 +162,37 @@ function printInsert({ table, columns, source }: Insert): string {
   return `INSERT INTO ${printName(table)}${names} ${rows}`;
 }
 
-function printCreateTable({ name, ifNotExists, columns, primaryKey, timeIndexes, partitions, engine, options }: CreateTable): string {
+function itemsOf({ columns, primaryKey, timeIndexes }: Pick<CreateTable, "columns" | "primaryKey" | "timeIndexes">): readonly string[] {
   const items = columns.map(printColumnClause);
   for (const names of timeIndexes) items.push(`TIME INDEX (${names.map(printPart).join(", ")})`);
   if (primaryKey !== undefined) items.push(`PRIMARY KEY (${primaryKey.map(printPart).join(", ")})`);
-  const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${items.join(", ")})`;
+  return items;
+}
+
+/** Secret options are masked: then, alone, the text does not give the same tree again. */
+function printCreateExternalTable(statement: CreateExternalTable): string {
+  const items = itemsOf(statement);
+  const head = `CREATE EXTERNAL TABLE ${statement.ifNotExists ? "IF NOT EXISTS " : ""}${printName(statement.name)}`;
+  const columns = items.length === 0 ? "" : ` (${items.join(", ")})`;
+  return `${head}${columns}${printOptions(maskedOptions(statement.options)) || " WITH ()"}`;
+}
+
+/** As above. */
+function printCopy({ subject, direction, location, options, connection, limit }: Copy): string {
+  const what =
+    subject.kind === "query"
+      ? `(${printQuery(subject.query, UPPER)})`
+      : subject.kind === "table"
+        ? `TABLE ${printName(subject.name)}`
+        : `DATABASE ${printPart(subject.name)}`;
+  const store = printOptions(maskedOptions(connection)).replace(" WITH", " CONNECTION");
+  const rows = limit === undefined ? "" : ` LIMIT ${limit}`;
+  return `COPY ${what} ${direction.toUpperCase()} ${printString(location)}${printOptions(options)}${store}${rows}`;
+}
+
+function printCreateTable(statement: CreateTable): string {
+  const { name, ifNotExists, partitions, engine, options } = statement;
+  const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${itemsOf(statement).join(", ")})`;
   return `${head}${printPartitions(partitions)}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
 }
 

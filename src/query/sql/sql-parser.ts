@@ -5,12 +5,12 @@
 import type { IToken } from "chevrotain";
 import type { ExplainFormat, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import { CopyRules } from "./copy-rules.ts";
 import { nameOf } from "./lexer.ts";
-import { ShowRules } from "./show-rules.ts";
 import { K, Name, Semicolon } from "./token.ts";
 
 /** The parser of SQL texts: `begin`, then `script`, then look at `errors`. */
-export class SqlParser extends ShowRules {
+export class SqlParser extends CopyRules {
   constructor(validate = false) {
     super(validate);
     this.performSelfAnalysis();
@@ -58,6 +58,7 @@ export class SqlParser extends ShowRules {
         { ALT: () => this.SUBRULE(this.admin) },
         { ALT: () => this.SUBRULE(this.kill) },
         { ALT: () => this.SUBRULE(this.explain) },
+        { ALT: () => this.SUBRULE(this.copy) },
       ],
     }),
   );

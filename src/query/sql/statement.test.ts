@@ -194,11 +194,32 @@ describe("CREATE TABLE", () => {
     check("create table if not exists t like db.u", "CREATE TABLE IF NOT EXISTS t LIKE db.u");
     checkRejects("create table t like", "expected a name");
     checkRejects("create table t as select 1", "not supported: CREATE TABLE … AS SELECT");
-    checkRejects("create external table t with (a = 'b')", "not supported, keyword: CREATE EXTERNAL");
     checkRejects("alter table t split partition (a < 1) into (a < 0, a >= 0)", "not supported: partitions of a table that exists");
     checkRejects("create table t (a uuid)", "not supported: type UUID");
     checkRejects("create table t (a int[])", "not supported: array type");
   });
+});
+
+test("COPY and external tables", () => {
+  check("copy t to 'a.parquet'", "COPY TABLE t TO 'a.parquet'");
+  check(
+    "Copy table d.t FROM 'a/' with (format=\"csv\", parallelism = 2,) limit 3",
+    "COPY TABLE d.t FROM 'a/' WITH ('format' = 'csv', 'parallelism' = '2') LIMIT 3",
+  );
+  check("copy (select 1) to 'x' with (format = json)", "COPY (SELECT 1) TO 'x' WITH ('format' = 'json')");
+  check("copy database 'my-db' from 'a/' connection (region = 'r')", "COPY DATABASE \"my-db\" FROM 'a/' CONNECTION ('region' = 'r')");
+  check("copy database to 'a'", "COPY TABLE database TO 'a'");
+  check(
+    "create external table if not exists t (a int, time index (a),) engine = file with (location = 'x')",
+    "CREATE EXTERNAL TABLE IF NOT EXISTS t (a INT, TIME INDEX (a)) WITH ('location' = 'x')",
+  );
+  check("create external table t with (location = 'x')", "CREATE EXTERNAL TABLE t WITH ('location' = 'x')");
+  checkRejects("copy t to", "the text ends too early, expected a string");
+  checkRejects("copy t into 'a'", "found 'into', expected TO or FROM");
+  checkRejects("copy t to 'a' limit many", "found 'many', expected the number of maximum rows");
+  checkRejects("copy database d to 'a/' limit 1", "limit is not supported");
+  checkRejects("copy (select 1) from 'a'", "a query takes no rows");
+  checkRejects("create external table t", "the text ends too early, expected WITH");
 });
 
 test("databases come and go", () => {

@@ -101,7 +101,7 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
 
 /** Whether a name, for instance that of a column, should have stood there. */
 function wantsName({ previous, rule }: Place, expected: string): boolean {
-  return expected === labelOf(Name) || rule === "tableItem" || (rule === "tableDefinition" && previous?.tokenType === LeftParen);
+  return expected === labelOf(Name) || rule === "tableItem" || (rule === "tableItems" && previous?.tokenType === LeftParen);
 }
 
 /** Turns a character that begins no token into an error. */
@@ -121,14 +121,14 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call close commit copy deallocate declare end execute fetch grant lock merge optimize " +
+    "analyze begin call close commit deallocate declare end execute fetch grant lock merge optimize " +
     "prepare reset revoke rollback savepoint start tql unlock update values vacuum with abort do table"
   ).split(" "),
 );
 
 /** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
 const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
-  [K.CREATE, new Set("external flow function index materialized role sequence temp temporary trigger user".split(" "))],
+  [K.CREATE, new Set("flow function index materialized role sequence temp temporary trigger user".split(" "))],
   [K.DROP, new Set("function index role trigger user".split(" "))],
   [
     K.SHOW,
@@ -181,7 +181,7 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
 function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {
   const type = token.tokenType;
   const word = token.image.toLowerCase();
-  if (rule === "createTable" || rule === "tableDefinition") {
+  if (rule === "createTable" || rule === "tableDefinition" || rule === "tableItems") {
     if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
     if (type === LeftBracket) return unsupported("array type", position);
     return undefined;

@@ -307,6 +307,9 @@ const PLAIN = [
   "POSTGRES_FOREIGN_TABLE",
   "KILL",
   "QUERY",
+  "COPY",
+  "CONNECTION",
+  "EXTERNAL",
 ] as const;
 
 /** Every word that the grammar knows. */

@@ -60,7 +60,7 @@ export function checkWritable(database: string): void {
 }
 
 /** The definition that a statement describes. @throws DbError */
-function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
+export function tableDefinition(statement: CreateTable, environment: Environment): TableDefinition {
   const { database, table } = resolveName(statement.name, environment.database);
   checkTableName(table);
   const engine = statement.engine ?? "mito";

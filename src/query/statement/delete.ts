@@ -32,7 +32,7 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
     throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
   }
   const environment = environmentOf(context.clock, context.variables);
-  const planner = newPlanner(context.catalog, environment, options.forceInterpreter !== true, context.system);
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true);
   const source = sourceOf({ kind: "table", name: statement.table, alias: undefined, span: statement.span }, planner);
   const input = inputPlan(source, statement.where, planner);
   if (input.split.residual.length === 0) {

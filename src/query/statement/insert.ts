@@ -25,6 +25,7 @@ import type { QueryContext } from "../query-context.ts";
 import type { Expression, Insert, Query } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
+import { checkNoFileTable } from "./external-table.ts";
 import { literalValue } from "./literal-value.ts";
 import { checkNoView } from "./no-view.ts";
 
@@ -34,7 +35,7 @@ const PART_ROWS = 16_384;
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
 /** Where values of a statement go. */
-interface Target {
+export interface Target {
   readonly schema: TableSchema;
   /** The columns named, in the order of the values. */
   readonly named: readonly ColumnSchema[];
@@ -77,6 +78,7 @@ function targetTable(statement: Insert, context: QueryContext): { readonly datab
     throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
   }
   if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));
+  checkNoFileTable(table.schema);
   return { database: name.database, table };
 }
 
@@ -93,20 +95,20 @@ function namedColumns(statement: Insert, schema: TableSchema): readonly ColumnSc
 }
 
 /** Values that a builder takes: tags as text. */
-function rowColumns(schema: TableSchema): readonly RowColumn[] {
+export function rowColumns(schema: TableSchema): readonly RowColumn[] {
   return schema.columns.map(({ name, type, semantic }) => ({ name, type: semantic === "tag" ? STRING : type, semantic }));
 }
 
 /** What VALUES gives for a column, or DEFAULT. */
-type Given = { readonly value: Value } | "default";
+export type Given = { readonly value: Value } | "default";
 
 function givenValue(expression: Expression | undefined, column: ColumnSchema, { environment }: Target): Given {
   if (expression === undefined || expression.kind === "default") return "default";
   return { value: literalValue(expression, column.name, column.type, environment) };
 }
 
-/** A row of all columns: given values, defaults, NULLs; tags as text. */
-function completeRow(given: readonly Given[], target: Target): readonly Scalar[] {
+/** A row of all columns: given values, defaults, NULLs; tags as text. @throws DbError InvalidArguments for a NULL where none may be */
+export function completeRow(given: readonly Given[], target: Target): readonly Scalar[] {
   return target.schema.columns.map((column) => {
     const position = target.named.indexOf(column);
     const known = position < 0 ? undefined : given[position];

@@ -3,6 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
+import { isFileTable } from "../../table/file-table.ts";
 import { isInternalColumn } from "../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TablePartitions } from "../../table/schema.ts";
 import { toText } from "../function/cast.ts";
@@ -13,6 +14,7 @@ import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
+import { maskedOptions } from "../sql/secret-options.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { foreignTableText } from "./foreign-table.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
@@ -69,14 +71,16 @@ export function createTableText(schema: TableDefinition, { mark = '"', inherited
   if (time !== undefined) items.push(`TIME INDEX (${quoted(time.name)})`);
   const primaryKey = schema.primaryKey.filter((name) => !isInternalColumn(schema, name));
   if (primaryKey.length > 0) items.push(`PRIMARY KEY (${primaryKey.map(quoted).join(", ")})`);
-  const all = { ...inherited, ...schema.options };
+  const isFile = isFileTable(schema);
+  const all = maskedOptions({ ...(isFile ? {} : inherited), ...schema.options });
   const options = Object.keys(all)
     .sort()
     .map((key) => `  ${optionKey(key)} = '${escaped(all[key] ?? "")}'`);
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
   const body = items.map((item) => `  ${item}`).join(",\n");
   const partitions = partitionText(schema.partitions, quoted);
-  return `CREATE TABLE IF NOT EXISTS ${quoted(schema.name)} (\n${body}\n)\n${partitions}\nENGINE=${schema.engine}\n${tail}`;
+  const words = `CREATE ${isFile ? "EXTERNAL " : ""}TABLE IF NOT EXISTS`;
+  return `${words} ${quoted(schema.name)} (\n${body}\n)\n${partitions}\nENGINE=${schema.engine}\n${tail}`;
 }
 
 function partitionText(partitions: TablePartitions | undefined, quoted: (name: string) => string): string {

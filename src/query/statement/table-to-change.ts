@@ -5,6 +5,7 @@ import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { ObjectName } from "../sql/ast.ts";
 import { checkWritable } from "./create-table.ts";
+import { checkNoFileTable } from "./external-table.ts";
 import { checkNoView } from "./no-view.ts";
 
 /** The table that a statement changes, and its database. @throws DbError TableNotFound; Unsupported for a computed database */
@@ -16,5 +17,6 @@ export function tableToChange(name: ObjectName, context: QueryContext): { readon
     checkNoView(resolved, "change", context);
     throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
   }
+  checkNoFileTable(table.schema);
   return { database: resolved.database, table };
 }

@@ -36,7 +36,7 @@ export async function createView(statement: CreateView, context: QueryContext): 
     if (ifNotExists) return DONE;
     throw new DbError(StatusCode.TableAlreadyExists, `View already exists: ${full}`);
   }
-  const planner = newPlanner(catalog, environmentOf(context.clock, variables), true, context.system);
+  const planner = newPlanner(context, environmentOf(context.clock, variables), true);
   const queryDatabase = variables.database;
   const sources = planInside(query, { database, name, queryDatabase }, planner).columns.map((column) => column.name);
   if (columns.length > 0 && columns.length !== sources.length) {

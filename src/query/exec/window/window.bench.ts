@@ -35,7 +35,7 @@ async function query(call: string): Promise<number> {
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
   const catalog = { table: () => undefined, view: () => undefined } as unknown as Catalog; // planning finds nothing there
   const [statement] = parseSql(`SELECT ${call} FROM (SELECT ${COLUMNS} FROM numbers LIMIT ${ROWS}) AS t`);
-  const plan = planQuery(statement as Select, newPlanner(catalog, environment, true));
+  const plan = planQuery(statement as Select, newPlanner({ catalog }, environment, true));
   const exec = {
     environment,
     signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import { toText } from "../../function/cast.ts";
+import { maskedOptions } from "../../sql/secret-options.ts";
 import type { BuiltInColumn } from "./computed-rows.ts";
 import {
   allTables,
@@ -81,7 +82,7 @@ export function tableRowOf(table: Table): InformationRow {
 }
 
 function createOptions({ options, partitions }: Pick<TableSchema, "options" | "partitions">): string {
-  const printed = Object.entries(options).map(([key, value]) => `${key}=${value}`);
+  const printed = Object.entries(maskedOptions(options)).map(([key, value]) => `${key}=${value}`);
   return [...printed, ...(partitions === undefined ? [] : ["partitioned"])].join(" ");
 }
 

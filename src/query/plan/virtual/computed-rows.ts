@@ -8,10 +8,10 @@ export interface BuiltInColumn extends ColumnHeader {
   readonly nullable: boolean;
 }
 
-/** Rows that the server computes, and their columns. */
+/** Rows that the server computes, or reads from files, and their columns. */
 export interface ComputedRows {
   readonly columns: readonly ColumnHeader[];
-  readonly batches: () => Iterable<Batch>;
+  readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
   /** Of a table that is as long as a LIMIT right above it wants: that many rows. */
   readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
 }

@@ -6,6 +6,7 @@ import type { Table } from "../../../table/catalog.ts";
 import { physicalTableOf } from "../../../table/metric.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
+import { maskedOptions } from "../../sql/secret-options.ts";
 import {
   allTables,
   CATALOG,
@@ -58,7 +59,7 @@ function* infoRows(sources: InformationSources): Iterable<InformationRow> {
       writable: true,
       flushed_sequence: BigInt(flushed),
       manifest_version: BigInt(table.schema.version),
-      region_options: JSON.stringify(table.schema.options),
+      region_options: JSON.stringify(maskedOptions(table.schema.options)),
       sst_format: table.schema.options["sst_format"] ?? "flat",
     };
   }

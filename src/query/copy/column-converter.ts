@@ -1,0 +1,95 @@
+/** Values of a file as values of a table's column. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { type DataType, displayName, sameType } from "../../column/data-type.ts";
+import type { Scalar } from "../../column/vector.ts";
+import { canCast, castValue } from "../function/cast.ts";
+import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { isInterval, NANOS_PER_DAY, textOf } from "../function/value.ts";
+import type { CopyOptions, TimePatterns } from "./copy-options.ts";
+import { typeOfValue } from "./decode-json.ts";
+import type { FileColumn } from "./file-rows.ts";
+import type { TimePattern } from "./time-pattern.ts";
+
+/** Text in files that names no zone is in UTC, as it is written. */
+const UTC = { timeZone: "UTC" } as const;
+
+/** A value of a file as one of the column. @throws DbError EngineExecuteQuery, InvalidArguments */
+export type Converter = (value: Scalar) => Scalar;
+
+/**
+ * How values of a file's column become values of a type.
+ *
+ * @throws DbError InvalidArguments when they never do
+ */
+export function converterOf(from: FileColumn["type"], to: DataType, options: Pick<CopyOptions, "patterns">): Converter {
+  const text = textConverter(to, options.patterns);
+  if (from === undefined) return (value) => (typeof value === "string" ? text(value) : converted(value, typeOfValue(value), to));
+  if (from.kind === "string") return (value) => (typeof value === "string" ? text(value) : undefined);
+  if (from.kind !== "decimal" && sameType(from, to)) return (value) => value;
+  if (!canCast(from, to)) {
+    throw new DbError(StatusCode.InvalidArguments, `values of type ${displayName(from)} cannot become ${displayName(to)}`);
+  }
+  return (value) => converted(value, from, to);
+}
+
+function converted(value: Scalar, from: DataType, to: DataType): Scalar {
+  if (value === undefined) return undefined;
+  if (!canCast(from, to)) throw cannot(value, to);
+  // A cast drops what stands behind the point; a copy must not.
+  if (from.kind === "float" && to.kind === "int" && !Number.isInteger(value)) throw cannot(value, to);
+  const result = castValue(value, from, to, UTC);
+  return isInterval(result) ? textOf(result) : result;
+}
+
+function cannot(value: Scalar, to: DataType): DbError {
+  return new DbError(StatusCode.InvalidArguments, `'${textOf(value).slice(0, 80)}' is no value of type ${displayName(to)}`);
+}
+
+function textConverter(to: DataType, patterns: TimePatterns): (text: string) => Scalar {
+  switch (to.kind) {
+    case "string":
+      return (text) => text;
+    case "binary":
+      return (text) => bytesOfHex(text, to);
+    case "timestamp":
+      return timeConverter(to, patterns.timestamp, (nanos) => scaled(nanos, NANOS_PER_UNIT[to.unit]));
+    case "date":
+      return timeConverter(to, patterns.date, (nanos) => Number(scaled(nanos, NANOS_PER_DAY)));
+    case "time":
+      return timeConverter(to, patterns.time, (nanos) => Number(scaled(nanos, NANOS_PER_UNIT[to.unit])));
+    case "duration":
+      return (text) => {
+        if (!/^[+-]?\d{1,19}$/.test(text.trim())) throw cannot(text, to);
+        return BigInt(text);
+      };
+    default:
+      return (text) => converted(text, { kind: "string" }, to);
+  }
+}
+
+/** Rounds down. */
+function scaled(nanos: bigint, perUnit: bigint): bigint {
+  const whole = nanos / perUnit;
+  return nanos < 0n && whole * perUnit !== nanos ? whole - 1n : whole;
+}
+
+function timeConverter(to: DataType, pattern: TimePattern | undefined, fromNanos: (nanos: bigint) => Scalar): (text: string) => Scalar {
+  return (text) => {
+    if (pattern !== undefined) {
+      const nanos = pattern.parse(text);
+      if (nanos === undefined) throw cannot(text, to);
+      return fromNanos(nanos);
+    }
+    // A whole number counts in the unit of the column.
+    if (to.kind === "timestamp" && /^\s*[+-]?\d{1,19}\s*$/.test(text))
+      return converted(BigInt(text.trim()), { kind: "int", bits: 64, signed: true }, to);
+    return converted(text, { kind: "string" }, to);
+  };
+}
+
+function bytesOfHex(text: string, to: DataType): Uint8Array {
+  const digits = text.replace(/^(0x|\\x)/, "");
+  if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) throw cannot(text, to);
+  return Uint8Array.fromHex(digits);
+}

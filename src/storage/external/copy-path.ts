@@ -1,0 +1,59 @@
+/**
+ * Which local paths COPY may touch: those below one folder, the copy root. `..` is refused before anything is looked up, and symbolic
+ * links are followed and must end inside as well.
+ */
+import { realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join, normalize, sep } from "node:path";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+
+/** The error of a path outside the root, in the words of the contract (query.md 1.10). */
+function outside(path: string, why: string): DbError {
+  const advice = "use a path relative to the copy root or use S3, OSS, GCS, or AzBlob";
+  return new DbError(
+    StatusCode.InvalidArguments,
+    `Local filesystem path '${path}' is outside the configured copy root or is unsafe: ${why}; ${advice}`,
+  );
+}
+
+/**
+ * The absolute path that a location means.
+ *
+ * @param root absolute
+ * @throws DbError InvalidArguments for a path outside the root
+ */
+export async function copyPath(root: string, location: string): Promise<string> {
+  const path = location.startsWith("file://") ? location.slice("file://".length) : location;
+  if (path.trim() === "") throw new DbError(StatusCode.InvalidArguments, "cannot copy: the path is empty");
+  if (path.includes("\0")) throw outside(path.replaceAll("\0", "\\0"), "it holds a NUL character");
+  if (path.split(/[/\\]/).includes("..")) throw outside(location, "'..' path components are not allowed");
+  const whole = normalize(isAbsolute(path) ? path : join(root, path));
+  if (!isInside(root, whole)) throw outside(location, `absolute paths must lie in ${root}`);
+  const real = await realAncestor(whole);
+  if (!isInside(await realAncestor(root), real)) throw outside(location, "a symbolic link on the way leads out of it");
+  return whole;
+}
+
+function isInside(root: string, path: string): boolean {
+  const folder = root.endsWith(sep) ? root : root + sep;
+  return path === root || path.startsWith(folder);
+}
+
+/** The path with links followed as far as it exists. */
+async function realAncestor(path: string): Promise<string> {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return join(await realpath(at), ...missing);
+    } catch (thrown) {
+      if (!isMissing(thrown) || dirname(at) === at) throw thrown;
+      missing.unshift(at.slice(dirname(at).length).replace(/^[/\\]/, ""));
+    }
+  }
+}
+
+/** Whether an error of the system says that there is nothing of that name. */
+export function isMissing(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
