@@ -8,10 +8,9 @@ import { writeLines } from "./lines-file.ts";
 import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { seededRandom } from "./random.ts";
-import { startVarve } from "./server-process.ts";
 import { type SqlTimings, timeSql } from "./sql-timing.ts";
-import { sqlNumber, sqlTable } from "./sql-client.ts";
-import { type RunningTarget, runningVarve, type Target } from "./target.ts";
+import { sqlTable } from "./sql-client.ts";
+import { expectRows, restarted, type Target } from "./target.ts";
 
 /** One table of one run. */
 export interface ColumnsResult {
@@ -37,7 +36,6 @@ const HOSTS = 100;
 const STEP_SECONDS = 10;
 const POINTS = 10;
 const REPEATS = 3;
-const READY_SECONDS_MAX = 600;
 const TABLE = "wide";
 
 /** What to measure. */
@@ -93,8 +91,8 @@ async function measure(plan: ColumnsPlan, columns: number, input: Generated, run
   const rssBytesLoaded = readProcess(running.server.pid).rssBytes;
   await running.server.kill();
   const { logBytes } = await diskUsage(running.dataDirectory);
-  const replayed = await restart(directory, running);
-  await expectRows(replayed, input.rows);
+  const replayed = await restarted(directory, running);
+  await expectRows(replayed, TABLE, input.rows);
   const hosts = seededRandom(plan.seed + 1).sample(POINTS, HOSTS);
   const three = `c0, c${columns >> 1}, c${columns - 1}`;
   const one = hosts.map((host) => `SELECT ${three} FROM ${TABLE} WHERE host = 'host_${host}'`);
@@ -106,7 +104,7 @@ async function measure(plan: ColumnsPlan, columns: number, input: Generated, run
   const flushSeconds = (performance.now() - started) / 1000;
   const oneInFile = await timeSql(replayed.baseUrl, one, REPEATS, undefined);
   const allInFile = await timeSql(replayed.baseUrl, all, REPEATS, HOSTS);
-  await expectRows(replayed, input.rows);
+  await expectRows(replayed, TABLE, input.rows);
   const { rssBytesPeak } = readProcess(replayed.server.pid);
   await replayed.server.stop();
   const disk = await diskUsage(replayed.dataDirectory);
@@ -127,15 +125,4 @@ async function measure(plan: ColumnsPlan, columns: number, input: Generated, run
     oneInFile,
     allInFile,
   };
-}
-
-async function restart(directory: string, before: RunningTarget): Promise<RunningTarget> {
-  const port = Number(new URL(before.baseUrl).port);
-  const server = await startVarve({ directory, port, readySecondsMax: READY_SECONDS_MAX });
-  return runningVarve(server, directory, port);
-}
-
-async function expectRows(running: RunningTarget, want: number): Promise<void> {
-  const rows = await sqlNumber(running.baseUrl, `SELECT count(*) FROM ${TABLE}`);
-  if (rows !== want) throw new Error(`Varve shows ${rows} of ${want} rows`);
 }

@@ -16,10 +16,8 @@ import { loadFile, type Shape } from "./ingest-bench.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { seededRandom } from "./random.ts";
-import { startVarve } from "./server-process.ts";
 import { type SqlTimings, timeSql } from "./sql-timing.ts";
-import { sqlNumber } from "./sql-client.ts";
-import { type RunningTarget, runningVarve, type Target } from "./target.ts";
+import { expectRows, restarted, type RunningTarget, type Target } from "./target.ts";
 
 /** Point queries of one series, by where the rows are. */
 export interface PointTimings {
@@ -62,7 +60,6 @@ const BASELINE_HOSTS = 4000;
 const POINTS = 20;
 const REPEATS = 3;
 const REST_SECONDS_MAX = 300;
-const READY_SECONDS_MAX = 600;
 
 /** What to measure. */
 export interface SeriesPlan {
@@ -131,13 +128,13 @@ async function measureRun(plan: SeriesPlan, inputs: Inputs, run: number, baselin
   await running.flush();
   const flushSeconds = (performance.now() - flushStarted) / 1000;
   const mergeSeconds = await waitUntilIdle(pid, REST_SECONDS_MAX);
-  await expectRows(running, dataset.rows);
+  await expectRows(running, TABLE, dataset.rows);
   const inFiles = await timePoints(running, dataset);
   const { rssBytes: rssBytesRest, rssBytesPeak } = readProcess(pid);
   const disk = await diskUsage(running.dataDirectory);
   const files = await countFiles(running.dataDirectory, ".parquet");
   await running.server.stop();
-  const clean = await restart(directory, running, {});
+  const clean = await restarted(directory, running);
   const firstQueryMs = (await timeSql(clean.baseUrl, pointQueries(dataset, 1).oneTag, 0, undefined)).firstMs[0] ?? Number.NaN;
   await clean.server.stop();
   await rm(directory, { recursive: true });
@@ -176,8 +173,8 @@ async function measureReplay(
   await loadFile(running, shape, first);
   await running.server.kill();
   const { logBytes } = await diskUsage(running.dataDirectory);
-  const replayed = await restart(directory, running, {});
-  await expectRows(replayed, first.rows);
+  const replayed = await restarted(directory, running);
+  await expectRows(replayed, TABLE, first.rows);
   const { rssBytesPeak } = readProcess(replayed.server.pid);
   await replayed.server.stop();
   await rm(directory, { recursive: true });
@@ -210,21 +207,6 @@ function pointQueries(dataset: Dataset, count: number): { readonly allTags: read
         "GROUP BY date_trunc('minute', greptime_timestamp)",
     ),
   };
-}
-
-async function restart(
-  directory: string,
-  before: RunningTarget,
-  settings: Readonly<Record<string, Readonly<Record<string, string>>>>,
-): Promise<RunningTarget> {
-  const port = Number(new URL(before.baseUrl).port);
-  const server = await startVarve({ directory, port, settings, readySecondsMax: READY_SECONDS_MAX });
-  return runningVarve(server, directory, port);
-}
-
-async function expectRows(running: RunningTarget, want: number): Promise<void> {
-  const rows = await sqlNumber(running.baseUrl, `SELECT count(*) FROM ${TABLE}`);
-  if (rows !== want) throw new Error(`Varve shows ${rows} of ${want} rows`);
 }
 
 function timeText(seconds: number): string {

@@ -3,14 +3,14 @@
  * Memtables are as large as it takes, so that every row is still in the log when the server is killed.
  */
 import { join } from "node:path";
+import { TABLE } from "./dataset.ts";
 import { diskUsage } from "./disk-usage.ts";
 import type { Generated } from "./generator.ts";
 import { loadFile, type Shape } from "./ingest-bench.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
-import { startVarve } from "./server-process.ts";
 import { percentile } from "./statistics.ts";
-import { type Durability, type RunningTarget, runningVarve, varveTarget } from "./target.ts";
+import { type Durability, expectRows, restarted, type RunningTarget, varveTarget } from "./target.ts";
 
 /** What was measured. */
 export interface StartResult {
@@ -32,7 +32,6 @@ export interface StartResult {
 
 const SMALL_WRITES = 1000;
 const SMALL_WRITE_ROWS = 10;
-const READY_SECONDS_MAX = 600;
 /** Larger than any run's memtables: nothing is flushed before the kill. */
 const UNFLUSHED = new Map([
   ["storage.memtable_size", '"8GiB"'],
@@ -58,22 +57,17 @@ export async function runStarts(
   const { logBytes } = await diskUsage(running.dataDirectory);
   await running.server.kill();
 
-  const port = Number(new URL(running.baseUrl).port);
-  const restart = async (settings: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<RunningTarget> => {
-    const server = await startVarve({ directory, port, settings, readySecondsMax: READY_SECONDS_MAX });
-    return runningVarve(server, directory, port);
-  };
   progress(`replay of ${(logBytes / 2 ** 20).toFixed(0)} MiB of log`);
-  const replayed = await restart({ storage: { memtable_size: '"8GiB"', write_buffer_limit: '"16GiB"' } });
-  await expectRows(replayed, input.rows);
+  const replayed = await restarted(directory, running, { storage: { memtable_size: '"8GiB"', write_buffer_limit: '"16GiB"' } });
+  await expectRows(replayed, TABLE, input.rows);
   const replayRssBytesPeak = readProcess(replayed.server.pid).rssBytesPeak;
   progress("flush, clean stop, clean start");
   const flushStarted = performance.now();
   await replayed.flush();
   const flushSeconds = (performance.now() - flushStarted) / 1000;
   const stopMs = await replayed.server.stop();
-  const clean = await restart({});
-  await expectRows(clean, input.rows);
+  const clean = await restarted(directory, running);
+  await expectRows(clean, TABLE, input.rows);
   await clean.server.stop();
   return {
     emptyReadyMs: running.server.readyMs,
@@ -102,9 +96,4 @@ async function smallWrites(running: RunningTarget): Promise<readonly number[]> {
     if (response.status !== 204) throw new Error(`cannot write ${SMALL_WRITE_ROWS} rows: ${response.status} ${text.slice(0, 300)}`);
   }
   return milliseconds;
-}
-
-async function expectRows(running: RunningTarget, want: number): Promise<void> {
-  const rows = await running.countRows();
-  if (rows !== want) throw new Error(`Varve lost rows over a restart: ${rows} of ${want}`);
 }

@@ -102,6 +102,26 @@ export function runningVarve(server: ServerProcess, directory: string, port: num
   };
 }
 
+/** Seconds that a start may take which replays whatever a benchmark left in the log. */
+const REPLAY_SECONDS_MAX = 600;
+
+/** Starts a stopped Varve again, on its directory and port. @throws Error when it does not answer in time */
+export async function restarted(
+  directory: string,
+  before: RunningTarget,
+  settings: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): Promise<RunningTarget> {
+  const port = Number(new URL(before.baseUrl).port);
+  const server = await startVarve({ directory, port, settings, readySecondsMax: REPLAY_SECONDS_MAX });
+  return runningVarve(server, directory, port);
+}
+
+/** Asks Varve for the rows of a table. @throws Error when it does not show them all */
+export async function expectRows({ baseUrl }: Pick<RunningTarget, "baseUrl">, table: string, want: number): Promise<void> {
+  const rows = await sqlNumber(baseUrl, `SELECT count(*) FROM ${table}`);
+  if (rows !== want) throw new Error(`Varve shows ${rows} of ${want} rows of ${table}`);
+}
+
 /** The bare HTTP server that every ratio is against; `lineBytes` is the mean size of a row. */
 export function sinkTarget(lineBytes: number): Target {
   return {

@@ -4,6 +4,7 @@
  */
 import { field, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { Attributes } from "./any-value.ts";
+import { eachField } from "./each-field.ts";
 
 const MESSAGE = field(1, Wire.bytes);
 const RECORDS = field(2, Wire.bytes);
@@ -85,30 +86,14 @@ export class RequestWalk {
   /** Walks the message that the reader has open. */
   walk(visitor: Visitor): void {
     const { reader } = this;
-    this.each(0, reader.bytes.length, MESSAGE, (start, end) => {
+    eachField(reader, 0, reader.bytes.length, MESSAGE, (start, end) => {
       this.resource.read(reader, start, end, false);
       visitor.resource(this.resource);
-      this.each(start, end, RECORDS, (scopeStart, scopeEnd) => {
+      eachField(reader, start, end, RECORDS, (scopeStart, scopeEnd) => {
         this.scope.read(reader, scopeStart, scopeEnd, true);
         visitor.scope(this.scope);
-        this.each(scopeStart, scopeEnd, RECORDS, (recordStart, recordEnd) => visitor.record(recordStart, recordEnd));
+        eachField(reader, scopeStart, scopeEnd, RECORDS, (recordStart, recordEnd) => visitor.record(recordStart, recordEnd));
       });
     });
-  }
-
-  private each(start: number, end: number, wanted: number, visit: (start: number, end: number) => void): void {
-    const { reader } = this;
-    for (let at = start; at < end; ) {
-      reader.at = at;
-      const tag = reader.tag(end);
-      if (tag === wanted) {
-        const stop = reader.lengthEnd(end);
-        visit(reader.at, stop);
-        at = stop;
-      } else {
-        reader.skip(tag, end);
-        at = reader.at;
-      }
-    }
   }
 }

@@ -94,6 +94,40 @@ describe("joins", () => {
   });
 });
 
+describe("chains of inner joins", () => {
+  /** The plan's joins, the outermost first. */
+  async function joins(sql: string): Promise<readonly string[]> {
+    const { rows } = await data.sql(`EXPLAIN ${sql}`);
+    return [...String(rows[1]?.[1]).matchAll(/(\w+JoinExec: \w+)/g)].map(([line]) => line);
+  }
+  const hashes = ["HashJoinExec: inner", "HashJoinExec: inner"];
+  test("a relation waits until it has an equality with those before it", async () => {
+    const far = "SELECT l.a, o.b, r.y FROM l, r, r AS o WHERE l.k = o.k AND o.b = r.b";
+    expect(await joins(far)).toEqual(hashes);
+    await check(far, ["1 1 1.5", "1 5 2.5", "2 1 1.5", "2 5 2.5", "3 3 -"]);
+    await check(`${far} AND l.ts < 2 AND r.ts < 2`, ["1 1 1.5"]);
+    const nested = "SELECT * FROM l JOIN (r CROSS JOIN l AS o) ON l.k = o.k AND o.a + l.a = r.b";
+    expect(await joins(nested)).toEqual(hashes);
+    await check(nested, ["p 1 1.5 1 q 3 - 3 p 2 - 2", "p 2 - 2 - 4 0.5 4 p 2 - 2", "p 2 - 2 q 3 - 3 p 1 1.5 1"]);
+  });
+  test("products that cannot be avoided, and outer joins, stay where they are", async () => {
+    await check("SELECT count(*) FROM l, r, r AS o WHERE l.k = 'p'", ["50"]);
+    await check("SELECT count(*) FROM l, r, l AS o WHERE r.b = o.a", ["15"]);
+    await check("SELECT count(*) FROM l CROSS JOIN r LEFT JOIN l AS o ON o.a = l.a", ["25"]);
+    await check("SELECT count(*) FROM l, r, r AS o WHERE l.a + o.b = r.b", ["6"]);
+  });
+  test("random chains", async () => {
+    const equality = fc.constantFrom("l.k = r.k", "l.a = o.b", "r.b = o.b", "o.k = p.k", "p.a = l.a", "r.y = p.x", "l.a + r.b = o.b + p.a");
+    const shown = fc.constantFrom("*", "l.a, p.k", "count(*)", "o.*");
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(equality, { minLength: 2, maxLength: 5 }), shown, async (conditions, columns) => {
+        await data.both(`SELECT ${columns} FROM l, r, r AS o, l AS p WHERE ${conditions.join(" AND ")} AND l.ts < 4`);
+      }),
+      { seed: 20261121, numRuns: 60 },
+    );
+  });
+});
+
 describe("what is read and how", () => {
   async function plan(sql: string): Promise<string> {
     const { rows } = await data.sql(`EXPLAIN ${sql}`);

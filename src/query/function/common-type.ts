@@ -1,5 +1,5 @@
 /** Which type two values meet at when they are compared, added or chosen between. */
-import { type DataType, FLOAT32, FLOAT64, INT64, sameType } from "../../column/data-type.ts";
+import { type DataType, FLOAT32, FLOAT64, INT64, STRING, sameType } from "../../column/data-type.ts";
 import { asDecimal, widerDecimal } from "./decimal.ts";
 import { finerUnit } from "./time/time-units.ts";
 
@@ -23,6 +23,16 @@ export function commonType(a: DataType, b: DataType): DataType | undefined {
   if (a.kind === "boolean" && b.kind === "int") return b;
   if (a.kind === "int" && b.kind === "boolean") return a;
   return undefined;
+}
+
+/**
+ * The type that values meet at when one of them is chosen: branches of CASE, arguments of COALESCE, columns of UNION and VALUES. As
+ * `commonType`, but a number or a Boolean beside text becomes text, since the text may be any.
+ */
+export function chosenType(a: DataType, b: DataType): DataType | undefined {
+  const [text, other] = a.kind === "string" ? [a, b] : [b, a];
+  if (text.kind === "string" && ["int", "float", "decimal", "boolean"].includes(other.kind)) return STRING;
+  return commonType(a, b);
 }
 
 /** Where a decimal meets another type: whole numbers become decimals, floats make floats, text is read as what it meets. */

@@ -1,6 +1,6 @@
 /** Functions that choose between their arguments; their types are unified by the planner before they are called. */
 import { BOOLEAN, type DataType, NULL } from "../../column/data-type.ts";
-import { commonType } from "./common-type.ts";
+import { chosenType, commonType } from "./common-type.ts";
 import { compareDecimals } from "./decimal.ts";
 import type { Integer } from "./integer.ts";
 import { alias, lenient, type ScalarFunction } from "./scalar-function.ts";
@@ -11,7 +11,7 @@ import { compareValues, type Value } from "./value.ts";
 function unified(countMin: number, countMax: number = Number.POSITIVE_INFINITY): ScalarFunction["resolve"] {
   return (args) => {
     if (args.length < countMin || args.length > countMax) return undefined;
-    const type = args.reduce<DataType | undefined>((a, b) => (a === undefined ? undefined : commonType(a, b)), NULL);
+    const type = args.reduce<DataType | undefined>((a, b) => (a === undefined ? undefined : chosenType(a, b)), NULL);
     return type === undefined ? undefined : { args: args.map(() => type), result: type };
   };
 }

@@ -13,6 +13,21 @@ async function fails(expression: string, message: string): Promise<void> {
   expect([expression, thrown]).toEqual([expression, expect.stringContaining(message)]);
 }
 
+describe("text beside other types", () => {
+  test("stays text where one of both is chosen", async () => {
+    await check("CASE WHEN 1 = 2 THEN 1 ELSE 'a' END", "a");
+    await check("CASE WHEN 1 = 1 THEN 1.5 ELSE 'a' END", "1.5");
+    await check("coalesce(NULL, 7, 'a')", "7");
+    await check("(SELECT min(column1) FROM (VALUES (1), (true), ('x')) AS v)", "1");
+  });
+
+  test("is read as a number where both are compared", async () => {
+    await check("'10' > 9", true);
+    await fails("coalesce(timestamp '1970-01-01', 'no time')", "Error parsing timestamp from 'no time'");
+    await fails("'a' > 9", "Cannot cast string 'a'");
+  });
+});
+
 describe("numbers", () => {
   test("compute", async () => {
     await check("abs(-3)", 3);

@@ -3,6 +3,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
+import { chosenType } from "../function/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
@@ -274,7 +275,7 @@ function caseOf(expression: Of<"case">, binder: Binder): TypedExpression {
   });
   const results = expression.branches.map(({ result }) => bind(result, binder));
   const otherwise = expression.otherwise === undefined ? literal(NULL, undefined) : bind(expression.otherwise, binder);
-  const unified = unify([...results, otherwise], "CASE", environment);
+  const unified = unify([...results, otherwise], "CASE", environment, chosenType);
   const branches = whens.map((when, i) => ({ when, result: unified[i] ?? otherwise }));
   const last = unified.at(-1) ?? otherwise;
   return fold({ kind: "case", type: last.type, branches, otherwise: last }, environment);

@@ -228,11 +228,16 @@ function difference(
   return node({ kind: "duration", unit: type.unit }, castTo(left, type, environment), castTo(right, type, environment));
 }
 
-/** All expressions cast to the one type they meet at. @throws DbError PlanQuery */
-export function unify(expressions: readonly TypedExpression[], what: string, environment: Environment): readonly TypedExpression[] {
+/** All expressions cast to the one type they meet at, by default that of a comparison. @throws DbError PlanQuery */
+export function unify(
+  expressions: readonly TypedExpression[],
+  what: string,
+  environment: Environment,
+  meet: typeof commonType = commonType,
+): readonly TypedExpression[] {
   let type: DataType | undefined = { kind: "null" };
   for (const expression of expressions) {
-    const met: DataType | undefined = commonType(type, expression.type);
+    const met: DataType | undefined = meet(type, expression.type);
     if (met === undefined) throw planError(`${what} mixes ${displayName(type)} and ${displayName(expression.type)}; cast one of them`);
     type = met;
   }

@@ -3,7 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import { valuesVector } from "../exec/vector-values.ts";
-import { commonType } from "../function/common-type.ts";
+import { chosenType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { FileAccess } from "../../table/file-access.ts";
@@ -121,7 +121,7 @@ function alike(query: SetOperation, left: PlanNode, right: PlanNode, environment
   }
   const columns = left.columns.map((column, i): ColumnHeader => {
     const other = right.columns[i] ?? column;
-    const type = sameType(column.type, other.type) ? column.type : commonType(column.type, other.type);
+    const type = sameType(column.type, other.type) ? column.type : chosenType(column.type, other.type);
     if (type !== undefined) return { name: column.name, type };
     const why = `${displayName(column.type)} and ${displayName(other.type)} have no common type; cast one of them`;
     throw planError(`Incompatible inputs for ${word}: column ${i + 1}, ${column.name}: ${why}`);
@@ -150,6 +150,7 @@ function planValues({ rows }: ValuesQuery, planner: Planner): PlanNode {
       rows.map((row) => bind(row[i] ?? missing(), binder)),
       "VALUES",
       planner.environment,
+      chosenType,
     ),
   );
   const columns = bound.map((values, i): ColumnHeader => ({ name: `column${i + 1}`, type: values[0]?.type ?? { kind: "null" } }));

@@ -17,6 +17,7 @@ import type { Planner } from "./planner.ts";
 import { type PlannedRelation, type Relation, type Wanted, widthOf } from "./relation.ts";
 import { joinKeys, sidesOf } from "./join-keys.ts";
 import { withColumns, withConditions } from "./push-down.ts";
+import { connectedJoinOrder } from "./rules/connected-join-order.ts";
 import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
 
 /** The conditions of a WHERE on a table: what storage does, and the rest. */
@@ -38,7 +39,7 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
     case "lateral":
       return planLateral(relation, wanted, planner);
     case "join":
-      return planJoin(relation, wanted, planner);
+      return planOrdered(relation, wanted, planner) ?? planJoin(relation, wanted, planner);
   }
 }
 
@@ -122,6 +123,15 @@ function sortConditions(
     else move(condition, join !== "full", false, sorted.above);
   }
   return sorted;
+}
+
+/** A chain of inner joins in a better order than the written one, if there is one. */
+function planOrdered(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted, planner: Planner): PlannedRelation | undefined {
+  const ordered = planner.optimise && relation.join === "inner" ? connectedJoinOrder(relation, wanted.conditions) : undefined;
+  if (ordered === undefined) return undefined;
+  const columns = new Set([...wanted.columns].map(ordered.place));
+  const { node, place } = planRelation(ordered.relation, { columns, conditions: ordered.conditions }, planner);
+  return { node, place: (index) => place(ordered.place(index)) };
 }
 
 function planJoin(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted, planner: Planner): PlannedRelation {

@@ -5,6 +5,7 @@
  *   SUBSTRING(x FROM a FOR b)  substr(x, a, b)
  *   POSITION(a IN b)           strpos(b, a)
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
+ *   OVERLAY(x PLACING y FROM a FOR b)  overlay(x, y, a, b)
  *   f(p) WITHIN GROUP (ORDER BY x)   f(x, p)
  */
 import type { IToken } from "chevrotain";
@@ -110,6 +111,7 @@ export abstract class CallRules extends WindowRules {
       { ALT: () => this.CONSUME(K.EXTRACT) },
       { ALT: () => this.CONSUME(K.SUBSTRING) },
       { ALT: () => this.CONSUME(K.POSITION) },
+      { ALT: () => this.CONSUME(K.OVERLAY) },
       { ALT: () => this.CONSUME(K.TRIM) },
     ]);
     let result: Expression | undefined;
@@ -124,6 +126,7 @@ export abstract class CallRules extends WindowRules {
                 { GATE: () => first.tokenType === K.EXTRACT, ALT: () => this.SUBRULE(this.extractTail, { ARGS: [first] }) },
                 { GATE: () => first.tokenType === K.SUBSTRING, ALT: () => this.SUBRULE(this.substringTail, { ARGS: [first] }) },
                 { GATE: () => first.tokenType === K.POSITION, ALT: () => this.SUBRULE(this.positionTail, { ARGS: [first] }) },
+                { GATE: () => first.tokenType === K.OVERLAY, ALT: () => this.SUBRULE(this.overlayTail, { ARGS: [first] }) },
                 { GATE: () => first.tokenType === K.TRIM, ALT: () => this.SUBRULE(this.trimTail, { ARGS: [first] }) },
               ],
             });
@@ -200,6 +203,37 @@ export abstract class CallRules extends WindowRules {
     });
     const end = this.CONSUME(RightParen);
     return plainCall("substr", args, first ?? end);
+  });
+
+  private readonly overlayTail: Rule<[first?: IToken], Expression> = this.rule("overlayTail", (first) => {
+    const args: Expression[] = [];
+    args.push(this.SUBRULE(this.expression));
+    this.OR({
+      ERR_MSG: "',' or PLACING",
+      DEF: [
+        {
+          ALT: () =>
+            this.AT_LEAST_ONE(() => {
+              this.CONSUME(Comma);
+              args.push(this.SUBRULE2(this.expression));
+            }),
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.PLACING);
+            args.push(this.SUBRULE3(this.expression));
+            this.CONSUME(K.FROM);
+            args.push(this.SUBRULE4(this.expression));
+            this.OPTION(() => {
+              this.CONSUME(K.FOR);
+              args.push(this.SUBRULE5(this.expression));
+            });
+          },
+        },
+      ],
+    });
+    const end = this.CONSUME(RightParen);
+    return plainCall("overlay", args, first ?? end);
   });
 
   private readonly positionTail: Rule<[first?: IToken], Expression> = this.rule("positionTail", (first) => {

@@ -243,6 +243,8 @@ describe("calls", () => {
     check("EXTRACT(YEAR FROM ts)", '(date_part "year" ts)');
     check("extract('Dow' from ts + x)", '(date_part "dow" (+ ts x))');
     check("SUBSTRING(a FROM 2 FOR 3)", "(substr a 2 3)");
+    check("OVERLAY(a PLACING b FROM 2 FOR 3)", "(overlay a b 2 3)");
+    check("overlay(a, b, 2)", "(overlay a b 2)");
     check("substring(a from 2)", "(substr a 2)");
     check("substring(a, 2, 3)", "(substr a 2 3)");
     check("POSITION('x' IN a || b)", '(strpos (|| a b) "x")');
@@ -258,6 +260,7 @@ describe("calls", () => {
     checkRejects("EXTRACT(YEAR, ts)", "expected FROM");
     checkRejects("POSITION('x', a)", "expected IN");
     checkRejects("SUBSTRING(a)", "expected ',' or FROM");
+    checkRejects("OVERLAY(a PLACING b)", "expected FROM");
   });
   test("CASE and CAST", () => {
     check("CASE WHEN a THEN 1 WHEN b THEN 2 ELSE 3 END", "(case (a 1) (b 2) 3)");

@@ -212,6 +212,8 @@ const PLAIN = [
   "EXTRACT",
   "SUBSTRING",
   "POSITION",
+  "OVERLAY",
+  "PLACING",
   "TRIM",
   "LEADING",
   "TRAILING",

@@ -4,6 +4,7 @@
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { floatValue, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../../pipeline/value.ts";
 import { AnyValue, Attributes, Kind } from "../any-value.ts";
+import { eachField } from "../each-field.ts";
 import { JsonSink } from "../json-sink.ts";
 import { VALUE_DEPTH_MAX } from "../limits.ts";
 import { RequestWalk, type Scope } from "../scope.ts";
@@ -145,7 +146,7 @@ class ItemReader {
         return Buffer.from(reader.bytes.subarray(start, end)).toString("base64");
       case Kind.array: {
         const items: PipelineValue[] = [];
-        this.each(start, end, (itemStart, itemEnd) => {
+        eachField(reader, start, end, ITEM, (itemStart, itemEnd) => {
           const item = new AnyValue();
           item.read(reader, itemStart, itemEnd);
           items.push(this.value(item, depth + 1));
@@ -164,22 +165,6 @@ class ItemReader {
       }
       default:
         return null;
-    }
-  }
-
-  private each(start: number, end: number, visit: (start: number, end: number) => void): void {
-    const { reader } = this;
-    for (let at = start; at < end; ) {
-      reader.at = at;
-      const tag = reader.tag(end);
-      if (tag === ITEM) {
-        const stop = reader.lengthEnd(end);
-        visit(reader.at, stop);
-        at = stop;
-      } else {
-        reader.skip(tag, end);
-        at = reader.at;
-      }
     }
   }
 
