@@ -7,9 +7,10 @@ import type { DictionaryVector, Vector } from "../../column/vector.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
 import { concatPieces } from "./concat.ts";
+import { readInterleaved } from "./interleave.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
 import type { ScanDictionary } from "./scan-dictionary.ts";
-import type { Piece, RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
+import type { RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 import type { TagCodes } from "./tag-codes.ts";
 
 /** A column of the projection. */
@@ -142,30 +143,19 @@ function readColumn(
 }
 
 async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number): Promise<Vector> {
-  return concatPieces(await readPieces(assembler, segments, (source, ranges) => source.times(ranges)), rowCount, assembler.timeType);
+  return concatPieces(
+    await readInterleaved(assembler.sources, segments, (source, ranges) => source.times(ranges)),
+    rowCount,
+    assembler.timeType,
+  );
 }
 
 async function readField(assembler: Assembler, column: ScanColumn, segments: readonly Segment[], rowCount: number): Promise<Vector> {
-  return concatPieces(await readPieces(assembler, segments, (source, ranges) => source.column(column, ranges)), rowCount, column.type);
-}
-
-/** Reads segments in order, those that follow each other in one source at once. */
-async function readPieces(
-  assembler: Assembler,
-  segments: readonly Segment[],
-  read: (source: ScanSource, ranges: readonly RowRange[]) => Promise<readonly Piece[]>,
-): Promise<readonly Piece[]> {
-  const pieces: Piece[] = [];
-  for (let from = 0; from < segments.length; ) {
-    const { source } = segments[from] as Segment;
-    let to = from + 1;
-    while (to < segments.length && segments[to]?.source === source) to++;
-    const part = await read(assembler.sources[source] as ScanSource, segments.slice(from, to));
-    if (to - from === segments.length) return part;
-    for (const piece of part) pieces.push(piece);
-    from = to;
-  }
-  return pieces;
+  return concatPieces(
+    await readInterleaved(assembler.sources, segments, (source, ranges) => source.column(column, ranges)),
+    rowCount,
+    column.type,
+  );
 }
 
 function tagVector({ tags, dictionaries }: Assembler, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {

@@ -52,13 +52,31 @@ function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType)
     if (vector?.kind === "number") {
       // One row is not worth a view, but for a NaN, whose bits only `set` keeps. The newest rows of 4,000 series, 12 columns: 10.7 ms
       // before, 6.9 ms now (scan alone, 2 cores).
-      const first = vector.values[from]!;
+      const { values } = vector;
+      const first = values[from]!;
       if (to - from === 1 && !Number.isNaN(first)) target[at] = first;
-      else target.set(vector.values.subarray(from, to), at);
+      else if (to - from <= FEW_ROWS && values instanceof Float64Array && target instanceof Float64Array)
+        copyDoubles(values, from, to, target, at);
+      else target.set(values.subarray(from, to), at);
     }
     at += to - from;
   }
   return target;
+}
+
+/** Rows up to which copying doubles one by one beats a view and `set`. */
+const FEW_ROWS = 64;
+
+/** Copies rows `[from, to)`; a NaN keeps its bits. */
+function copyDoubles(values: Float64Array, from: number, to: number, target: Float64Array, at: number): void {
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (Number.isNaN(value)) {
+      target.set(values.subarray(i, to), at + i - from);
+      return;
+    }
+    target[at + i - from] = value;
+  }
 }
 
 /** Bits of the narrowest signed array that holds all values of an array; 64 stands for Float64Array. */
