@@ -4,8 +4,8 @@
  *
  *   flushes every second:   [ f ][ f ][ f ][ f ] … 16 of them, or a quarter of a second without a row ─► merge
  *
- * A row is then rewritten once less on its way to a large file. Measured: 2M log records, 16 flushes in 6 s on two cores, took 5.6 to 5.9 us
- * of processor time each, of which merging four files at a time was 1.1 to 1.3.
+ * A row is then rewritten once less on its way to a large file. Measured: 2M log records, 16 flushes in 6 s on two cores, took 5.6 to
+ * 5.9 us of processor time each, of which merging four files at a time was 1.1 to 1.3.
  */
 import type { Clock } from "../base/clock.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
