@@ -37,6 +37,15 @@ describe("files of a window", () => {
     expect(await read(machine.engine, "cpu")).toEqual(MERGED);
   });
 
+  test("wait while the table is busy, if they lie one after another, and become one when it is calm", async () => {
+    const apart = [10, 20, 30].map((time) => `cpu,host=a v=1 ${time}\ncpu,host=b v=2 ${time + 1}`);
+    const machine = await machineOf(AUTO, ...apart);
+    await machine.engine.compactionIdle();
+    expect([fileCount(machine), machine.engine.compactionTotals.merges]).toEqual([3, 0]);
+    for (let tries = 0; fileCount(machine) > 1 && tries < 500; tries++) await Bun.sleep(10);
+    expect([fileCount(machine), (await read(machine.engine, "cpu")).length]).toEqual([1, 6]);
+  });
+
   test("stay when compaction is off, until it is asked for", async () => {
     const machine = await machineOf({}, ...OVERLAPPING);
     await machine.engine.compactionIdle();

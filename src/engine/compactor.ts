@@ -31,6 +31,7 @@ import type { TableSchema } from "../table/schema.ts";
 import { type Expiry, timeUnitOf } from "./expiry.ts";
 import { expiredFiles, livingFrom, olderOf } from "./file-expiry.ts";
 import { FileSwaps } from "./file-swaps.ts";
+import { mayWait, MergePatience } from "./merge-patience.ts";
 import { uncleanKey } from "./meta-codec.ts";
 
 /** When and how much to merge, where a table's options do not say otherwise. */
@@ -75,6 +76,8 @@ export interface CompactionTotals {
   seconds: number;
 }
 
+/** Option of a table: files of a window that merge at least. */
+const TRIGGER_OPTION = "compaction.twcs.trigger_file_num";
 const RETRY_MILLIS_MIN = 1000;
 const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
@@ -113,6 +116,9 @@ export class Compactor {
   private readonly due: Set<Region> = new Set();
   private readonly failures: Map<Region, Failure> = new Map();
   private readonly swaps: FileSwaps;
+  private readonly patience: MergePatience<Region>;
+  /** Tables whose fresh files wait, and until when. */
+  private readonly waiting: Map<Region, number> = new Map();
   private running: Promise<void> | undefined;
   private lastMerge: Promise<unknown> = Promise.resolve();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -123,6 +129,7 @@ export class Compactor {
     this.parts = parts;
     this.host = host;
     this.swaps = new FileSwaps(parts.meta, parts.files);
+    this.patience = new MergePatience(parts.clock);
   }
 
   /** Begins to look at all tables, now and from time to time: without automatic merges, for files that have expired. */
@@ -132,10 +139,17 @@ export class Compactor {
     this.look();
   }
 
-  /** Says that a table has new files. Returns at once. */
+  /** Says that a flush gave a table new files. Returns at once. */
+  flushed(region: Region): void {
+    this.patience.flushed(region);
+    this.poke(region);
+  }
+
+  /** Says that a table has other files than before. Returns at once. */
   poke(region: Region): void {
     if (this.isClosed) return;
     this.due.add(region);
+    this.waiting.delete(region);
     this.running ??= this.run();
   }
 
@@ -203,11 +217,12 @@ export class Compactor {
     for (let region = this.nextDue(); region !== undefined && !this.isClosed; region = this.nextDue()) {
       const current = region;
       this.due.delete(current);
+      this.waiting.delete(current);
       try {
         const worked = await this.alone(() => this.compactOnce(current));
         this.failures.delete(current);
         if (this.failures.size === 0) this.parts.troubles.works("compaction");
-        if (worked) this.due.add(current);
+        if (worked || this.waiting.has(current)) this.due.add(current);
       } catch (error) {
         if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
         if (!this.isClosed) this.postpone(current, error);
@@ -219,8 +234,13 @@ export class Compactor {
 
   private nextDue(): Region | undefined {
     const now = this.parts.clock.monotonicMillis();
-    for (const region of this.due) if ((this.failures.get(region)?.retryAt ?? now) <= now) return region;
+    for (const region of this.due) if (this.dueAt(region) <= now) return region;
     return undefined;
+  }
+
+  /** When a table is looked at again, in monotonic milliseconds. */
+  private dueAt(region: Region): number {
+    return Math.max(this.failures.get(region)?.retryAt ?? 0, this.waiting.get(region) ?? 0);
   }
 
   private postpone(region: Region, error: unknown): void {
@@ -239,7 +259,7 @@ export class Compactor {
     clearTimeout(this.retryTimer);
     if (this.isClosed || this.due.size === 0) return;
     let first = Number.POSITIVE_INFINITY;
-    for (const region of this.due) first = Math.min(first, this.failures.get(region)?.retryAt ?? 0);
+    for (const region of this.due) first = Math.min(first, this.dueAt(region));
     const wait = Math.max(1, first - this.parts.clock.monotonicMillis());
     this.retryTimer = setTimeout(() => {
       this.running ??= this.run();
@@ -255,13 +275,26 @@ export class Compactor {
     const minTime = this.parts.expiry.before(schema);
     await this.removeExpired(region, minTime);
     if (!this.parts.limits.isAutomatic) return false;
-    const [picked] = pickFiles(region.dataFiles, timeUnitOf(schema), this.optionsOf(schema));
+    const picked = this.pick(region);
     if (picked === undefined) {
       if (region.sharedBy?.isUnclean() === true) await this.clean(region, region.sharedBy, DROPPED_SHARE, minTime);
       return false;
     }
     await this.merge(region, picked, minTime);
     return true;
+  }
+
+  /** The files to merge now, if there are any. Fresh files of a busy table wait, unless its options say when they merge. */
+  private pick(region: Region): PickedFiles | undefined {
+    const { schemaNow: schema, dataFiles } = region;
+    const options = this.optionsOf(schema);
+    const picked = pickFiles(dataFiles, timeUnitOf(schema), options);
+    const busyUntil = schema.options[TRIGGER_OPTION] === undefined ? this.patience.busyUntil(region) : undefined;
+    if (busyUntil === undefined) return picked[0];
+    const newest = dataFiles.reduce((highest, { sequence }) => Math.max(highest, sequence), 0);
+    const due = picked.find((files) => !mayWait(files, newest, options.triggerFiles));
+    if (due === undefined && picked.length > 0) this.waiting.set(region, busyUntil);
+    return due;
   }
 
   /** Writes files anew of which more than a share of the rows are of dropped logical tables. */
@@ -338,7 +371,7 @@ export class Compactor {
     const { limits, expiry } = this.parts;
     const { options } = schema;
     const lifetime = expiry.lifetimeOf(schema);
-    const trigger = Number(options["compaction.twcs.trigger_file_num"] ?? Number.NaN);
+    const trigger = Number(options[TRIGGER_OPTION] ?? Number.NaN);
     const size = parseHumanSize(options["compaction.twcs.max_output_file_size"] ?? "");
     return {
       triggerFiles: Number.isSafeInteger(trigger) && trigger >= 2 ? trigger : limits.triggerFiles,

@@ -164,7 +164,7 @@ export class Wiring {
 
   private makeFlusher(workerMemory: MemoryCounter): Flusher {
     const { meta, files, flushExecutor: executor, clock, logger, live: tables, schemas, sequences, trimmer, threads, compactor } = this;
-    const onFlushed = (region: Region): void => compactor.poke(region);
+    const onFlushed = (region: Region): void => compactor.flushed(region);
     return new Flusher({ meta, files, executor, clock, logger, tables, schemas, sequences, trimmer, workerMemory, threads, onFlushed });
   }
 

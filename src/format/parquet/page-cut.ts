@@ -2,7 +2,7 @@
  * Where the pages of a row group end: the same rows in every column, so that a page number means the same rows everywhere.
  */
 import { PAGE_VALUE_BYTES_TARGET } from "./limits.ts";
-import type { ColumnInput } from "./types.ts";
+import type { CodedBytes, ColumnInput } from "./types.ts";
 
 /**
  * Ends of the pages of rows `[start, end)`, ascending, the last is `end`.
@@ -22,7 +22,10 @@ export function cutPages(
   const ends: number[] = [];
   for (let from = start; from < end; ) {
     let to = Math.min(end, from + rowsPerPage);
-    for (const input of inputs) if (input.kind === "bytes") to = cutAtBytes(input.offsets, from, to);
+    for (const input of inputs) {
+      if (input.kind === "bytes") to = cutAtBytes(input.offsets, from, to);
+      else if (input.kind === "coded") to = cutAtCodes(input, from, to);
+    }
     if (to < end && seriesEnds !== undefined) to = cutAtSeries(seriesEnds, from, to);
     ends.push(to);
     from = to;
@@ -35,6 +38,17 @@ function cutAtBytes(offsets: Uint32Array, from: number, to: number): number {
   if (offsets[to]! <= limit) return to;
   const last = lastAtMost(offsets, limit, from, to);
   return Math.max(last, from + 1);
+}
+
+/** As `cutAtBytes`. */
+function cutAtCodes({ codes, texts }: CodedBytes, from: number, to: number): number {
+  const lengths = Uint32Array.from(texts, ({ length }) => length);
+  let bytes = 0;
+  for (let row = from; row < to; row++) {
+    bytes += lengths[codes[row]!]!;
+    if (bytes > PAGE_VALUE_BYTES_TARGET) return Math.max(row, from + 1);
+  }
+  return to;
 }
 
 function cutAtSeries(seriesEnds: Uint32Array, from: number, to: number): number {

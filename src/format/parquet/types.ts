@@ -51,6 +51,16 @@ export interface TagRuns {
   readonly texts: TextTable;
 }
 
+/** Values of a string or JSON field of which few are different and none is NULL, one code a row. */
+export interface CodedBytes {
+  readonly kind: "coded";
+  /** Code of each row: an index into `texts`. */
+  readonly codes: Uint32Array;
+  /** Distinct values, 1 MiB together at most. Only those that a row has are stored. */
+  readonly texts: readonly Uint8Array[];
+  readonly validity: undefined;
+}
+
 /**
  * Rows of one column handed to the writer; which kind fits which type is fixed:
  *
@@ -63,12 +73,12 @@ export interface TagRuns {
  * | boolean (0/1), date (days), time of day, float, int and | number (any typed array whose values are of the type)      |
  * | decimal of up to 18 digits within ±2^53               |                                                              |
  * | int 64 and decimal with values beyond ±2^53           | wide                                                         |
- * | string, json, binary, interval (text), vector         | bytes                                                        |
+ * | string, json, binary, interval (text), vector         | bytes, or coded                                              |
  * | decimal of more than 18 digits                        | bytes, 16 a value (`column/decimal.ts`)                      |
  *
  * Borrowed until `append` returns. Values under NULL (`validity[i] === 0`) are ignored.
  */
-export type ColumnInput = TagRuns | NumberVector | WideVector | TimeVector | BytesVector;
+export type ColumnInput = TagRuns | NumberVector | WideVector | TimeVector | BytesVector | CodedBytes;
 
 /** Takes the bytes of a file in order. `bytes` is borrowed until `write` returns: write it out or copy it. */
 export interface ByteSink {

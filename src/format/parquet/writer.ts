@@ -14,6 +14,7 @@ import { isWideDecimal } from "../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "./chunk-writer.ts";
 import { writeBooleanChunk } from "./chunks/boolean-chunk.ts";
 import { writeByteArrayChunk } from "./chunks/byte-array-chunk.ts";
+import { writeCodedChunk } from "./chunks/coded-chunk.ts";
 import { writeFixedBytesChunk } from "./chunks/fixed-bytes-chunk.ts";
 import { writeFloatChunk } from "./chunks/float-chunk.ts";
 import { writeIntegerChunk } from "./chunks/integer-chunk.ts";
@@ -147,6 +148,8 @@ export class ParquetWriter {
       case "bytes":
         if (chunk.physical === PhysicalType.FixedBytes) return writeFixedBytesChunk(chunk, input, start, pageEnds);
         return writeByteArrayChunk(chunk, input, start, pageEnds);
+      case "coded":
+        return writeCodedChunk(chunk, input, start, pageEnds);
       case "time":
         if (column.role === "time") this.widenTimes(input.base, input.offsets, start, pageEnds[pageEnds.length - 1]!);
         return writeIntegerChunk(chunk, input, start, pageEnds);
@@ -300,7 +303,21 @@ function inputKindsOf({ role, type }: ParquetColumn): readonly ColumnInput["kind
   if (role === "time") return ["time"];
   if (role === "tag" && type.kind === "string") return ["runs"];
   if (type.kind === "decimal") return isWideDecimal(type) ? ["bytes"] : ["number", "wide"];
-  return TYPE_INPUTS[type.kind] ?? ["bytes"];
+  return TYPE_INPUTS[type.kind] ?? ["bytes", "coded"];
+}
+
+/** Rows that an input has room for. */
+function lengthOf(input: Exclude<ColumnInput, { readonly kind: "runs" }>): number {
+  switch (input.kind) {
+    case "bytes":
+      return input.offsets.length - 1;
+    case "coded":
+      return input.codes.length;
+    case "time":
+      return input.offsets.length;
+    default:
+      return input.values.length;
+  }
 }
 
 function checkInput(column: ParquetColumn, input: ColumnInput, rowCount: number): void {
@@ -316,7 +333,7 @@ function checkInput(column: ParquetColumn, input: ColumnInput, rowCount: number)
     assert(last === rowCount, `the runs of ${column.name} end at row ${rowCount}; got ${last}`);
     return;
   }
-  const length = input.kind === "bytes" ? input.offsets.length - 1 : (input.kind === "time" ? input.offsets : input.values).length;
+  const length = lengthOf(input);
   assert(length >= rowCount, `${rowCount} values of ${column.name}; got ${length}`);
   assert(input.validity === undefined || column.nullable, `column ${column.name} takes no NULL`);
   assert(input.validity === undefined || input.validity.length >= rowCount, `${rowCount} validity bytes of ${column.name}`);

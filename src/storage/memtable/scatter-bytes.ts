@@ -18,8 +18,16 @@ export interface PlacedValues {
 /** Copies up to this length byte by byte: a native call takes as long as 60 bytes. */
 const SHORT_BYTES = 64;
 
+/** Makes memory for bytes that are all written. */
+export type AllocateBytes = (byteLength: number) => Uint8Array;
+
 /** The texts of all rows. Of rows that share a place the last that is not NULL counts. @param validity of the result */
-export function scatterBytes(rowCount: number, sources: readonly PlacedValues[], validity: Uint8Array | undefined): BytesVector {
+export function scatterBytes(
+  rowCount: number,
+  sources: readonly PlacedValues[],
+  validity: Uint8Array | undefined,
+  allocate: AllocateBytes = (byteLength) => new Uint8Array(byteLength),
+): BytesVector {
   const offsets = new Uint32Array(rowCount + 1);
   // A later row of a shared place overwrites the length; which row it was is only noted where places are shared at all.
   const chosen = isShared(rowCount, sources) ? new Float64Array(rowCount).fill(-1) : undefined;
@@ -33,7 +41,7 @@ export function scatterBytes(rowCount: number, sources: readonly PlacedValues[],
     length += offsets[i]!;
     offsets[i] = length;
   }
-  const bytes = new Uint8Array(length);
+  const bytes = allocate(length);
   first = 0;
   for (const { rows, data } of sources) {
     if (data?.kind === "bytes" || data?.kind === "repeated") {

@@ -12,15 +12,22 @@ import type { NumberArray, Vector } from "../../column/vector.ts";
 import { formerIn, type StoredAs } from "../scan/former-column.ts";
 import type { Chunk, ChunkValues } from "./chunk.ts";
 import { repeatedVector } from "./repeated-bytes.ts";
-import { type PlacedValues, scatterBytes } from "./scatter-bytes.ts";
+import { type AllocateBytes, type PlacedValues, scatterBytes } from "./scatter-bytes.ts";
 import { type ChunkRows, DROPPED, type SortedRows } from "./sort-rows.ts";
 
 /**
  * The column `columnId` of all sorted rows as one vector; NULL where a chunk lacks the column.
  *
  * @param former ids and types that the column had before, oldest first: chunks of that time are cast
+ * @param allocate makes the memory of texts and binary
  */
-export function scatterColumn(sorted: SortedRows, columnId: number, type: DataType, former?: readonly StoredAs[]): Vector {
+export function scatterColumn(
+  sorted: SortedRows,
+  columnId: number,
+  type: DataType,
+  former?: readonly StoredAs[],
+  allocate?: AllocateBytes,
+): Vector {
   const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk, columnId, type, former) }));
   const validity = validityOf(sorted.rowCount, sources);
   if (formOf(type) === "times") return scatterTimes(sorted.rowCount, sources, validity);
@@ -31,7 +38,7 @@ export function scatterColumn(sorted: SortedRows, columnId: number, type: DataTy
     case "wide":
       return { kind, values: scatterWide(sorted.rowCount, sources, type), validity };
     default:
-      return scatterBytes(sorted.rowCount, sources, validity);
+      return scatterBytes(sorted.rowCount, sources, validity, allocate);
   }
 }
 

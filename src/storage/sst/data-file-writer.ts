@@ -80,7 +80,7 @@ export class DataFileWriter {
     this.indexes.append(pageEnds, (position) => {
       const input = inputs[position];
       const type = this.schema.columns[position]?.type;
-      assert(input !== undefined && input.kind !== "runs" && type !== undefined, "an index is on a field");
+      assert(input !== undefined && input.kind !== "runs" && input.kind !== "coded" && type !== undefined, "an index is on a field");
       return { vector: input, type };
     });
   }

@@ -11,15 +11,17 @@ import { failPoint } from "../../base/fail-point.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { type TextTable, textAt } from "../../column/text-table.ts";
 import type { ColumnInput, TagRuns } from "../../format/parquet/types.ts";
-import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import type { TimeSpan } from "../memtable/pick-rows.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
+import { scatterCoded } from "../memtable/scatter-coded.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { orderByTags, type TagColumnView } from "../series/series-ranks.ts";
+import { ColumnScratch } from "./column-scratch.ts";
 import type { DataFile } from "./data-file.ts";
 import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
 import { fileSchemaOf, labelInputs } from "./label-columns.ts";
@@ -42,6 +44,9 @@ export interface FlushJob {
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
 }
+
+/** Texts of the file being written; one in each thread. */
+const scratch = new ColumnScratch();
 
 /** Writes the job's rows to files and returns them once all are durable. On an error no file of the job stays. */
 export async function flushChunks(job: FlushJob, store: FileStore): Promise<readonly DataFile[]> {
@@ -214,7 +219,11 @@ async function writeFile(job: FlushJob, group: SortedGroup, sorted: SortedRows, 
   if (sorted.tombstones !== undefined) for (const chunk of job.chunks) sequence = Math.max(sequence, chunk.sequence);
   const writer = await DataFileWriter.create(schema, id, store);
   try {
-    if (sorted.rowCount > 0) writer.append(sorted.rowCount, columnInputs(schema, index, labels, group.base, sorted), index.ends);
+    if (sorted.rowCount > 0) {
+      scratch.begin();
+      writer.append(sorted.rowCount, columnInputs(schema, index, labels, group.base, sorted), index.ends);
+      scratch.end();
+    }
     const { tombstones } = sorted;
     return await writer.finish(index, sequence, tombstones === undefined ? undefined : { set: tombstones, tags: group.keys });
   } catch (error) {
@@ -238,13 +247,20 @@ function columnInputs(
 ): ColumnInput[] {
   return schema.columns.map((column) => {
     if (column.semantic === "timestamp") return { kind: "time", base, offsets: sorted.times, validity: undefined };
-    if (column.semantic === "field") return fieldInput(scatterColumn(sorted, column.id, column.type, column.former));
+    if (column.semantic === "field") return fieldOf(sorted, column);
     const label = labels.get(column.id);
     if (label !== undefined) return label;
     const position = index.columnIds.indexOf(column.id);
     assert(position >= 0, `tag column ${column.name} is part of the series index`);
     return tagInput(column.type, index.dictionaries[position] as TextTable, index.codes[position] as Uint32Array, index.ends);
   });
+}
+
+/** The values of a field; as codes where each request says the same of all its rows, and no index asks for the values. */
+function fieldOf(sorted: SortedRows, { id, type, former, indexes }: ColumnSchema): ColumnInput {
+  const isText = type.kind === "string" || type.kind === "json";
+  const coded = isText && (indexes ?? []).length === 0 ? scatterCoded(sorted, id) : undefined;
+  return coded ?? fieldInput(scatterColumn(sorted, id, type, former, scratch.take));
 }
 
 /** The series index of the rows, with only the tag values that occur. */
