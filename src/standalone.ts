@@ -16,7 +16,7 @@ import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
-import { LocalDb } from "./db/local-db.ts";
+import { LocalDb, type StatementLimits } from "./db/local-db.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
@@ -33,6 +33,8 @@ import { externalFiles } from "./storage/external/external-files.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
+import { SpillFolder } from "./storage/spill/spill-folder.ts";
+import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
 import { listening, openThreadLog, openThreadLogs } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
@@ -84,11 +86,8 @@ export async function startStandalone(
   const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
-  const limitsOfStatements = {
-    timeoutMillis: settings.query.timeoutMs,
-    memoryBytesMax: settings.query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : settings.query.memoryBytesMax,
-    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
-  };
+  const spill = await openSpillFolder(settings);
+  const limitsOfStatements = { ...statementLimits(settings, memory), spill };
   const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
   const metrics = new MetricRegistry().withProcessMetrics();
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
@@ -97,6 +96,7 @@ export async function startStandalone(
   heap.start();
   registerMemoryMetrics(metrics, memory, heap);
   registerHealthMetrics(metrics, engine);
+  registerSpillMetrics(metrics, spill);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
   const control = sharedLogControl(log);
@@ -132,6 +132,26 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
+}
+
+/** What one statement may take. */
+function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits {
+  return {
+    timeoutMillis: query.timeoutMs,
+    memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
+    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
+  };
+}
+
+/** Where statements put rows that do not fit in memory, unless they may not. @throws DbError StorageUnavailable */
+async function openSpillFolder({ query, storage }: Settings): Promise<SpillFolder | undefined> {
+  if (query.spillBytesMax === 0) return undefined;
+  return SpillFolder.open({
+    folder: query.spillDir,
+    bytesMax: query.spillBytesMax,
+    freeBytesMin: storage.freeBytesMin,
+    freeBytesOf: systemFreeBytes,
+  });
 }
 
 /** The listener of OpenTSDB's telnet protocol, where there is an address for it. @throws DbError StorageUnavailable */

@@ -129,9 +129,14 @@ export class MemoryPool {
     return new MemoryAccount(this);
   }
 
+  /** Whether `take` would take `bytes`. */
+  hasRoom(bytes: number): boolean {
+    return this.used + bytes <= this.bytesMax && !this.memory.isOver(bytes);
+  }
+
   /** Takes `bytes` and returns true, or takes nothing and returns false when that would be too many. */
   take(bytes: number): boolean {
-    if (this.used + bytes > this.bytesMax || this.memory.isOver(bytes)) return false;
+    if (!this.hasRoom(bytes)) return false;
     this.counter.take(bytes);
     return true;
   }
@@ -156,6 +161,11 @@ export class MemoryAccount {
     if (!this.pool.take(bytes)) return false;
     this.held += bytes;
     return true;
+  }
+
+  /** Whether `take` would take `bytes`. */
+  hasRoom(bytes: number): boolean {
+    return this.pool.hasRoom(bytes);
   }
 
   give(bytes: number): void {

@@ -342,7 +342,21 @@ export const KNOBS: Knobs = {
       key: "query.memory_limit",
       kind: size(0, TIB),
       default: byteLength(GIB),
-      reason: "Memory one statement may hold for sorting, grouping and joining; 0 is no limit.",
+      reason:
+        "Memory one statement may hold for sorting, grouping and joining; from half of it on, rows go to query.spill_dir. 0 is no limit.",
+    },
+    spillBytesMax: {
+      key: "query.spill_limit",
+      kind: size(0, 64 * TIB),
+      default: byteLength(16 * GIB),
+      reason: "Disk that all statements together may take for rows that do not fit in memory, beside storage.free_space_min; 0KiB is none.",
+    },
+    spillDir: {
+      key: "query.spill_dir",
+      kind: path,
+      default: "./varve_data/tmp",
+      derive: (storage) => `${storage.dataHome.replace(/(?<=.)\/+$/, "")}/tmp`,
+      reason: "Folder of these rows: beside the data unless another disk is given. Its files have no names and end with their statement.",
     },
   },
   memory: {

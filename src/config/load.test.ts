@@ -334,6 +334,8 @@ level = "info"
 [query]
 timeout = "5m"
 memory_limit = "1GiB"
+spill_limit = "16GiB"
+spill_dir = "./varve_data/tmp"
 
 [memory]
 limit = "0KiB"

@@ -15,6 +15,7 @@ import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
+import type { SpillStore } from "../table/spill-space.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";
@@ -39,6 +40,8 @@ export interface StatementLimits {
   readonly memoryBytesMax: number;
   /** Memory of all statements together. Default: no limit. */
   readonly pool?: MemoryPool;
+  /** Where rows go that do not fit in memory. Default: nowhere. */
+  readonly spill?: SpillStore | undefined;
 }
 
 /** What the build knows of itself. */
@@ -81,17 +84,19 @@ export class LocalDb implements Db {
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
       const { timeoutMillis, memoryBytesMax, pool } = this.limits;
+      const spill = this.limits.spill?.session();
       const begun = this.running.begin(text, session, session.signal);
       const { signal, done } = withDeadline(begun.signal, timeoutMillis);
       const memory = pool?.account();
       try {
         if (statement.kind === "insert") await this.engine.admit(signal);
-        const options = memory === undefined ? { memoryBytesMax } : { memoryBytesMax, memory };
+        const options = { memoryBytesMax, ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) };
         yield await executeStatement(statement, this.contextOf(session, signal), options);
       } finally {
         begun.end();
         done();
         memory?.close();
+        await spill?.close();
       }
     }
   }

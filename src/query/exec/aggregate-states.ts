@@ -265,7 +265,8 @@ class ExtremeStates implements AggregateState {
   }
 }
 
-class AccumulatorStates implements AggregateState {
+/** States that are objects, one a group. */
+export class AccumulatorStates implements AggregateState {
   private readonly accumulators: RowAccumulator[] = [];
   private readonly call: AggregateCall;
   private readonly args: readonly VectorEvaluator[];

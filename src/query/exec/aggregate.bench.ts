@@ -133,6 +133,7 @@ async function query(sql: string, table: Table): Promise<number> {
     clock,
     pace: new Pace(clock),
     budget: new MemoryBudget(),
+    spill: undefined,
     interpretOnly: false,
     metrics: undefined,
     onSource: undefined,

@@ -1,4 +1,4 @@
-/** The aggregation operator: reads all its input, then gives one row a group, in batches. */
+/** The aggregation operator: reads all its input, then gives one row a group. What does not fit in memory goes over the disk. */
 import { assert } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -6,73 +6,217 @@ import type { RowsSummary } from "../../table/scan.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import type { AggregateCall, PlanNode } from "../plan/node.ts";
 import type { AggregateState } from "./aggregate-state.ts";
-import { stateFor } from "./aggregate-states.ts";
+import { AccumulatorStates, stateFor } from "./aggregate-states.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { GroupFinder, NO_GROUP } from "./group-finder.ts";
 import { Grouper, type Segments } from "./grouper.ts";
+import { gatherBatch } from "./held-rows.ts";
+import { gatherRuns } from "./kernels/gather.ts";
+import { GroupHashes } from "./spill/group-hashes.ts";
+import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
+import { pieces } from "./spill/pieces.ts";
+import { SpillContext } from "./spill/spill-context.ts";
 import { timeColumn, WinnerColumn, type WinnerOrder, WinnerTracker } from "./winner-states.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
-/** Bytes of state that one aggregate keeps for one group, about. */
+/** Bytes of state that one aggregate keeps for one group, about; more where it is an object. */
 const STATE_BYTES = 24;
+const OBJECT_BYTES = 224;
+/** Bytes that a group takes in the grouper, and each of its keys. */
+const GROUP_BYTES = 32;
+const KEY_BYTES = 96;
+/** Parts of the operator's share of memory that the groups of one piece of a batch may take, if each row were a new one. */
+const PIECES_PER_SHARE = 4;
 
 /** The groups of `input`. */
 export async function* aggregate(node: Aggregate, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const headers = node.input.columns;
-  const grouper = new Grouper(node.keys, node.table, headers, context);
-  const winners = new Winners(timeIndexColumn(node));
-  const states = node.aggregates.map((call) => winners.stateFor(call, headers, context) ?? stateFor(call, headers, context));
-  let known = 0;
-  for await (const batch of input) {
-    checkCancelled(context);
-    if (batch.rowCount === 0) continue;
-    if (batch.summary !== undefined) {
-      addSummary(node, batch, batch.summary, { grouper, winners, states });
-      continue;
-    }
-    const segments = grouper.segments(batch);
-    const { groupCount } = grouper;
-    context.budget.reserve((groupCount - known) * STATE_BYTES * states.length);
-    known = groupCount;
-    winners.update(batch, segments, groupCount);
-    for (const state of states) state.update(batch, segments, groupCount);
-    await context.pace.turn();
+  const spill = new SpillContext(node, context);
+  try {
+    yield* grouped(node, input, context, spill, 0);
+  } finally {
+    await spill.close();
   }
-  const { groupCount } = grouper;
-  if (groupCount === 0) return;
-  const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...states.map((state) => state.vector(groupCount))];
-  yield { rowCount: groupCount, vectors };
 }
 
-/** What an aggregation keeps. */
-interface Groups {
+/**
+ * Groups what fits in memory. Once it is full, rows of groups that are held go on into their states and all others to disk, split by the
+ * hash of their keys; then each part is grouped alone. So a group's rows come to its state in the order of the input, wherever they were.
+ */
+async function* grouped(
+  node: Aggregate,
+  input: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  spill: SpillContext,
+  level: number,
+): AsyncGenerator<ExecBatch> {
+  const budget = shared.budget.part("aggregate");
+  const context = { ...shared, budget };
+  let rest: Rest | undefined;
+  try {
+    const groups = new Groups(node, context);
+    const rowBytes = groups.rowBytes;
+    for await (const batch of input) {
+      checkCancelled(context);
+      for (const piece of pieces(batch, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE))) {
+        const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
+        const isFull =
+          rest === undefined && node.keys.length > 0 && groups.count > 0 && level < SPLIT_LEVELS_MAX && !spill.fits(cost, budget);
+        if (isFull) rest = new Rest(node, groups, await Partitions.create(node.input.columns, level, spill), context);
+        if (rest === undefined) groups.add(piece);
+        else await rest.add(piece);
+      }
+      await context.pace.turn();
+    }
+    await rest?.partitions.finish();
+    if (groups.count > 0) yield groups.batch();
+  } finally {
+    budget.close();
+  }
+  if (rest === undefined) return;
+  for (const part of rest.partitions.parts) if (part.rowCount > 0) yield* grouped(node, part.read(), shared, spill, level + 1);
+  await rest.partitions.drop();
+}
+
+/** The groups that are held, and their states. */
+class Groups {
   readonly grouper: Grouper;
-  readonly winners: Winners;
-  readonly states: readonly AggregateState[];
+  private readonly node: Aggregate;
+  private readonly context: ExecContext;
+  private readonly winners: Winners;
+  private readonly states: readonly AggregateState[];
+  private known = 0;
+
+  constructor(node: Aggregate, context: ExecContext) {
+    const headers = node.input.columns;
+    this.node = node;
+    this.context = context;
+    this.grouper = new Grouper(node.keys, node.table, headers, context);
+    const winners = new Winners(timeIndexColumn(node));
+    this.winners = winners;
+    this.states = node.aggregates.map((call) => winners.stateFor(call, headers, context) ?? stateFor(call, headers, context));
+  }
+
+  get count(): number {
+    return this.grouper.groupCount;
+  }
+
+  /** Bytes that a new group takes, about. */
+  get rowBytes(): number {
+    const objects = this.states.filter((state) => state instanceof AccumulatorStates).length;
+    const { keys, aggregates } = this.node;
+    return GROUP_BYTES + keys.length * KEY_BYTES + aggregates.length * STATE_BYTES + objects * OBJECT_BYTES;
+  }
+
+  /** Takes the rows of a batch. */
+  add(batch: ExecBatch): void {
+    if (batch.rowCount === 0) return;
+    if (batch.summary === undefined) this.update(batch, this.grouper.segments(batch));
+    else this.addSummary(batch, batch.summary);
+  }
+
+  /** Takes rows of groups that are known. */
+  update(batch: ExecBatch, segments: Segments): void {
+    const { groupCount } = this.grouper;
+    this.context.budget.reserve((groupCount - this.known) * STATE_BYTES * this.states.length);
+    this.known = groupCount;
+    this.winners.update(batch, segments, groupCount);
+    for (const state of this.states) state.update(batch, segments, groupCount);
+  }
+
+  /** Adds rows of which there are figures alone. Their first and last time stand for them where groups and times are found. */
+  addSummary(batch: ExecBatch, summary: RowsSummary): void {
+    const { node, grouper, winners } = this;
+    const ends = endsOf(node, batch, summary);
+    const segments = grouper.segments(ends);
+    assert(segments.count === 1, `rows of a summary are of one group; got ${segments.count}`);
+    const { groupCount } = grouper;
+    const group = segments.groups[0] ?? 0;
+    winners.update(ends, segments, groupCount);
+    const names = node.input.kind === "scan" ? (node.input.request.summaries?.columns ?? []) : [];
+    for (const [i, state] of this.states.entries()) {
+      const [argument] = node.aggregates[i]?.args ?? [];
+      const at = argument?.kind === "column" ? names.findIndex(({ column }) => column === argument.name) : -1;
+      state.addSummary(group, groupCount, batch.rowCount, summary.columns[at]);
+    }
+  }
+
+  /** One row a group. */
+  batch(): ExecBatch {
+    const { node, grouper, count } = this;
+    const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...this.states.map((state) => state.vector(count))];
+    return { rowCount: count, vectors };
+  }
 }
 
-/** Adds rows of which there are figures alone. Their first and last time stand for them where groups and times are found. */
-function addSummary(node: Aggregate, batch: ExecBatch, summary: RowsSummary, { grouper, winners, states }: Groups): void {
-  const { minTime, maxTime, columns } = summary;
+/** Two rows at the ends of the times of rows that come as figures. */
+function endsOf(node: Aggregate, batch: ExecBatch, { minTime, maxTime }: RowsSummary): ExecBatch {
   const times: Vector = { kind: "time", base: minTime, offsets: Float64Array.of(0, Number(maxTime - minTime)), validity: undefined };
   const series = batch.runs?.series[0] ?? 0;
-  const ends: ExecBatch = {
+  return {
     rowCount: 2,
     vectors: node.input.columns.map(() => times),
     runs: { starts: Uint32Array.of(0, 2), series: Uint32Array.of(series) },
   };
-  const segments = grouper.segments(ends);
-  assert(segments.count === 1, `rows of a summary are of one group; got ${segments.count}`);
-  const { groupCount } = grouper;
-  const group = segments.groups[0] ?? 0;
-  winners.update(ends, segments, groupCount);
-  const names = node.input.kind === "scan" ? (node.input.request.summaries?.columns ?? []) : [];
-  for (const [i, state] of states.entries()) {
-    const [argument] = node.aggregates[i]?.args ?? [];
-    const at = argument?.kind === "column" ? names.findIndex(({ column }) => column === argument.name) : -1;
-    state.addSummary(group, groupCount, batch.rowCount, columns[at]);
+}
+
+/** Sorts out the rows that come once no more groups may be held. */
+class Rest {
+  readonly partitions: Partitions;
+  private readonly node: Aggregate;
+  private readonly groups: Groups;
+  private readonly finder: GroupFinder;
+  private readonly hashes: GroupHashes;
+
+  constructor(node: Aggregate, groups: Groups, partitions: Partitions, context: ExecContext) {
+    this.node = node;
+    this.groups = groups;
+    this.partitions = partitions;
+    this.finder = new GroupFinder(groups.grouper, node.table, context);
+    this.hashes = new GroupHashes(node.keys, node.table, node.input.columns, context);
   }
+
+  async add(batch: ExecBatch): Promise<void> {
+    const { summary } = batch;
+    if (summary !== undefined) {
+      const ends = endsOf(this.node, batch, summary);
+      if (this.finder.find(ends)[0] === NO_GROUP) await this.partitions.addWhole(batch, this.hashes.of(ends)[0] ?? 0);
+      else this.groups.addSummary(batch, summary);
+      return;
+    }
+    const ids = this.finder.find(batch);
+    const [held, other] = split(ids);
+    if (held.length > 0) this.groups.update(gatherBatch(batch, held, held.length), segmentsOf(ids, held));
+    if (other.length === 0) return;
+    const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, other, other.length);
+    const left: ExecBatch = { ...gatherBatch(batch, other, other.length), runs };
+    await this.partitions.add(left, this.hashes.of(left));
+  }
+}
+
+/** Positions of the rows with a group, and of those without. */
+function split(ids: Int32Array): readonly [Uint32Array, Uint32Array] {
+  const order = new Uint32Array(ids.length);
+  let [from, to] = [0, ids.length];
+  for (let row = 0; row < ids.length; row++) if (ids[row] !== NO_GROUP) order[from++] = row;
+  for (let row = ids.length - 1; row >= 0; row--) if (ids[row] === NO_GROUP) order[--to] = row;
+  return [order.subarray(0, from), order.subarray(from)];
+}
+
+/** Segments of gathered rows: `ids[rows[i]]` is the group of row i. */
+function segmentsOf(ids: Int32Array, rows: Uint32Array): Segments {
+  const starts = new Uint32Array(rows.length + 1);
+  const groups = new Uint32Array(rows.length);
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const group = ids[rows[i] ?? 0] ?? 0;
+    if (count > 0 && groups[count - 1] === group) continue;
+    starts[count] = i;
+    groups[count++] = group;
+  }
+  starts[count] = rows.length;
+  return { count, starts, groups, ascending: false };
 }
 
 /** Position of the time index in the input, when the input is a table's scan. */

@@ -3,6 +3,7 @@ import { throwIfCancelled } from "../../base/cancel.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Batch, SeriesRuns } from "../../column/batch.ts";
 import type { RowsSummary } from "../../table/scan.ts";
+import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { PlanNode } from "../plan/node.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
@@ -43,6 +44,8 @@ export interface ExecContext {
   readonly clock: Clock;
   readonly pace: Pace;
   readonly budget: MemoryBudget;
+  /** Where rows go that do not fit in memory; undefined: nowhere, and too many are an error. */
+  readonly spill: SpillSpace | undefined;
   /** True: no generated code runs. */
   readonly interpretOnly: boolean;
   /** Filled for EXPLAIN ANALYZE. */

@@ -36,13 +36,15 @@ export interface Segments {
 
 type KeyOf<K extends GroupKey["kind"]> = Extract<GroupKey, { kind: K }>;
 
-interface BucketKey {
+/** A key that is a bucket of time, with what is known of it. */
+export interface BucketKey {
   readonly key: KeyOf<"bucket">;
   readonly codes: BucketCodes;
   readonly span: BucketSpan;
 }
 
-interface RowKey {
+/** A key of rows, with what is known of it. */
+export interface RowKey {
   readonly evaluator: VectorEvaluator;
   readonly codes: ValueCodes;
   buffer: Uint32Array;
@@ -54,12 +56,19 @@ interface KeyPlace {
   readonly codes: ValueCodes | BucketCodes;
 }
 
+/** A key of series, with what is known of it. */
+export interface SeriesKey {
+  readonly key: KeyOf<"series">;
+  readonly codes: ValueCodes;
+}
+
 export class Grouper {
-  private readonly seriesKeys: { readonly key: KeyOf<"series">; readonly codes: ValueCodes }[] = [];
-  private readonly bucketKeys: BucketKey[] = [];
-  private readonly rowKeys: RowKey[] = [];
+  /** In the order that they are folded in: series, then buckets, then rows; `tables` fold each but the first. */
+  readonly seriesKeys: SeriesKey[] = [];
+  readonly bucketKeys: BucketKey[] = [];
+  readonly rowKeys: RowKey[] = [];
+  readonly tables: PairTable[] = [];
   private readonly places: KeyPlace[] = [];
-  private readonly tables: PairTable[] = [];
   private readonly keyCount: number;
   private readonly table: Table | undefined;
   private readonly context: ExecContext;

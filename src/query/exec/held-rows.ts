@@ -5,6 +5,14 @@ import type { Vector } from "../../column/vector.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { concat } from "./kernels/concat.ts";
 import { gather } from "./kernels/gather.ts";
+import { constantVector } from "./vector-values.ts";
+
+/** Bytes that the rows of a batch take once they are copied, about. */
+export function bytesOfBatch({ vectors, rowCount }: Batch): number {
+  let bytes = 0;
+  for (const vector of vectors) bytes += bytesOf(vector, rowCount);
+  return bytes;
+}
 
 /** Bytes of a vector, about. */
 function bytesOf(vector: Vector, rowCount: number): number {
@@ -23,15 +31,23 @@ export class HeldRows {
   private bytes = 0;
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
+  private readonly rowBytes: number;
 
-  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget) {
+  /** @param rowBytes what the operator will need for each row beside its values */
+  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
     this.headers = headers;
     this.budget = budget;
+    this.rowBytes = rowBytes;
+  }
+
+  /** Bytes that a batch would take. */
+  costOf(batch: Batch): number {
+    return bytesOfBatch(batch) + batch.rowCount * this.rowBytes;
   }
 
   /** Copies a batch. @throws DbError RuntimeResourcesExhausted */
   add(batch: Batch): void {
-    const bytes = batch.vectors.reduce((sum, vector) => sum + bytesOf(vector, batch.rowCount), 0);
+    const bytes = this.costOf(batch);
     this.budget.reserve(bytes);
     this.bytes += bytes;
     const all = countingUp(batch.rowCount);
@@ -59,7 +75,35 @@ export class HeldRows {
     this.parts = [gatherBatch(this.joined(), order, count)];
     this.rowCount = count;
     this.budget.release(this.bytes);
-    this.bytes = this.parts[0]?.vectors.reduce((sum, vector) => sum + bytesOf(vector, count), 0) ?? 0;
+    this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
     this.budget.reserve(this.bytes);
+  }
+
+  /** All rows as one batch of the caller's, which goes on being counted. */
+  take(): Batch {
+    const vectors = this.rowCount === 0 ? this.headers.map(({ type }) => constantVector(type, undefined, 0)) : this.joined().vectors;
+    this.parts = [];
+    return { rowCount: this.rowCount, vectors };
+  }
+
+  /** Gives all rows out, part by part, and forgets them. */
+  *drain(): Iterable<Batch> {
+    const { parts } = this;
+    this.parts = [];
+    this.rowCount = 0;
+    for (const part of parts) {
+      const bytes = Math.min(this.bytes, this.costOf(part));
+      this.bytes -= bytes;
+      this.budget.release(bytes);
+      yield part;
+    }
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.parts = [];
+    this.rowCount = 0;
+    this.budget.release(this.bytes);
+    this.bytes = 0;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Joins. The right side is read whole and held; rows of the left side stream past it and come out in their order.
+ * Joins. The right side is read whole and held; rows of the left side stream past it and come out in their order. A right side that does
+ * not fit in memory goes to disk, split by the hash of its keys, and the left side likewise: then each part is joined by itself.
  *
  *   build   ids of key values (`RowCodes`); heads[id] → first held row, next[row] → the next one of equal keys
  *   probe   id of each left row's keys → its chain; without keys every held row is a candidate
@@ -8,12 +9,19 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Batch } from "../../column/batch.ts";
+import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { PlanNode } from "../plan/node.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
 import { concat } from "./kernels/concat.ts";
+import { pieces } from "./spill/pieces.ts";
+import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
+import { rowHashes } from "./spill/row-hashes.ts";
+import { SpillContext } from "./spill/spill-context.ts";
+import type { SpilledRows } from "./spill/spilled-rows.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import { NO_ROW, RowCodes } from "./row-codes.ts";
 import { constantVector } from "./vector-values.ts";
 
@@ -21,8 +29,13 @@ type Join = Extract<PlanNode, { kind: "join" }>;
 
 /** Candidate pairs that are tested and given out at once; more when one row alone has more. */
 const PAIRS_MAX = 8192;
-/** Bytes that a held row costs in its chain. */
-const CHAIN_BYTES = 8;
+/** Bytes that a held row costs in its chain and among the codes of rows; each of its keys on top, about, as long as it is no text. */
+const HELD_BYTES = 32;
+const KEY_BYTES = 16;
+/** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
+const SKEW = 0.75;
+/** Parts of the operator's share of memory that one piece of a batch takes. */
+const PIECES_PER_SHARE = 8;
 
 /** The rows of a join. */
 export async function* join(
@@ -31,10 +44,206 @@ export async function* join(
   right: AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const held = await build(node, right, context);
-  if (held.rowCount === 0 && (node.join === "inner" || node.join === "semi")) return;
+  const spill = new SpillContext(node, context);
+  try {
+    yield* joined(node, left, right, context, { spill, level: 0 });
+  } finally {
+    await spill.close();
+  }
+}
+
+/** How far the sides of a join have been split. */
+interface Depth {
+  readonly spill: SpillContext;
+  readonly level: number;
+}
+
+/** Joins what fits in memory; otherwise both sides go to disk in parts that meet, which are joined one after the other. */
+async function* joined(
+  node: Join,
+  left: AsyncIterable<ExecBatch>,
+  right: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  depth: Depth,
+): AsyncGenerator<ExecBatch> {
+  const { spill, level } = depth;
+  const budget = shared.budget.part("join");
+  const context = { ...shared, budget };
+  let parted: PartedRows | undefined;
+  try {
+    const rows = newHeldRows(node, budget);
+    for await (const batch of right) {
+      checkCancelled(context);
+      for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
+        if (parted === undefined && rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) {
+          parted = await PartedRows.create(node, "right", context, depth);
+          await parted.add(rows.joined());
+          rows.clear();
+        }
+        if (parted === undefined) rows.add(piece);
+        else await parted.add(piece);
+      }
+      await context.pace.turn();
+    }
+    if (parted === undefined) {
+      if (rows.rowCount === 0 && (node.join === "inner" || node.join === "semi")) return;
+      yield* probe(node, left, build(node, rows.take(), context), context);
+      return;
+    }
+  } finally {
+    budget.close();
+  }
+  await parted.finish();
+  const other = await PartedRows.create(node, "left", shared, depth);
+  for await (const batch of left) {
+    checkCancelled(context);
+    await other.add(batch);
+    await context.pace.turn();
+  }
+  await other.finish();
+  for (const [i, part] of parted.parts.entries()) {
+    const own = other.parts[i];
+    if (own === undefined || (own.rowCount === 0 && (node.join !== "full" || part.rowCount === 0))) continue;
+    if (!parted.isSplit || part.rowCount > parted.rowCount * SKEW) yield* chunked(node, own, part, shared, spill);
+    else yield* joined(node, own.read(), part.read(), shared, { spill, level: level + 1 });
+  }
+  await other.drop();
+  await parted.drop();
+}
+
+/** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
+class PartedRows {
+  readonly isSplit: boolean;
+  private readonly columns: PlanNode["columns"];
+  private readonly types: readonly DataType[];
+  private readonly keys: readonly VectorEvaluator[];
+  private readonly partitions: Partitions;
+
+  private constructor(node: Join, side: "left" | "right", context: ExecContext, partitions: Partitions, isSplit: boolean) {
+    this.columns = node[side].columns;
+    this.types = node.keys.map((key) => key[side].type);
+    this.keys = node.keys.map((key) => new VectorEvaluator(key[side], this.columns, context));
+    this.partitions = partitions;
+    this.isSplit = isSplit;
+  }
+
+  static async create(node: Join, side: "left" | "right", context: ExecContext, { spill, level }: Depth): Promise<PartedRows> {
+    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
+    const partitions = await Partitions.create(node[side].columns, isSplit ? level : 0, spill, isSplit);
+    return new PartedRows(node, side, context, partitions, isSplit);
+  }
+
+  get parts(): readonly SpilledRows[] {
+    return this.partitions.parts;
+  }
+
+  /** Rows of all parts. */
+  get rowCount(): number {
+    return this.parts.reduce((sum, part) => sum + part.rowCount, 0);
+  }
+
+  /** Copies the rows of a batch. */
+  async add({ rowCount, vectors }: ExecBatch): Promise<void> {
+    const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
+    if (rowCount === 0) return;
+    const keys = this.isSplit ? this.keys.map((key) => key.vector(batch)) : [];
+    await this.partitions.add(batch, rowHashes(keys, this.types, rowCount));
+  }
+
+  finish(): Promise<void> {
+    return this.partitions.finish();
+  }
+
+  drop(): Promise<void> {
+    return this.partitions.drop();
+  }
+}
+
+/**
+ * Joins two sides on disk that cannot be split, since all rows have one key or there are no keys: as many rows of the right side as fit in
+ * memory at a time, past which the whole left side streams. What a left row met is noted until all of the right side has been there.
+ */
+async function* chunked(
+  node: Join,
+  left: SpilledRows,
+  right: SpilledRows,
+  shared: ExecContext,
+  spill: SpillContext,
+): AsyncGenerator<ExecBatch> {
+  const all = shared.budget.part("join");
+  try {
+    all.reserve(left.rowCount);
+    const met = new Uint8Array(left.rowCount);
+    for await (const { rows, context } of chunksOf(node, right.read(), shared, spill)) {
+      yield* probe(node, left.read(), build(node, rows.take(), context), context, met);
+    }
+    if (node.join !== "inner") yield* unmet(node, left, met, shared);
+  } finally {
+    all.close();
+  }
+}
+
+/** As many rows of the right side as fit at a time, and the context that they and what is built over them are counted on until the next. */
+async function* chunksOf(
+  node: Join,
+  right: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  spill: SpillContext,
+): AsyncGenerator<{ readonly rows: HeldRows; readonly context: ExecContext }> {
+  const budget = shared.budget.part("join");
+  const context = { ...shared, budget };
+  try {
+    let rows = newHeldRows(node, budget);
+    for await (const batch of right) {
+      for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
+        if (rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) {
+          yield { rows, context };
+          budget.release(budget.used);
+          rows = newHeldRows(node, budget);
+        }
+        rows.add(piece);
+      }
+    }
+    if (rows.rowCount > 0) yield { rows, context };
+  } finally {
+    budget.close();
+  }
+}
+
+/** The left rows that come out by themselves once it is known which of them met a row of the right side. */
+async function* unmet(node: Join, left: SpilledRows, met: Uint8Array, context: ExecContext): AsyncGenerator<ExecBatch> {
+  const wanted = node.join === "semi" ? 1 : 0;
+  const withNulls = node.join === "left" || node.join === "full";
+  let base = 0;
+  for await (const batch of left.read()) {
+    checkCancelled(context);
+    const selection = new Uint32Array(batch.rowCount);
+    let count = 0;
+    for (let row = 0; row < batch.rowCount; row++) if (met[base + row] === wanted) selection[count++] = row;
+    base += batch.rowCount;
+    if (count === 0) continue;
+    const own = gatherBatch(batch, selection, count);
+    const nulls = withNulls ? node.right.columns.map(({ type }) => constantVector(type, undefined, count)) : [];
+    yield { rowCount: count, vectors: [...own.vectors, ...nulls] };
+    await context.pace.turn();
+  }
+}
+
+/**
+ * The pairs of left rows with held ones.
+ *
+ * @param met of a join in several passes: takes a 1 for each left row that met, counted over all batches; what depends on there being no
+ *   partner at all is then left to `unmet`
+ */
+async function* probe(
+  node: Join,
+  left: AsyncIterable<ExecBatch>,
+  held: Held,
+  context: ExecContext,
+  met?: Uint8Array,
+): AsyncGenerator<ExecBatch> {
   const leftKeys = node.keys.map((key) => new VectorEvaluator(key.left, node.left.columns, context));
-  const pairs = new Pairs(node, held, context);
+  const pairs = new Pairs(node, held, context, met);
   for await (const batch of left) {
     checkCancelled(context);
     const ids =
@@ -45,15 +254,20 @@ export async function* join(
             batch.rowCount,
           );
     for (let row = 0; row < batch.rowCount; ) {
+      checkCancelled(context);
       const end = pairs.collect(ids, row, batch.rowCount);
       const made = pairs.finish(batch, row, end);
       row = end;
       if (made.rowCount > 0) yield made;
       await context.pace.turn();
     }
+    pairs.base += batch.rowCount;
   }
   if (node.join === "full") yield* leftOver(node, held);
 }
+
+const newHeldRows = (node: Join, budget: MemoryBudget): HeldRows =>
+  new HeldRows(node.right.columns, budget, HELD_BYTES + node.keys.length * KEY_BYTES);
 
 /** The right side of a join, and behind its rows one of NULLs. */
 interface Held {
@@ -66,22 +280,14 @@ interface Held {
   readonly met: Uint8Array;
 }
 
-async function build(node: Join, right: AsyncIterable<ExecBatch>, context: ExecContext): Promise<Held> {
+function build(node: Join, all: Batch, context: ExecContext): Held {
   const { columns } = node.right;
-  const rows = new HeldRows(columns, context.budget);
-  for await (const batch of right) {
-    checkCancelled(context);
-    if (batch.rowCount > 0) rows.add(batch);
-    await context.pace.turn();
-  }
-  const { rowCount } = rows;
-  const all: Batch = rowCount === 0 ? { rowCount, vectors: columns.map(({ type }) => constantVector(type, undefined, 0)) } : rows.joined();
+  const { rowCount } = all;
   const codes = new RowCodes(
     node.keys.map((key) => key.right.type),
     false,
     context.budget.reserve,
   );
-  context.budget.reserve(rowCount * CHAIN_BYTES);
   const next = new Int32Array(rowCount).fill(NO_ROW);
   const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context).vector(all));
   const ids = keys.length === 0 ? undefined : codes.add(keys, rowCount);
@@ -112,8 +318,12 @@ class Pairs {
   private readonly node: Join;
   private readonly held: Held;
   private readonly residual: FilterEvaluator | undefined;
+  private readonly met: Uint8Array | undefined;
+  /** Left rows of the batches before. */
+  base = 0;
 
-  constructor(node: Join, held: Held, context: ExecContext) {
+  constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
+    this.met = met;
     this.node = node;
     this.held = held;
     const columns = [...node.left.columns, ...node.right.columns];
@@ -156,6 +366,10 @@ class Pairs {
   /** What the join gives for rows `[from, to)` of a left batch. */
   finish(batch: ExecBatch, from: number, to: number): ExecBatch {
     const kept = this.keep(batch);
+    if (this.met !== undefined) {
+      const asksOnly = this.node.join === "semi" || this.node.join === "anti";
+      return asksOnly ? { rowCount: 0, vectors: [] } : this.gathered(batch, kept);
+    }
     switch (this.node.join) {
       case "inner":
         return this.gathered(batch, kept);
@@ -179,6 +393,8 @@ class Pairs {
       }
       this.count = count;
     }
+    const { met, base } = this;
+    if (met !== undefined) for (let i = 0; i < this.count; i++) met[base + (this.left[i] ?? 0)] = 1;
     if (this.node.join === "full") for (let i = 0; i < this.count; i++) this.held.met[this.right[i] ?? 0] = 1;
     return this.count;
   }

@@ -44,6 +44,26 @@ export class ValueCodes {
     return this.codes.get(value instanceof Uint8Array || isInterval(value) ? valueKey(value) : value) ?? -1;
   }
 
+  /** Codes of all rows of a vector, -1 for values that have none. */
+  findAll(vector: Vector, rowCount: number): Int32Array {
+    const codes = new Int32Array(rowCount);
+    if (vector.kind !== "dictionary") {
+      for (let row = 0; row < rowCount; row++) codes[row] = this.find(scalarAt(vector, this.type, row));
+      return codes;
+    }
+    const known = new Map<number, number>();
+    for (let row = 0; row < rowCount; row++) {
+      const entry = vector.codes[row] ?? 0;
+      let code = known.get(entry);
+      if (code === undefined) {
+        code = this.find(vector.dictionary[entry]);
+        known.set(entry, code);
+      }
+      codes[row] = code;
+    }
+    return codes;
+  }
+
   /** Codes of all rows of a vector. */
   encode(vector: Vector, rowCount: number, into: Uint32Array): void {
     if (vector.kind === "dictionary") return this.encodeDictionary(vector, rowCount, into);
@@ -114,6 +134,11 @@ export class BucketCodes {
   codeOf(steps: number): number {
     const code = steps >= 0 && steps < this.near.length ? (this.near[steps] ?? 0) - 1 : (this.far.get(steps) ?? -1);
     return code >= 0 ? code : this.add(steps);
+  }
+
+  /** As `codeOf`, but -1 for a bucket that has none. */
+  find(steps: number): number {
+    return steps >= 0 && steps < this.near.length ? (this.near[steps] ?? 0) - 1 : (this.far.get(steps) ?? -1);
   }
 
   private add(steps: number): number {

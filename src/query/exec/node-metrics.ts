@@ -6,11 +6,13 @@ export interface NodeMetrics {
   rows: number;
   batches: number;
   elapsedMs: number;
+  /** Bytes written to disk because rows did not fit in memory. */
+  spilledBytes: number;
   /** Of a scan. */
   scan: ScanMetrics | undefined;
 }
 
 /** Figures before anything happened. */
 export function newNodeMetrics(): NodeMetrics {
-  return { rows: 0, batches: 0, elapsedMs: 0, scan: undefined };
+  return { rows: 0, batches: 0, elapsedMs: 0, spilledBytes: 0, scan: undefined };
 }

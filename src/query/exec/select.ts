@@ -1,11 +1,12 @@
 /** Plans a query and runs it. */
 import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { Batch } from "../../column/batch.ts";
+import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Query } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import type { PlanNode } from "../plan/node.ts";
+import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { newPlanner, planQuery } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
@@ -20,6 +21,8 @@ export interface ExecOptions {
   readonly memoryBytesMax?: number;
   /** What it holds of the memory of all queries. */
   readonly memory?: MemoryAccount;
+  /** Where it spills rows to; whoever gave it closes it. */
+  readonly spill?: SpillSpace;
 }
 
 /** A planned query that has not begun. */
@@ -32,8 +35,18 @@ export interface PreparedSelect {
 export function prepareSelect(query: Query, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
   const plan = planQuery(query, newPlanner(context, environment, options.forceInterpreter !== true));
-  return { plan, exec: { ...execContextOf(environment, context, options), ...extra } };
+  const exec = { ...execContextOf(environment, context, options), ...extra };
+  exec.budget.shareAmong(spillersOf(plan));
+  return { plan, exec };
 }
+
+/** How many operators of a plan can spill. */
+function spillersOf(node: PlanNode): number {
+  const own = SPILLS.has(node.kind) ? 1 : 0;
+  return inputsOf(node).reduce((sum, input) => sum + spillersOf(input), own);
+}
+
+const SPILLS: ReadonlySet<PlanNode["kind"]> = new Set(["sort", "aggregate", "join", "window", "set-filter", "first-of-each"]);
 
 /** The shared state of a query that begins now. */
 export function execContextOf(environment: Environment, context: QueryContext, options: ExecOptions): ExecContext {
@@ -43,6 +56,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     clock: context.clock,
     pace: new Pace(context.clock),
     budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX, options.memory),
+    spill: options.spill,
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,

@@ -1,23 +1,39 @@
 /**
- * ORDER BY: stable, in memory. With a LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many
- * as wanted have gathered, so memory stays small and the work is O(n log k).
+ * ORDER BY: stable. Rows are held and sorted at once; those that do not fit in memory go to disk as sorted runs, which are merged. With a
+ * LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many as wanted have gathered, so memory stays
+ * small and the work is O(n log k).
  */
-import { assert } from "../../base/assert.ts";
-import { scalarAt } from "../../column/scalar.ts";
-import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import type { Vector } from "../../column/vector.ts";
-import { compareValues, type Value } from "../function/value.ts";
 import type { PlanNode, SortItem } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
-import { gatherBatch, HeldRows } from "./held-rows.ts";
-import { sortedRows, sortKey } from "./kernels/sort-keys.ts";
-import { compareItem } from "./row-accumulator.ts";
+import { bytesOfBatch, gatherBatch, HeldRows } from "./held-rows.ts";
+import { sliceBatch } from "./kernels/slice.ts";
+import { Sorter } from "./sorter.ts";
+import { mergeRuns, type RunOrder } from "./spill/merge-runs.ts";
+import { pieces } from "./spill/pieces.ts";
+import { SpillContext } from "./spill/spill-context.ts";
+import type { SpilledRows } from "./spill/spilled-rows.ts";
 
 /** Rows of a batch that a sort gives out. */
 const BATCH_ROWS = 8192;
 /** Fewest rows gathered before a top-N throws away. */
 const GATHERED_MIN = 4096;
+/** Bytes a row that sorting takes: its position, twice; for each key its number, its digits, its class. */
+const ROW_BYTES = 8;
+const KEY_BYTES = 17;
+/** Parts of the operator's share of memory that one piece of a batch takes. */
+const PIECES_PER_SHARE = 8;
+/** Most runs merged at once. Reason: each takes a block, and looking for the bound looks at all. */
+const FAN_IN_MAX = 64;
+/** Blocks of memory that a run takes while it is merged: its own, and its part of what comes out. */
+const BLOCKS_PER_RUN = 3;
+
+/** What a sort is of. */
+export interface SortOrder {
+  readonly items: readonly SortItem[];
+  readonly columns: PlanNode["columns"];
+  /** Only that many first rows are needed. */
+  readonly keep: number | undefined;
+}
 
 /** The rows of `input` in order. */
 export async function* sort(
@@ -25,59 +41,126 @@ export async function* sort(
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const { keep } = node;
-  if (keep === 0) return;
-  const rows = new HeldRows(node.columns, context.budget);
-  const sorter = new Sorter(node.items, node.columns, context);
+  if (node.keep === 0) return;
+  const budget = context.budget.part("sort");
+  const spill = new SpillContext(node, context);
+  try {
+    yield* sortedRows(node, input, { ...context, budget }, spill);
+  } finally {
+    budget.close();
+    await spill.close();
+  }
+}
+
+/** The rows of `input` in order. Rows are held on the budget of the context. */
+export async function* sortedRows(
+  order: SortOrder,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+  spill: SpillContext,
+): AsyncGenerator<ExecBatch> {
+  const { items, columns, keep } = order;
+  const { budget } = context;
+  const sorter = new Sorter(items, columns, context);
+  const rows = new HeldRows(columns, budget, ROW_BYTES + KEY_BYTES * items.length);
   const most = keep === undefined ? Number.POSITIVE_INFINITY : Math.max(keep * 4, GATHERED_MIN);
+  const runs = new Runs({ sorter, columns }, keep, context, spill);
   for await (const batch of input) {
     checkCancelled(context);
-    if (batch.rowCount > 0) rows.add(batch);
-    if (keep !== undefined && rows.rowCount > most) rows.keep(sorter.order(rows.joined()), keep);
+    for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
+      if (rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) await runs.add(rows);
+      rows.add(piece);
+      if (keep !== undefined && rows.rowCount > most) rows.keep(sorter.order(rows.joined()), keep);
+    }
     await context.pace.turn();
+  }
+  if (!runs.isEmpty) {
+    if (rows.rowCount > 0) await runs.add(rows);
+    yield* runs.merged();
+    return;
   }
   if (rows.rowCount === 0) return;
   const all = rows.joined();
-  const order = sorter.order(all);
+  const sorted = sorter.order(all);
   const count = Math.min(keep ?? all.rowCount, all.rowCount);
   for (let at = 0; at < count; at += BATCH_ROWS) {
-    const part = order.subarray(at, Math.min(at + BATCH_ROWS, count));
+    const part = sorted.subarray(at, Math.min(at + BATCH_ROWS, count));
     yield gatherBatch(all, part, part.length);
     await context.pace.turn();
   }
 }
 
-class Sorter {
-  private readonly items: readonly SortItem[];
-  private readonly evaluators: readonly VectorEvaluator[];
-  /** Compares values as they are: the oracle of tests. */
-  private readonly isPlain: boolean;
+/** Sorted runs on disk. */
+class Runs {
+  private runs: SpilledRows[] = [];
+  private readonly order: RunOrder;
+  private readonly keep: number | undefined;
+  private readonly context: ExecContext;
+  private readonly spill: SpillContext;
+  private file: Awaited<ReturnType<SpillContext["create"]>> | undefined;
 
-  constructor(items: readonly SortItem[], headers: readonly ColumnHeader[], context: ExecContext) {
-    this.isPlain = context.interpretOnly;
-    this.items = items;
-    this.evaluators = items.map((item) => new VectorEvaluator(item.expression, headers, context));
+  constructor(order: RunOrder, keep: number | undefined, context: ExecContext, spill: SpillContext) {
+    this.order = order;
+    this.keep = keep;
+    this.context = context;
+    this.spill = spill;
   }
 
-  /** Row positions in order; equal rows keep theirs. */
-  order(batch: Batch): Uint32Array {
-    const keys = this.evaluators.map((evaluator, i) => {
-      const item = this.items[i];
-      assert(item !== undefined, `an item a key; got ${this.items.length}`);
-      const vector = evaluator.vector(batch);
-      const key = this.isPlain ? undefined : sortKey(vector, batch.rowCount, item, compareTexts);
-      return key ?? comparerOf(vector, batch.rowCount, item);
-    });
-    return sortedRows(batch.rowCount, keys);
+  get isEmpty(): boolean {
+    return this.runs.length === 0;
+  }
+
+  /** Sorts held rows, writes them as a run and forgets them. */
+  async add(rows: HeldRows): Promise<void> {
+    const all = rows.joined();
+    const sorted = this.order.sorter.order(all);
+    const count = Math.min(this.keep ?? all.rowCount, all.rowCount);
+    const step = Math.max(1, Math.floor((all.rowCount * this.spill.blockBytes) / Math.max(1, bytesOfBatch(all))));
+    this.file ??= await this.spill.create();
+    const run = this.spill.rowsIn(this.file, this.order.columns);
+    for (let at = 0; at < count; at += step) {
+      checkCancelled(this.context);
+      const part = sorted.subarray(at, Math.min(at + step, count));
+      await run.add(gatherBatch(all, part, part.length));
+      await this.context.pace.turn();
+    }
+    await run.finish();
+    this.runs.push(run);
+    rows.clear();
+  }
+
+  /** All rows in order: some runs at a time are merged to longer ones until few are left. */
+  async *merged(): AsyncGenerator<ExecBatch> {
+    const { context, spill, order, keep } = this;
+    const blockBytes = spill.blockBytes * BLOCKS_PER_RUN;
+    const fanIn = Math.max(2, Math.min(FAN_IN_MAX, Math.floor(context.budget.share / blockBytes)));
+    context.budget.reserve(Math.min(fanIn, this.runs.length) * blockBytes);
+    while (this.runs.length > fanIn) {
+      const before = this.file;
+      const file = await spill.create();
+      const longer: SpilledRows[] = [];
+      for (let at = 0; at < this.runs.length; at += fanIn) {
+        const run = spill.rowsIn(file, order.columns);
+        const some = mergeRuns(this.runs.slice(at, at + fanIn), order, context);
+        for await (const batch of first(some, keep)) await run.add(batch);
+        await run.finish();
+        longer.push(run);
+      }
+      if (before !== undefined) await spill.drop(before);
+      this.file = file;
+      this.runs = longer;
+    }
+    yield* first(mergeRuns(this.runs, order, context), keep);
   }
 }
 
-function compareTexts(a: string, b: string): number {
-  return compareValues(a, b);
-}
-
-/** Compares rows by values of any kind. */
-function comparerOf(vector: Vector, rowCount: number, item: SortItem): (a: number, b: number) => number {
-  const values = Array.from({ length: rowCount }, (_, row): Value => scalarAt(vector, item.expression.type, row));
-  return (a, b) => compareItem(item, values[a], values[b]);
+/** At most `count` rows. */
+async function* first(batches: AsyncIterable<ExecBatch>, count: number | undefined): AsyncGenerator<ExecBatch> {
+  let left = count ?? Number.POSITIVE_INFINITY;
+  for await (const batch of batches) {
+    const wanted = Math.min(left, batch.rowCount);
+    yield* pieces(sliceBatch(batch, 0, wanted), BATCH_ROWS);
+    left -= wanted;
+    if (left <= 0) return;
+  }
 }

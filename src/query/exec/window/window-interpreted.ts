@@ -5,24 +5,34 @@
 import type { AnomalyName, FrameBound, PlanNode, SortItem, WindowCall, WindowFrame } from "../../plan/node.ts";
 import { compareValues, type Value } from "../../function/value.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
-import { gatherBatch, HeldRows } from "../held-rows.ts";
+import { gatherBatch, type HeldRows } from "../held-rows.ts";
 import { evaluate } from "../interpreter.ts";
 import { compareItem, rowAccumulator } from "../row-accumulator.ts";
+import { SpillContext } from "../spill/spill-context.ts";
 import { BatchRow, valuesVector } from "../vector-values.ts";
+import { wholePartitions } from "./whole-partitions.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 
 type WindowNode = Extract<PlanNode, { kind: "window" }>;
 type Read = (expression: TypedExpression, row: number) => Value;
 
 /** The rows of `input`, sorted, with a column more for each call. */
-export async function* windowInterpreted(
-  node: WindowNode,
-  input: AsyncIterable<ExecBatch>,
-  context: ExecContext,
-): AsyncIterable<ExecBatch> {
-  const held = new HeldRows(node.input.columns, context.budget);
-  for await (const batch of input) if (batch.rowCount > 0) held.add(batch);
-  if (held.rowCount === 0) return;
+export async function* windowInterpreted(node: WindowNode, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("window");
+  const context = { ...shared, budget };
+  const spill = new SpillContext(node, context);
+  try {
+    for await (const rows of wholePartitions(node, input, context, spill)) {
+      yield await computedOver(rows, node, context);
+      rows.clear();
+    }
+  } finally {
+    budget.close();
+    await spill.close();
+  }
+}
+
+async function computedOver(held: HeldRows, node: WindowNode, context: ExecContext): Promise<ExecBatch> {
   const batch = held.joined();
   const reader = new BatchRow(batch, node.input.columns);
   const read: Read = (expression, row) => {
@@ -40,7 +50,7 @@ export async function* windowInterpreted(
     for (const [c, call] of node.calls.entries()) results[c]?.push(valueOf(call, row, partition, node.orderBy, read, context));
   }
   const added = node.calls.map((call, c) => valuesVector(call.type, results[c] ?? []));
-  yield { rowCount: batch.rowCount, vectors: [...gatherBatch(batch, Uint32Array.from(order), order.length).vectors, ...added] };
+  return { rowCount: batch.rowCount, vectors: [...gatherBatch(batch, Uint32Array.from(order), order.length).vectors, ...added] };
 }
 
 function compareBy(items: readonly SortItem[], a: number, b: number, read: Read): number {

@@ -42,6 +42,7 @@ async function query(call: string): Promise<number> {
     clock: systemClock,
     pace: new Pace(systemClock),
     budget: new MemoryBudget(),
+    spill: undefined,
     interpretOnly: false,
     metrics: undefined,
     onSource: undefined,

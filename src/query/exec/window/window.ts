@@ -1,6 +1,6 @@
 /**
  * The window operator: holds its rows, sorts them by partition and order, computes each call over all rows at once and gives the rows out
- * in that order.
+ * in that order. Rows that do not fit in memory are sorted over the disk, and some whole partitions are held at a time.
  */
 import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
@@ -8,8 +8,9 @@ import type { TypedExpression } from "../../plan/expression.ts";
 import type { PlanNode, WindowCall } from "../../plan/node.ts";
 import { VectorEvaluator } from "../evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
-import { HeldRows } from "../held-rows.ts";
+import type { HeldRows } from "../held-rows.ts";
 import { sliceBatch } from "../kernels/slice.ts";
+import { SpillContext } from "../spill/spill-context.ts";
 import { accumulated } from "./accumulate.ts";
 import { scores } from "./anomaly.ts";
 import { picks, shifted } from "./choose.ts";
@@ -17,28 +18,33 @@ import { folded } from "./fold.ts";
 import { type Frames, framesOf, type VectorOf } from "./frames.ts";
 import { type Layout, layoutOf, orderCodes, sortedOrder } from "./layout.ts";
 import { ranks } from "./rank.ts";
+import { wholePartitions } from "./whole-partitions.ts";
 
 /** Rows of a batch that the operator gives out. */
 const BATCH_ROWS = 8192;
-/** Bytes a row that sorting takes for each key, and that the layout takes. */
-const KEY_BYTES = 8;
-const LAYOUT_BYTES = 16;
-/** Bytes a row that a call takes for its frames and its result. */
-const CALL_BYTES = 32;
 
 type WindowNode = Extract<PlanNode, { kind: "window" }>;
 
 /** The rows of `input`, sorted, with a column more for each call. */
-export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const { columns } = node.input;
-  const rows = new HeldRows(columns, context.budget);
-  for await (const batch of input) {
-    checkCancelled(context);
-    if (batch.rowCount > 0) rows.add(batch);
-    await context.pace.turn();
+export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("window");
+  const context = { ...shared, budget };
+  const spill = new SpillContext(node, context);
+  try {
+    for await (const rows of wholePartitions(node, input, context, spill)) {
+      yield* computedOver(rows, node, context);
+      rows.clear();
+    }
+  } finally {
+    budget.close();
+    await spill.close();
   }
+}
+
+/** The rows of some whole partitions, and their calls. */
+async function* computedOver(rows: HeldRows, node: WindowNode, context: ExecContext): AsyncGenerator<ExecBatch> {
+  const { columns } = node.input;
   const { rowCount } = rows;
-  if (rowCount === 0) return;
   const layout = sorted(node, rows, context);
   await context.pace.turn();
   const batch = rows.joined();
@@ -46,7 +52,6 @@ export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>,
   const framed = new FramesOfCalls(node, layout, vectorOf);
   const added: Vector[] = [];
   for (const call of node.calls) {
-    context.budget.reserve(rowCount * CALL_BYTES);
     checkCancelled(context);
     added.push(await computed(call, framed, layout, vectorOf, context));
     await context.pace.turn();
@@ -61,8 +66,6 @@ export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>,
 /** Sorts the rows, and says how they lie then. */
 function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Layout {
   const { rowCount } = rows;
-  const keyCount = node.partitionBy.length + node.orderBy.length;
-  context.budget.reserve(rowCount * (keyCount * KEY_BYTES + LAYOUT_BYTES));
   const batch = rows.joined();
   const codesOf = (items: WindowNode["orderBy"]): readonly Float64Array[] =>
     items.map((item) => orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
@@ -71,7 +74,6 @@ function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Layout 
   const order = sortedOrder([...partition, ...peers], rowCount);
   const layout = layoutOf(partition, peers, order, rowCount);
   if (order !== undefined) rows.keep(order, rowCount);
-  context.budget.release(rowCount * keyCount * KEY_BYTES);
   return layout;
 }
 

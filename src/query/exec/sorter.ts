@@ -1,0 +1,63 @@
+/** The order of rows under ORDER BY items. */
+import { assert } from "../../base/assert.ts";
+import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import { scalarAt } from "../../column/scalar.ts";
+import type { Vector } from "../../column/vector.ts";
+import { compareValues, type Value } from "../function/value.ts";
+import type { SortItem } from "../plan/node.ts";
+import { VectorEvaluator } from "./evaluator.ts";
+import type { ExecContext } from "./exec-context.ts";
+import { sortedRows, sortKey } from "./kernels/sort-keys.ts";
+import { compareItem } from "./row-accumulator.ts";
+
+/** Sorts batches, and compares rows of several. */
+export class Sorter {
+  private readonly items: readonly SortItem[];
+  private readonly evaluators: readonly VectorEvaluator[];
+  /** Compares values as they are: the oracle of tests. */
+  private readonly isPlain: boolean;
+
+  constructor(items: readonly SortItem[], headers: readonly ColumnHeader[], context: ExecContext) {
+    this.isPlain = context.interpretOnly;
+    this.items = items;
+    this.evaluators = items.map((item) => new VectorEvaluator(item.expression, headers, context));
+  }
+
+  /** The vectors of the items over a batch. */
+  keysOf(batch: Batch): readonly Vector[] {
+    return this.evaluators.map((evaluator) => evaluator.vector(batch));
+  }
+
+  /** Row positions in order; equal rows keep theirs. */
+  order(batch: Batch): Uint32Array {
+    const keys = this.keysOf(batch).map((vector, i) => {
+      const item = this.items[i];
+      assert(item !== undefined, `an item a key; got ${this.items.length}`);
+      const key = this.isPlain ? undefined : sortKey(vector, batch.rowCount, item, compareTexts);
+      return key ?? comparerOf(vector, batch.rowCount, item);
+    });
+    return sortedRows(batch.rowCount, keys);
+  }
+
+  /** The order of row `x` of one batch and row `y` of another by their keys: negative, 0 or positive. */
+  compare(a: readonly Vector[], x: number, b: readonly Vector[], y: number): number {
+    for (const [i, item] of this.items.entries()) {
+      const [left, right] = [a[i], b[i]];
+      if (left === undefined || right === undefined) continue;
+      const { type } = item.expression;
+      const order = compareItem(item, scalarAt(left, type, x), scalarAt(right, type, y));
+      if (order !== 0) return order;
+    }
+    return 0;
+  }
+}
+
+function compareTexts(a: string, b: string): number {
+  return compareValues(a, b);
+}
+
+/** Compares rows by values of any kind. */
+function comparerOf(vector: Vector, rowCount: number, item: SortItem): (a: number, b: number) => number {
+  const values = Array.from({ length: rowCount }, (_, row): Value => scalarAt(vector, item.expression.type, row));
+  return (a, b) => compareItem(item, values[a], values[b]);
+}
