@@ -88,7 +88,7 @@ function threadsText(threads: number): string {
 }
 
 /** The view of a Varve process that the benchmarks use. */
-export function runningVarve(server: ServerProcess, directory: string, port: number): RunningTarget {
+function runningVarve(server: ServerProcess, directory: string, port: number): RunningTarget {
   const baseUrl = `http://127.0.0.1:${port}`;
   return {
     server,
