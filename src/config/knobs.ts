@@ -297,7 +297,8 @@ export const KNOBS: Knobs = {
       key: "storage.compaction_trigger",
       kind: int(2, 1000),
       default: 4,
-      reason: "Files of one time window from which they are merged; a table's compaction.twcs.trigger_file_num comes first.",
+      reason:
+        "Files of a time window that merge, four times as many while rows pour in; a table's compaction.twcs.trigger_file_num is exact.",
     },
     freeBytesMin: {
       key: "storage.free_space_min",
