@@ -41,6 +41,10 @@ const DAY_MS: number = 24 * 60 * MINUTE_MS;
 
 /** Write buffers are this many memtables: one fills, one is being flushed, the rest is slack for a slow disk. */
 const WRITE_BUFFER_MEMTABLES = 6;
+/**
+ * Measured with 32 and 64 MiB: line protocol, one thread, 1.27M and 1.25M rows/s at a peak of 350 and 555 MiB; two threads 508 and 786 MiB,
+ * and no faster. Remote write of 20M samples, CPU s a million: 0.41 and 0.38, but with 64 MiB no merge began in that time.
+ */
 const MEMTABLE_BYTES: number = 32 * MIB;
 
 /** Each takes 10 MB idle, and the owner of the tables hears of every request. */
