@@ -24,6 +24,8 @@ type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 /** Bytes of state that one aggregate keeps for one group, about; more where it is an object. */
 const STATE_BYTES = 24;
 const OBJECT_BYTES = 224;
+/** Rows that states that are objects take before others get a turn. */
+const OBJECT_ROWS = 16_384;
 /** Bytes that a group takes in the grouper, and each of its keys. */
 const GROUP_BYTES = 32;
 const KEY_BYTES = 96;
@@ -59,18 +61,22 @@ async function* grouped(
     const rowBytes = groups.rowBytes;
     for await (const batch of input) {
       checkCancelled(context);
-      for (const piece of pieces(batch, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE))) {
+      for (const piece of pieces(
+        batch,
+        Math.min(groups.rowsAtOnce, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE)),
+      )) {
+        checkCancelled(context);
         const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
         const isFull =
           rest === undefined && node.keys.length > 0 && groups.count > 0 && level < SPLIT_LEVELS_MAX && !spill.fits(cost, budget);
         if (isFull) rest = new Rest(node, groups, await Partitions.create(node.input.columns, level, spill), context);
         if (rest === undefined) groups.add(piece);
         else await rest.add(piece);
+        await context.pace.turn();
       }
-      await context.pace.turn();
     }
     await rest?.partitions.finish();
-    if (groups.count > 0) yield groups.batch();
+    if (groups.count > 0) yield await groups.batch();
   } finally {
     budget.close();
   }
@@ -102,9 +108,18 @@ class Groups {
     return this.grouper.groupCount;
   }
 
+  /** Rows that are taken at a time: objects take 100 ns a row and more. */
+  get rowsAtOnce(): number {
+    return this.objects === 0 ? Number.POSITIVE_INFINITY : OBJECT_ROWS;
+  }
+
+  private get objects(): number {
+    return this.states.filter((state) => state instanceof AccumulatorStates).length;
+  }
+
   /** Bytes that a new group takes, about. */
   get rowBytes(): number {
-    const objects = this.states.filter((state) => state instanceof AccumulatorStates).length;
+    const { objects } = this;
     const { keys, aggregates } = this.node;
     return GROUP_BYTES + keys.length * KEY_BYTES + aggregates.length * STATE_BYTES + objects * OBJECT_BYTES;
   }
@@ -143,9 +158,18 @@ class Groups {
   }
 
   /** One row a group. */
-  batch(): ExecBatch {
-    const { node, grouper, count } = this;
-    const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...this.states.map((state) => state.vector(count))];
+  async batch(): Promise<ExecBatch> {
+    const { node, grouper, count, context } = this;
+    const vectors: Vector[] = [];
+    for (const i of node.keys.keys()) {
+      vectors.push(grouper.keyVector(i));
+      await context.pace.turn();
+    }
+    for (const state of this.states) {
+      checkCancelled(context);
+      vectors.push(state.vector(count));
+      await context.pace.turn();
+    }
     return { rowCount: count, vectors };
   }
 }

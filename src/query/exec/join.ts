@@ -16,6 +16,7 @@ import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
 import { concat } from "./kernels/concat.ts";
+import { sliceBatch } from "./kernels/slice.ts";
 import { pieces } from "./spill/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
 import { rowHashes } from "./spill/row-hashes.ts";
@@ -34,6 +35,8 @@ const HELD_BYTES = 32;
 const KEY_BYTES = 16;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
+/** Held rows that are numbered at a time. */
+const BUILD_ROWS = 16_384;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 
@@ -77,7 +80,7 @@ async function* joined(
       for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
         if (parted === undefined && rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) {
           parted = await PartedRows.create(node, "right", context, depth);
-          await parted.add(rows.joined());
+          await parted.add(await rows.joinedInTurns(context));
           rows.clear();
         }
         if (parted === undefined) rows.add(piece);
@@ -87,7 +90,7 @@ async function* joined(
     }
     if (parted === undefined) {
       if (rows.rowCount === 0 && (node.join === "inner" || node.join === "semi")) return;
-      yield* probe(node, left, build(node, rows.take(), context), context);
+      yield* probe(node, left, await build(node, await rows.take(context), context), context);
       return;
     }
   } finally {
@@ -175,7 +178,7 @@ async function* chunked(
     all.reserve(left.rowCount);
     const met = new Uint8Array(left.rowCount);
     for await (const { rows, context } of chunksOf(node, right.read(), shared, spill)) {
-      yield* probe(node, left.read(), build(node, rows.take(), context), context, met);
+      yield* probe(node, left.read(), await build(node, await rows.take(context), context), context, met);
     }
     if (node.join !== "inner") yield* unmet(node, left, met, shared);
   } finally {
@@ -280,7 +283,7 @@ interface Held {
   readonly met: Uint8Array;
 }
 
-function build(node: Join, all: Batch, context: ExecContext): Held {
+async function build(node: Join, all: Batch, context: ExecContext): Promise<Held> {
   const { columns } = node.right;
   const { rowCount } = all;
   const codes = new RowCodes(
@@ -289,8 +292,20 @@ function build(node: Join, all: Batch, context: ExecContext): Held {
     context.budget.reserve,
   );
   const next = new Int32Array(rowCount).fill(NO_ROW);
-  const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context).vector(all));
-  const ids = keys.length === 0 ? undefined : codes.add(keys, rowCount);
+  const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context));
+  const ids = keys.length === 0 ? undefined : new Int32Array(rowCount);
+  for (let at = 0; ids !== undefined && at < rowCount; at += BUILD_ROWS) {
+    checkCancelled(context);
+    const part = sliceBatch(all, at, Math.min(rowCount, at + BUILD_ROWS));
+    ids.set(
+      codes.add(
+        keys.map((key) => key.vector(part)),
+        part.rowCount,
+      ),
+      at,
+    );
+    await context.pace.turn();
+  }
   const heads = new Int32Array(codes.size).fill(NO_ROW);
   // From the last row to the first, so that chains ascend.
   for (let row = rowCount - 1; ids !== undefined && row >= 0; row--) {
@@ -299,15 +314,20 @@ function build(node: Join, all: Batch, context: ExecContext): Held {
     next[row] = heads[id] ?? 0;
     heads[id] = row;
   }
-  const padded: Batch = {
-    rowCount: rowCount + 1,
-    vectors: columns.map(({ type }, c) => {
-      const vector = all.vectors[c];
-      const nulls = { vector: constantVector(type, undefined, 1), rowCount: 1 };
-      return vector === undefined || rowCount === 0 ? nulls.vector : concat(type, [{ vector, rowCount }, nulls]);
-    }),
-  };
+  const padded: Batch = { rowCount: rowCount + 1, vectors: await withNullRow(all, columns, context) };
   return { rows: padded, rowCount, codes, heads, next, met: new Uint8Array(node.join === "full" ? rowCount : 0) };
+}
+
+/** The columns of a batch with a row of NULLs behind the others. */
+async function withNullRow({ vectors, rowCount }: Batch, columns: PlanNode["columns"], context: ExecContext): Promise<readonly Vector[]> {
+  const made: Vector[] = [];
+  for (const [c, { type }] of columns.entries()) {
+    const vector = vectors[c];
+    const nulls = { vector: constantVector(type, undefined, 1), rowCount: 1 };
+    made.push(vector === undefined || rowCount === 0 ? nulls.vector : concat(type, [{ vector, rowCount }, nulls]));
+    await context.pace.turn();
+  }
+  return made;
 }
 
 /** Pairs of some rows of one left batch. */

@@ -6,8 +6,8 @@ import type { Vector } from "../../column/vector.ts";
 import { compareValues, type Value } from "../function/value.ts";
 import type { SortItem } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
-import type { ExecContext } from "./exec-context.ts";
-import { sortedRows, sortKey } from "./kernels/sort-keys.ts";
+import { type ExecContext, inTurns } from "./exec-context.ts";
+import { type RowOrderKey, sortedRows, sortKey, sortSteps } from "./kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";
 
 /** Sorts batches, and compares rows of several. */
@@ -28,15 +28,23 @@ export class Sorter {
     return this.evaluators.map((evaluator) => evaluator.vector(batch));
   }
 
-  /** Row positions in order; equal rows keep theirs. */
+  /** Row positions in order; equal rows keep theirs. Of few rows: nothing else gets a turn. */
   order(batch: Batch): Uint32Array {
-    const keys = this.keysOf(batch).map((vector, i) => {
+    return sortedRows(batch.rowCount, this.orderKeys(batch));
+  }
+
+  /** As `order`, of any number of rows. @throws DbError Cancelled */
+  async ordered(batch: Batch, context: ExecContext): Promise<Uint32Array> {
+    return inTurns(sortSteps(batch.rowCount, this.orderKeys(batch)), context);
+  }
+
+  private orderKeys(batch: Batch): readonly RowOrderKey[] {
+    return this.keysOf(batch).map((vector, i) => {
       const item = this.items[i];
       assert(item !== undefined, `an item a key; got ${this.items.length}`);
       const key = this.isPlain ? undefined : sortKey(vector, batch.rowCount, item, compareTexts);
       return key ?? comparerOf(vector, batch.rowCount, item);
     });
-    return sortedRows(batch.rowCount, keys);
   }
 
   /** The order of row `x` of one batch and row `y` of another by their keys: negative, 0 or positive. */
