@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MemorySpill } from "../../../test/support/memory-spill.ts";
 import { QueryFixture, runSql } from "../../../test/support/query-fixture.ts";
 import { type MemoryAccount, MemoryPool, ServerMemory } from "../../base/server-memory.ts";
-import { executeStatement } from "../execute.ts";
+import { type ExecOptions, executeStatement } from "../execute.ts";
 import type { QueryContext } from "../query-context.ts";
 import { parseSql } from "../sql/parse.ts";
 
@@ -45,11 +45,18 @@ function runOf(onLook: (look: number) => void, signal: AbortSignal): { readonly 
   return { context: { ...data.context, signal, clock: { ...data.context.clock, monotonicMillis } }, pool };
 }
 
-const limitsOf = (memory: MemoryAccount, spill: MemorySpill, isTight: boolean): object => ({
+const limitsOf = (memory: MemoryAccount, spill: MemorySpill, isTight: boolean): ExecOptions => ({
   memory,
   spill,
   memoryBytesMax: isTight ? TIGHT_BYTES : Number.POSITIVE_INFINITY,
 });
+
+/** Reads the first batch with rows and leaves. */
+async function firstRows(sql: string, context: QueryContext, options: ExecOptions): Promise<void> {
+  const [statement] = parseSql(sql);
+  const result = statement === undefined ? undefined : await executeStatement(statement, context, options);
+  if (result?.kind === "rows") for await (const batch of result.batches) if (batch.rowCount > 0) return;
+}
 
 /** Nothing is held any more, neither memory nor room on disk. */
 function checkNothingHeld(sql: string, pool: MemoryPool, spill: MemorySpill): void {
@@ -88,10 +95,7 @@ describe("nothing is held", () => {
     for (const sql of QUERIES) {
       const { context, pool } = runOf(() => undefined, new AbortController().signal);
       const spill = new MemorySpill();
-      for (const statement of parseSql(sql)) {
-        const result = await executeStatement(statement, context, limitsOf(pool.account(), spill, true));
-        if (result.kind === "rows") for await (const batch of result.batches) if (batch.rowCount > 0) break;
-      }
+      await firstRows(sql, context, limitsOf(pool.account(), spill, true));
       checkNothingHeld(sql, pool, spill);
     }
   });

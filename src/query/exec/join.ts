@@ -35,8 +35,8 @@ const HELD_BYTES = 32;
 const KEY_BYTES = 16;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
-/** Held rows that are numbered at a time. */
-const BUILD_ROWS = 16_384;
+/** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
+const PIECE_ROWS = 16_384;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 
@@ -248,23 +248,12 @@ async function* probe(
   const leftKeys = node.keys.map((key) => new VectorEvaluator(key.left, node.left.columns, context));
   const pairs = new Pairs(node, held, context, met);
   for await (const batch of left) {
-    checkCancelled(context);
-    const ids =
-      leftKeys.length === 0
-        ? undefined
-        : held.codes.find(
-            leftKeys.map((key) => key.vector(batch)),
-            batch.rowCount,
-          );
-    for (let row = 0; row < batch.rowCount; ) {
+    for (const piece of pieces(batch, PIECE_ROWS)) {
       checkCancelled(context);
-      const end = pairs.collect(ids, row, batch.rowCount);
-      const made = pairs.finish(batch, row, end);
-      row = end;
-      if (made.rowCount > 0) yield made;
+      const keys = leftKeys.map((key) => key.vector(piece));
+      yield* pairs.of(piece, keys.length === 0 ? undefined : held.codes.find(keys, piece.rowCount), context);
       await context.pace.turn();
     }
-    pairs.base += batch.rowCount;
   }
   if (node.join === "full") yield* leftOver(node, held);
 }
@@ -294,9 +283,9 @@ async function build(node: Join, all: Batch, context: ExecContext): Promise<Held
   const next = new Int32Array(rowCount).fill(NO_ROW);
   const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context));
   const ids = keys.length === 0 ? undefined : new Int32Array(rowCount);
-  for (let at = 0; ids !== undefined && at < rowCount; at += BUILD_ROWS) {
+  for (let at = 0; ids !== undefined && at < rowCount; at += PIECE_ROWS) {
     checkCancelled(context);
-    const part = sliceBatch(all, at, Math.min(rowCount, at + BUILD_ROWS));
+    const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
     ids.set(
       codes.add(
         keys.map((key) => key.vector(part)),
@@ -340,7 +329,7 @@ class Pairs {
   private readonly residual: FilterEvaluator | undefined;
   private readonly met: Uint8Array | undefined;
   /** Left rows of the batches before. */
-  base = 0;
+  private base = 0;
 
   constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
     this.met = met;
@@ -350,8 +339,21 @@ class Pairs {
     this.residual = node.residual === undefined ? undefined : new FilterEvaluator(node.residual, columns, context);
   }
 
+  /** The pairs of a left batch, some rows at a time. */
+  async *of(batch: ExecBatch, ids: Int32Array | undefined, context: ExecContext): AsyncGenerator<ExecBatch> {
+    for (let row = 0; row < batch.rowCount; ) {
+      checkCancelled(context);
+      const end = this.collect(ids, row, batch.rowCount);
+      const made = this.finish(batch, row, end);
+      row = end;
+      if (made.rowCount > 0) yield made;
+      await context.pace.turn();
+    }
+    this.base += batch.rowCount;
+  }
+
   /** Collects the candidates of rows `[from, end)` and gives `end`: at least one row. */
-  collect(ids: Int32Array | undefined, from: number, to: number): number {
+  private collect(ids: Int32Array | undefined, from: number, to: number): number {
     const { heads, next, rowCount } = this.held;
     // A semi or anti join asks whether there is a partner, so without a residual one candidate will do.
     const one = this.residual === undefined && (this.node.join === "semi" || this.node.join === "anti");
@@ -384,7 +386,7 @@ class Pairs {
   }
 
   /** What the join gives for rows `[from, to)` of a left batch. */
-  finish(batch: ExecBatch, from: number, to: number): ExecBatch {
+  private finish(batch: ExecBatch, from: number, to: number): ExecBatch {
     const kept = this.keep(batch);
     if (this.met !== undefined) {
       const asksOnly = this.node.join === "semi" || this.node.join === "anti";

@@ -103,15 +103,6 @@ const COMPARED_ROWS = 1 << 14;
 /** What rows are ordered by: numbers, or a comparison of row positions. */
 export type RowOrderKey = SortKey | ((a: number, b: number) => number);
 
-/** The result of a sort that nothing waits for. */
-export function sortedRows(rowCount: number, keys: readonly RowOrderKey[]): Uint32Array<ArrayBuffer> {
-  const steps = sortSteps(rowCount, keys);
-  for (;;) {
-    const next = steps.next();
-    if (next.done === true) return next.value;
-  }
-}
-
 /**
  * Rows `[0, rowCount)` in order of keys, or of comparisons where there are none; equal rows keep theirs. Yields after some milliseconds of
  * work, for whoever has to look at other things in between.

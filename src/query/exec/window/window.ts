@@ -67,10 +67,17 @@ async function* computedOver(rows: HeldRows, node: WindowNode, context: ExecCont
 async function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Promise<Layout> {
   const { rowCount } = rows;
   const batch = await rows.joinedInTurns(context);
-  const codesOf = (items: WindowNode["orderBy"]): readonly Float64Array[] =>
-    items.map((item) => orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
-  const partition = codesOf(node.partitionBy);
-  const peers = codesOf(node.orderBy);
+  const codesOf = async (items: WindowNode["orderBy"]): Promise<readonly Float64Array[]> => {
+    const codes: Float64Array[] = [];
+    for (const item of items) {
+      codes.push(orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
+      checkCancelled(context);
+      await context.pace.turn();
+    }
+    return codes;
+  };
+  const partition = await codesOf(node.partitionBy);
+  const peers = await codesOf(node.orderBy);
   const order = await inTurns(sortedOrder([...partition, ...peers], rowCount), context);
   const layout = layoutOf(partition, peers, order, rowCount);
   if (order !== undefined) rows.keep(order, rowCount);
