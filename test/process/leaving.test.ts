@@ -13,7 +13,8 @@ memory_limit = "4MiB"
 `;
 /** Pairs enough for minutes. */
 const LONG =
-  "SELECT count(*) FROM (SELECT number AS a FROM numbers LIMIT 300000) AS l JOIN (SELECT number AS b FROM numbers LIMIT 300000) AS r ON a < b";
+  "SELECT count(*) FROM (SELECT number AS a FROM numbers LIMIT 300000) AS l " +
+  "JOIN (SELECT number AS b FROM numbers LIMIT 300000) AS r ON a < b";
 /** Rows of 8 MB and more, which are sorted over the disk. */
 const SPILLING = "SELECT number, number * 7919 % 1000003 AS r FROM (SELECT number FROM numbers LIMIT 1000000) AS n ORDER BY r, number";
 const WAIT_MS_MAX = 10_000;
