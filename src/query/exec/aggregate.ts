@@ -13,6 +13,7 @@ import { GroupFinder, NO_GROUP } from "./group-finder.ts";
 import { Grouper, type Segments } from "./grouper.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { gatherRuns } from "./kernels/gather.ts";
+import { sliceBatch } from "./kernels/slice.ts";
 import { GroupHashes } from "./spill/group-hashes.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
 import { pieces } from "./spill/pieces.ts";
@@ -77,7 +78,7 @@ async function* grouped(
       }
     }
     await rest?.partitions.finish();
-    if (groups.count > 0) yield await groups.batch();
+    if (groups.count > 0) yield* groups.batches();
   } finally {
     budget.close();
   }
@@ -158,20 +159,22 @@ class Groups {
     }
   }
 
-  /** One row a group. */
-  async batch(): Promise<ExecBatch> {
+  /** One row a group, some thousand at a time. */
+  async *batches(): AsyncGenerator<ExecBatch> {
     const { node, grouper, count, context } = this;
-    const vectors: Vector[] = [];
-    for (const i of node.keys.keys()) {
-      vectors.push(grouper.keyVector(i));
-      await context.pace.turn();
-    }
+    const results: Vector[] = [];
     for (const state of this.states) {
       checkCancelled(context);
-      vectors.push(state.vector(count));
+      results.push(state.vector(count));
       await context.pace.turn();
     }
-    return { rowCount: count, vectors };
+    for (let from = 0; from < count; from += PIECE_ROWS) {
+      checkCancelled(context);
+      const to = Math.min(count, from + PIECE_ROWS);
+      const keys = node.keys.map((_, i) => grouper.keyVector(i, from, to));
+      yield { rowCount: to - from, vectors: [...keys, ...sliceBatch({ rowCount: count, vectors: results }, from, to).vectors] };
+      await context.pace.turn();
+    }
   }
 }
 
