@@ -13,6 +13,7 @@ import { GroupFinder, NO_GROUP } from "./group-finder.ts";
 import { Grouper, type Segments } from "./grouper.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { gatherRuns } from "./kernels/gather.ts";
+import { sliceBatch } from "./kernels/slice.ts";
 import { GroupHashes } from "./spill/group-hashes.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
 import { pieces } from "./spill/pieces.ts";
@@ -24,6 +25,9 @@ type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 /** Bytes of state that one aggregate keeps for one group, about; more where it is an object. */
 const STATE_BYTES = 24;
 const OBJECT_BYTES = 224;
+/** Rows that are taken before others get a turn: as many as scans give; fewer where states are objects. */
+const PIECE_ROWS = 65_536;
+const OBJECT_ROWS = 16_384;
 /** Bytes that a group takes in the grouper, and each of its keys. */
 const GROUP_BYTES = 32;
 const KEY_BYTES = 96;
@@ -59,18 +63,22 @@ async function* grouped(
     const rowBytes = groups.rowBytes;
     for await (const batch of input) {
       checkCancelled(context);
-      for (const piece of pieces(batch, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE))) {
+      for (const piece of pieces(
+        batch,
+        Math.min(groups.rowsAtOnce, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE)),
+      )) {
+        checkCancelled(context);
         const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
         const isFull =
           rest === undefined && node.keys.length > 0 && groups.count > 0 && level < SPLIT_LEVELS_MAX && !spill.fits(cost, budget);
         if (isFull) rest = new Rest(node, groups, await Partitions.create(node.input.columns, level, spill), context);
         if (rest === undefined) groups.add(piece);
         else await rest.add(piece);
+        await context.pace.turn();
       }
-      await context.pace.turn();
     }
     await rest?.partitions.finish();
-    if (groups.count > 0) yield groups.batch();
+    if (groups.count > 0) yield* groups.batches();
   } finally {
     budget.close();
   }
@@ -102,9 +110,18 @@ class Groups {
     return this.grouper.groupCount;
   }
 
+  /** Rows that are taken at a time. */
+  get rowsAtOnce(): number {
+    return this.objects === 0 ? PIECE_ROWS : OBJECT_ROWS;
+  }
+
+  private get objects(): number {
+    return this.states.filter((state) => state instanceof AccumulatorStates).length;
+  }
+
   /** Bytes that a new group takes, about. */
   get rowBytes(): number {
-    const objects = this.states.filter((state) => state instanceof AccumulatorStates).length;
+    const { objects } = this;
     const { keys, aggregates } = this.node;
     return GROUP_BYTES + keys.length * KEY_BYTES + aggregates.length * STATE_BYTES + objects * OBJECT_BYTES;
   }
@@ -142,11 +159,22 @@ class Groups {
     }
   }
 
-  /** One row a group. */
-  batch(): ExecBatch {
-    const { node, grouper, count } = this;
-    const vectors = [...node.keys.map((_, i) => grouper.keyVector(i)), ...this.states.map((state) => state.vector(count))];
-    return { rowCount: count, vectors };
+  /** One row a group, some thousand at a time. */
+  async *batches(): AsyncGenerator<ExecBatch> {
+    const { node, grouper, count, context } = this;
+    const results: Vector[] = [];
+    for (const state of this.states) {
+      checkCancelled(context);
+      results.push(state.vector(count));
+      await context.pace.turn();
+    }
+    for (let from = 0; from < count; from += PIECE_ROWS) {
+      checkCancelled(context);
+      const to = Math.min(count, from + PIECE_ROWS);
+      const keys = node.keys.map((_, i) => grouper.keyVector(i, from, to));
+      yield { rowCount: to - from, vectors: [...keys, ...sliceBatch({ rowCount: count, vectors: results }, from, to).vectors] };
+      await context.pace.turn();
+    }
   }
 }
 

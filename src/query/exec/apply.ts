@@ -12,6 +12,7 @@ import { compareValues, type Present, type Value, valueKey } from "../function/v
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch } from "./held-rows.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import { evaluate } from "./interpreter.ts";
 import { BatchRow, constantVector, valuesVector } from "./vector-values.ts";
 
@@ -26,16 +27,22 @@ export async function* apply(
   node: Extract<PlanNode, { kind: "apply" }>,
   input: AsyncIterable<ExecBatch>,
   runPlan: (original: PlanNode, plan: PlanNode) => AsyncIterable<ExecBatch>,
-  context: ExecContext,
+  shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
   const { columns } = node.input;
+  const budget = shared.budget.part("sub-queries");
+  const context = { ...shared, budget };
   const calls = node.calls.map((call) => new Call(call, columns, (plan) => runPlan(call.plan, plan), context));
-  for await (const batch of input) {
-    checkCancelled(context);
-    const results: Value[][] = [];
-    for (const call of calls) results.push(await call.results(batch));
-    const added = node.calls.map(({ type }, i) => valuesVector(type, results[i] ?? []));
-    yield { rowCount: batch.rowCount, vectors: [...batch.vectors, ...added], runs: batch.runs };
+  try {
+    for await (const batch of input) {
+      checkCancelled(context);
+      const results: Value[][] = [];
+      for (const call of calls) results.push(await call.results(batch));
+      const added = node.calls.map(({ type }, i) => valuesVector(type, results[i] ?? []));
+      yield { rowCount: batch.rowCount, vectors: [...batch.vectors, ...added], runs: batch.runs };
+    }
+  } finally {
+    budget.close();
   }
 }
 
@@ -78,12 +85,15 @@ class Call {
   private readonly columns: PlanNode["columns"];
   private readonly runPlan: RunPlan;
   private readonly context: ExecContext;
+  private readonly memory: MemoryBudget;
   private readonly known = new Map<string, Answer>();
 
-  constructor(call: SubQueryCall, columns: PlanNode["columns"], runPlan: RunPlan, context: ExecContext) {
+  constructor(call: SubQueryCall, columns: PlanNode["columns"], runPlan: RunPlan, shared: ExecContext) {
     this.call = call;
     this.columns = columns;
     this.runPlan = runPlan;
+    this.memory = shared.budget.part("sub-query");
+    const context = { ...shared, budget: this.memory };
     this.context = context;
     this.parameters = new Parameters(call.parameters, columns, context);
     this.operand = "operand" in call.result ? call.result.operand : undefined;
@@ -107,11 +117,19 @@ class Call {
   private async run(key: string, values: ReadonlyMap<number, Value>): Promise<Answer> {
     checkCancelled(this.context);
     const { plan, result } = this.call;
-    this.context.budget.reserve(RESULT_BYTES + key.length * 2);
+    const bytes = RESULT_BYTES + key.length * 2;
+    if (!this.context.budget.fits(bytes)) this.forget();
+    this.context.budget.reserve(bytes);
     const answer = await answerOf(result, this.runPlan(substitute(plan, values, this.context)), plan, this.context);
     this.known.set(key, answer);
     await this.context.pace.turn();
     return answer;
+  }
+
+  /** Forgets the results of this call: a run of the sub-query costs time, and what is remembered costs memory that others need. */
+  private forget(): void {
+    this.known.clear();
+    this.memory.release(this.memory.used);
   }
 }
 
@@ -123,6 +141,7 @@ async function answerOf(result: SubQueryResult, batches: AsyncIterable<ExecBatch
     }
     case "scalar": {
       const value = await onlyValue(batches, plan);
+      context.budget.reserve(sizeOf(value));
       return () => value;
     }
     case "any":
@@ -132,12 +151,18 @@ async function answerOf(result: SubQueryResult, batches: AsyncIterable<ExecBatch
         checkCancelled(context);
         const row = new BatchRow(batch, plan.columns);
         for (row.row = 0; row.row < batch.rowCount; row.row++) {
-          if (compared.add(evaluate(result.value, row.read, context.environment))) context.budget.reserve(RESULT_BYTES);
+          const value = evaluate(result.value, row.read, context.environment);
+          if (compared.add(value)) context.budget.reserve(RESULT_BYTES + sizeOf(value));
         }
       }
       return (operand) => compared.test(operand);
     }
   }
+}
+
+/** Bytes of a value that its entry does not count, about; texts are kept twice, as they are and in a key. */
+function sizeOf(value: Value): number {
+  return typeof value === "string" ? value.length * 4 : value instanceof Uint8Array ? value.length * 3 : 0;
 }
 
 async function onlyValue(batches: AsyncIterable<ExecBatch>, plan: PlanNode): Promise<Value> {

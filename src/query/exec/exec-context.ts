@@ -54,6 +54,16 @@ export interface ExecContext {
   readonly onSource: ((name: string, source: string) => void) | undefined;
 }
 
+/** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */
+export async function inTurns<T>(steps: Iterator<void, T>, context: ExecContext): Promise<T> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+    checkCancelled(context);
+    await context.pace.turn();
+  }
+}
+
 /** Called once a batch. @throws DbError Cancelled when the client left or its time is over */
 export function checkCancelled(context: ExecContext): void {
   throwIfCancelled(context.signal);

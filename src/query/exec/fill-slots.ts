@@ -30,18 +30,24 @@ const GROUP_BYTES = 24;
 const EXACT_MAX = 2 ** 52;
 
 /** The series of `input`, one after the other, slots ascending. */
-export async function* fillSlots(node: FillSlots, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const held = new HeldRows(node.input.columns, context.budget);
-  for await (const batch of input) {
-    checkCancelled(context);
-    if (batch.rowCount > 0) held.add(batch);
-  }
-  if (held.rowCount === 0) return;
-  const writer = new SlotWriter(node, held.joined(), context);
-  while (writer.next()) {
-    checkCancelled(context);
-    yield writer.batch();
-    await context.pace.turn();
+export async function* fillSlots(node: FillSlots, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("FILL");
+  const context = { ...shared, budget };
+  try {
+    const held = new HeldRows(node.input.columns, budget);
+    for await (const batch of input) {
+      checkCancelled(context);
+      if (batch.rowCount > 0) held.add(batch);
+    }
+    if (held.rowCount === 0) return;
+    const writer = new SlotWriter(node, held.joined(), context);
+    while (writer.next()) {
+      checkCancelled(context);
+      yield writer.batch();
+      await context.pace.turn();
+    }
+  } finally {
+    budget.close();
   }
 }
 

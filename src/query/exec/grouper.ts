@@ -134,12 +134,12 @@ export class Grouper {
     };
   }
 
-  /** The values of one planned key for groups `[0, groupCount)`. */
-  keyVector(key: number): Vector {
+  /** The values of one planned key for groups `[from, to)`, once all rows have been there. */
+  keyVector(key: number, from: number, to: number): Vector {
     const place = this.places[key];
     assert(place !== undefined, `a key below ${this.keyCount}; got ${key}`);
-    const codes = new Uint32Array(this.groupCount);
-    for (let group = 0; group < codes.length; group++) codes[group] = this.codeAt(group, place.position);
+    const codes = new Uint32Array(to - from);
+    for (let i = 0; i < codes.length; i++) codes[i] = this.codeAt(from + i, place.position);
     return place.codes.vector(codes, codes.length);
   }
 

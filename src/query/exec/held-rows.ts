@@ -5,6 +5,7 @@ import type { Vector } from "../../column/vector.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { concat } from "./kernels/concat.ts";
 import { gather } from "./kernels/gather.ts";
+import { checkCancelled, type ExecContext } from "./exec-context.ts";
 import { constantVector } from "./vector-values.ts";
 
 /** Bytes that the rows of a batch take once they are copied, about. */
@@ -55,16 +56,35 @@ export class HeldRows {
     this.rowCount += batch.rowCount;
   }
 
-  /** All rows as one batch. */
+  /** All rows as one batch. Of many rows, `joinedInTurns` is kinder to others. */
   joined(): Batch {
     const [first] = this.parts;
     if (this.parts.length === 1 && first !== undefined) return first;
-    const vectors = this.headers.map((header, c) =>
-      concat(
-        header.type,
-        this.parts.flatMap(({ vectors: all, rowCount }) => (all[c] === undefined ? [] : [{ vector: all[c], rowCount }])),
-      ),
+    return this.joinedTo(this.headers.map((_, c) => this.column(c)));
+  }
+
+  /** All rows as one batch, column by column with other tasks in between. @throws DbError Cancelled */
+  async joinedInTurns(context: ExecContext): Promise<Batch> {
+    const [first] = this.parts;
+    if (this.parts.length === 1 && first !== undefined) return first;
+    const vectors: Vector[] = [];
+    for (const c of this.headers.keys()) {
+      vectors.push(this.column(c));
+      checkCancelled(context);
+      await context.pace.turn();
+    }
+    return this.joinedTo(vectors);
+  }
+
+  private column(c: number): Vector {
+    const { type } = this.headers[c] ?? { type: { kind: "null" } };
+    return concat(
+      type,
+      this.parts.flatMap(({ vectors, rowCount }) => (vectors[c] === undefined ? [] : [{ vector: vectors[c], rowCount }])),
     );
+  }
+
+  private joinedTo(vectors: readonly Vector[]): Batch {
     const batch = { rowCount: this.rowCount, vectors };
     this.parts = [batch];
     return batch;
@@ -80,10 +100,12 @@ export class HeldRows {
   }
 
   /** All rows as one batch of the caller's, which goes on being counted. */
-  take(): Batch {
-    const vectors = this.rowCount === 0 ? this.headers.map(({ type }) => constantVector(type, undefined, 0)) : this.joined().vectors;
+  async take(context: ExecContext): Promise<Batch> {
+    const { rowCount } = this;
+    if (rowCount === 0) return { rowCount, vectors: this.headers.map(({ type }) => constantVector(type, undefined, 0)) };
+    const { vectors } = await this.joinedInTurns(context);
     this.parts = [];
-    return { rowCount: this.rowCount, vectors };
+    return { rowCount, vectors };
   }
 
   /** Gives all rows out, part by part, and forgets them. */

@@ -16,6 +16,7 @@ import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
 import { concat } from "./kernels/concat.ts";
+import { sliceBatch } from "./kernels/slice.ts";
 import { pieces } from "./spill/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
 import { rowHashes } from "./spill/row-hashes.ts";
@@ -34,6 +35,8 @@ const HELD_BYTES = 32;
 const KEY_BYTES = 16;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
+/** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
+const PIECE_ROWS = 16_384;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 
@@ -77,7 +80,7 @@ async function* joined(
       for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
         if (parted === undefined && rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) {
           parted = await PartedRows.create(node, "right", context, depth);
-          await parted.add(rows.joined());
+          await parted.add(await rows.joinedInTurns(context));
           rows.clear();
         }
         if (parted === undefined) rows.add(piece);
@@ -87,7 +90,7 @@ async function* joined(
     }
     if (parted === undefined) {
       if (rows.rowCount === 0 && (node.join === "inner" || node.join === "semi")) return;
-      yield* probe(node, left, build(node, rows.take(), context), context);
+      yield* probe(node, left, await build(node, await rows.take(context), context), context);
       return;
     }
   } finally {
@@ -175,7 +178,7 @@ async function* chunked(
     all.reserve(left.rowCount);
     const met = new Uint8Array(left.rowCount);
     for await (const { rows, context } of chunksOf(node, right.read(), shared, spill)) {
-      yield* probe(node, left.read(), build(node, rows.take(), context), context, met);
+      yield* probe(node, left.read(), await build(node, await rows.take(context), context), context, met);
     }
     if (node.join !== "inner") yield* unmet(node, left, met, shared);
   } finally {
@@ -245,23 +248,12 @@ async function* probe(
   const leftKeys = node.keys.map((key) => new VectorEvaluator(key.left, node.left.columns, context));
   const pairs = new Pairs(node, held, context, met);
   for await (const batch of left) {
-    checkCancelled(context);
-    const ids =
-      leftKeys.length === 0
-        ? undefined
-        : held.codes.find(
-            leftKeys.map((key) => key.vector(batch)),
-            batch.rowCount,
-          );
-    for (let row = 0; row < batch.rowCount; ) {
+    for (const piece of pieces(batch, PIECE_ROWS)) {
       checkCancelled(context);
-      const end = pairs.collect(ids, row, batch.rowCount);
-      const made = pairs.finish(batch, row, end);
-      row = end;
-      if (made.rowCount > 0) yield made;
+      const keys = leftKeys.map((key) => key.vector(piece));
+      yield* pairs.of(piece, keys.length === 0 ? undefined : held.codes.find(keys, piece.rowCount), context);
       await context.pace.turn();
     }
-    pairs.base += batch.rowCount;
   }
   if (node.join === "full") yield* leftOver(node, held);
 }
@@ -280,7 +272,7 @@ interface Held {
   readonly met: Uint8Array;
 }
 
-function build(node: Join, all: Batch, context: ExecContext): Held {
+async function build(node: Join, all: Batch, context: ExecContext): Promise<Held> {
   const { columns } = node.right;
   const { rowCount } = all;
   const codes = new RowCodes(
@@ -289,8 +281,20 @@ function build(node: Join, all: Batch, context: ExecContext): Held {
     context.budget.reserve,
   );
   const next = new Int32Array(rowCount).fill(NO_ROW);
-  const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context).vector(all));
-  const ids = keys.length === 0 ? undefined : codes.add(keys, rowCount);
+  const keys = node.keys.map((key) => new VectorEvaluator(key.right, columns, context));
+  const ids = keys.length === 0 ? undefined : new Int32Array(rowCount);
+  for (let at = 0; ids !== undefined && at < rowCount; at += PIECE_ROWS) {
+    checkCancelled(context);
+    const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
+    ids.set(
+      codes.add(
+        keys.map((key) => key.vector(part)),
+        part.rowCount,
+      ),
+      at,
+    );
+    await context.pace.turn();
+  }
   const heads = new Int32Array(codes.size).fill(NO_ROW);
   // From the last row to the first, so that chains ascend.
   for (let row = rowCount - 1; ids !== undefined && row >= 0; row--) {
@@ -299,15 +303,20 @@ function build(node: Join, all: Batch, context: ExecContext): Held {
     next[row] = heads[id] ?? 0;
     heads[id] = row;
   }
-  const padded: Batch = {
-    rowCount: rowCount + 1,
-    vectors: columns.map(({ type }, c) => {
-      const vector = all.vectors[c];
-      const nulls = { vector: constantVector(type, undefined, 1), rowCount: 1 };
-      return vector === undefined || rowCount === 0 ? nulls.vector : concat(type, [{ vector, rowCount }, nulls]);
-    }),
-  };
+  const padded: Batch = { rowCount: rowCount + 1, vectors: await withNullRow(all, columns, context) };
   return { rows: padded, rowCount, codes, heads, next, met: new Uint8Array(node.join === "full" ? rowCount : 0) };
+}
+
+/** The columns of a batch with a row of NULLs behind the others. */
+async function withNullRow({ vectors, rowCount }: Batch, columns: PlanNode["columns"], context: ExecContext): Promise<readonly Vector[]> {
+  const made: Vector[] = [];
+  for (const [c, { type }] of columns.entries()) {
+    const vector = vectors[c];
+    const nulls = { vector: constantVector(type, undefined, 1), rowCount: 1 };
+    made.push(vector === undefined || rowCount === 0 ? nulls.vector : concat(type, [{ vector, rowCount }, nulls]));
+    await context.pace.turn();
+  }
+  return made;
 }
 
 /** Pairs of some rows of one left batch. */
@@ -320,7 +329,7 @@ class Pairs {
   private readonly residual: FilterEvaluator | undefined;
   private readonly met: Uint8Array | undefined;
   /** Left rows of the batches before. */
-  base = 0;
+  private base = 0;
 
   constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
     this.met = met;
@@ -330,8 +339,21 @@ class Pairs {
     this.residual = node.residual === undefined ? undefined : new FilterEvaluator(node.residual, columns, context);
   }
 
+  /** The pairs of a left batch, some rows at a time. */
+  async *of(batch: ExecBatch, ids: Int32Array | undefined, context: ExecContext): AsyncGenerator<ExecBatch> {
+    for (let row = 0; row < batch.rowCount; ) {
+      checkCancelled(context);
+      const end = this.collect(ids, row, batch.rowCount);
+      const made = this.finish(batch, row, end);
+      row = end;
+      if (made.rowCount > 0) yield made;
+      await context.pace.turn();
+    }
+    this.base += batch.rowCount;
+  }
+
   /** Collects the candidates of rows `[from, end)` and gives `end`: at least one row. */
-  collect(ids: Int32Array | undefined, from: number, to: number): number {
+  private collect(ids: Int32Array | undefined, from: number, to: number): number {
     const { heads, next, rowCount } = this.held;
     // A semi or anti join asks whether there is a partner, so without a residual one candidate will do.
     const one = this.residual === undefined && (this.node.join === "semi" || this.node.join === "anti");
@@ -364,7 +386,7 @@ class Pairs {
   }
 
   /** What the join gives for rows `[from, to)` of a left batch. */
-  finish(batch: ExecBatch, from: number, to: number): ExecBatch {
+  private finish(batch: ExecBatch, from: number, to: number): ExecBatch {
     const kept = this.keep(batch);
     if (this.met !== undefined) {
       const asksOnly = this.node.join === "semi" || this.node.join === "anti";

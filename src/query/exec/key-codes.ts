@@ -18,6 +18,7 @@ export class ValueCodes {
   /** By number, bigint, text or key text; NULL is `undefined`. Maps hold NaN and -0 as SQL groups do. */
   private readonly codes = new Map<unknown, number>();
   private readonly values: Value[] = [];
+  private texts: readonly (string | undefined)[] = [];
   private readonly type: DataType;
   private readonly reserve: Reserve;
   private translated: { readonly dictionary: readonly (string | undefined)[]; codes: Int32Array } | undefined;
@@ -95,10 +96,20 @@ export class ValueCodes {
     }
   }
 
+  /** All values behind the entry of NULL; made once for as many values as there are. */
+  private dictionary(): readonly (string | undefined)[] {
+    if (this.texts.length !== this.values.length + 1) {
+      const texts: (string | undefined)[] = [undefined];
+      for (const value of this.values) texts.push(value === undefined ? undefined : textOf(value));
+      this.texts = texts;
+    }
+    return this.texts;
+  }
+
   /** The values of codes. Text comes out as a dictionary, so that it is held once. */
   vector(codes: Uint32Array, count: number): Vector {
     if (this.type.kind === "string") {
-      const dictionary = [undefined, ...this.values.map((value) => (value === undefined ? undefined : textOf(value)))];
+      const dictionary = this.dictionary();
       const shifted = new Uint32Array(count);
       for (let i = 0; i < count; i++) shifted[i] = dictionary[(codes[i] ?? 0) + 1] === undefined ? 0 : (codes[i] ?? 0) + 1;
       return { kind: "dictionary", codes: shifted, dictionary };
@@ -156,9 +167,16 @@ export class BucketCodes {
 
   /** The starts of the buckets of codes. */
   vector(codes: Uint32Array, count: number): Vector {
-    const starts = this.indexes.map((index) => bucketStartOf(this.buckets, index));
+    const { indexes } = this;
+    // Groups outnumber buckets where there are other keys; few of many buckets may be asked for at a time.
+    const starts = new Map<number, bigint>();
     const values: Scalar[] = [];
-    for (let i = 0; i < count; i++) values.push(starts[codes[i] ?? 0]);
+    for (let i = 0; i < count; i++) {
+      const code = codes[i] ?? 0;
+      const known = starts.get(code) ?? bucketStartOf(this.buckets, indexes[code] ?? 0n);
+      starts.set(code, known);
+      values.push(known);
+    }
     return valuesVector(isTimeType(this.type) ? this.type : { kind: "timestamp", unit: this.buckets.unit }, values);
   }
 }

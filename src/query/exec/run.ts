@@ -13,7 +13,7 @@ import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context
 import { fillSlots } from "./fill-slots.ts";
 import { fillSlotsInterpreted } from "./fill-slots-interpreted.ts";
 import { firstOfEach } from "./first-of-each.ts";
-import { gatherBatch } from "./held-rows.ts";
+import { bytesOfBatch, gatherBatch } from "./held-rows.ts";
 import { groupingSets } from "./grouping-sets.ts";
 import { join } from "./join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
@@ -118,6 +118,7 @@ async function* measured(node: PlanNode, batches: AsyncIterable<ExecBatch>, cont
     metrics.elapsedMs += context.clock.monotonicMillis() - since;
     metrics.rows += batch.rowCount;
     metrics.batches++;
+    metrics.bytes += bytesOfBatch(batch);
     yield batch;
     since = context.clock.monotonicMillis();
   }

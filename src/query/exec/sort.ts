@@ -70,7 +70,7 @@ export async function* sortedRows(
     for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
       if (rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) await runs.add(rows);
       rows.add(piece);
-      if (keep !== undefined && rows.rowCount > most) rows.keep(sorter.order(rows.joined()), keep);
+      if (keep !== undefined && rows.rowCount > most) rows.keep(await sorter.ordered(await rows.joinedInTurns(context), context), keep);
     }
     await context.pace.turn();
   }
@@ -80,10 +80,11 @@ export async function* sortedRows(
     return;
   }
   if (rows.rowCount === 0) return;
-  const all = rows.joined();
-  const sorted = sorter.order(all);
+  const all = await rows.joinedInTurns(context);
+  const sorted = await sorter.ordered(all, context);
   const count = Math.min(keep ?? all.rowCount, all.rowCount);
   for (let at = 0; at < count; at += BATCH_ROWS) {
+    checkCancelled(context);
     const part = sorted.subarray(at, Math.min(at + BATCH_ROWS, count));
     yield gatherBatch(all, part, part.length);
     await context.pace.turn();
@@ -112,8 +113,8 @@ class Runs {
 
   /** Sorts held rows, writes them as a run and forgets them. */
   async add(rows: HeldRows): Promise<void> {
-    const all = rows.joined();
-    const sorted = this.order.sorter.order(all);
+    const all = await rows.joinedInTurns(this.context);
+    const sorted = await this.order.sorter.ordered(all, this.context);
     const count = Math.min(this.keep ?? all.rowCount, all.rowCount);
     const step = Math.max(1, Math.floor((all.rowCount * this.spill.blockBytes) / Math.max(1, bytesOfBatch(all))));
     this.file ??= await this.spill.create();

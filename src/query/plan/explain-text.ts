@@ -3,7 +3,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
-import type { NodeMetrics } from "../exec/node-metrics.ts";
+import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
 import { isInterval, type Value } from "../function/value.ts";
@@ -33,7 +33,7 @@ export function logicalText(node: PlanNode): string {
 
 /** The plan as it runs: what the scan is asked for. With `metrics`, what each operator did. */
 export function physicalText(node: PlanNode, metrics?: ReadonlyMap<PlanNode, NodeMetrics>): string {
-  return lines(node, 0, (each) => physicalLine(each) + metricsText(metrics?.get(each))).join("\n");
+  return lines(node, 0, (each) => physicalLine(each) + metricsText(each, metrics)).join("\n");
 }
 
 function lines(node: PlanNode, depth: number, line: (node: PlanNode) => string): string[] {
@@ -223,10 +223,19 @@ function itemText(item: SortItem): string {
   return `${expressionText(item.expression)} ${item.descending ? "DESC" : "ASC"} NULLS ${item.nullsFirst ? "FIRST" : "LAST"}`;
 }
 
-function metricsText(metrics: NodeMetrics | undefined): string {
-  if (metrics === undefined) return "";
-  const parts = [`output_rows: ${metrics.rows}`, `output_batches: ${metrics.batches}`, `elapsed: ${metrics.elapsedMs.toFixed(3)}ms`];
-  const { scan } = metrics;
+/** Times are in milliseconds: `elapsed_compute` without the operators below, `elapsed` with them. */
+function metricsText(node: PlanNode, all: ReadonlyMap<PlanNode, NodeMetrics> | undefined): string {
+  const metrics = all?.get(node);
+  if (all === undefined || metrics === undefined) return "";
+  const { scan, rows, batches, bytes, elapsedMs, spilledBytes } = metrics;
+  const parts = [
+    `output_rows: ${rows}`,
+    `elapsed_compute: ${ownMillis(node, all).toFixed(3)}ms`,
+    `elapsed: ${elapsedMs.toFixed(3)}ms`,
+    `output_batches: ${batches}`,
+    `output_bytes: ${bytes}`,
+  ];
+  if (spilledBytes > 0) parts.push(`spilled_bytes: ${spilledBytes}`);
   if (scan !== undefined) {
     parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);
     if (scan.filesSkippedByTags > 0) parts.push(`files_skipped_by_tags: ${scan.filesSkippedByTags}`);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ScanRequest } from "../../table/scan.ts";
+import { MemorySpill } from "../../../test/support/memory-spill.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -233,6 +234,24 @@ test("EXPLAIN ANALYZE counts rows", async () => {
   expect(columns).toEqual(["stage", "node", "plan"]);
   expect(String(rows[0]?.[2])).toContain("rows_scanned: 600");
   expect(rows[1]).toEqual([undefined, undefined, "Total rows: 10"]);
+});
+
+test("EXPLAIN ANALYZE tells times with and without the operators below, and what was spilled", async () => {
+  const spill = new MemorySpill();
+  const { rows } = await fixture.sql("EXPLAIN ANALYZE FORMAT JSON SELECT v, w FROM cpu ORDER BY v", { memoryBytesMax: 32_768, spill });
+  const sort: unknown = JSON.parse(String(rows[0]?.[2]));
+  const metrics = { output_batches: expect.any(Number), output_bytes: expect.any(Number), elapsed: expect.any(Number) };
+  const scanned = { spilled_bytes: 0, rows_returned: 600, pages_read: expect.any(Number), files_skipped: 0 };
+  expect(sort).toMatchObject({
+    name: "SortExec",
+    output_rows: 600,
+    elapsed_compute: expect.any(Number),
+    metrics: { ...metrics, spilled_bytes: spill.written },
+    children: [{ metrics: { ...metrics, spilled_bytes: 0 }, children: [{ metrics: { ...metrics, ...scanned } }] }],
+  });
+  expect(spill.written).toBeGreaterThan(0);
+  const text = await fixture.sql("EXPLAIN ANALYZE SELECT v, w FROM cpu ORDER BY v", { memoryBytesMax: 32_768, spill: new MemorySpill() });
+  expect(String(text.rows[0]?.[2])).toMatch(/SortExec.* metrics=\[output_rows: 600, elapsed_compute: \d+\.\d+ms, .*spilled_bytes: \d+\]/);
 });
 
 test("EXPLAIN VERBOSE shows generated loops", async () => {

@@ -3,7 +3,7 @@ import { STRING, UINT32 } from "../../column/data-type.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
 import { run } from "../exec/run.ts";
-import type { NodeMetrics } from "../exec/node-metrics.ts";
+import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
 import { logicalText, physicalText } from "../plan/explain-text.ts";
 import { notSupported } from "../plan/plan-error.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -118,6 +118,14 @@ function jsonOf(plan: PlanNode, text: PlanText): JsonPlan {
   return { ...split(line), children: inputsOf(plan).map((input) => jsonOf(input, text)) };
 }
 
+/** Figures of a scan by the names that the text gives them. */
+function snakeCase(figures: object | undefined): Readonly<Record<string, number>> {
+  const entries = Object.entries(figures ?? {}).map(
+    ([name, value]) => [name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), Number(value)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
 interface JsonMetrics extends JsonPlan {
   readonly output_rows: number;
   readonly elapsed_compute: number;
@@ -130,8 +138,14 @@ function jsonMetrics(plan: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMetrics>
   return {
     ...split(line),
     output_rows: own?.rows ?? 0,
-    elapsed_compute: Math.round((own?.elapsedMs ?? 0) * 1e6),
-    metrics: { output_batches: own?.batches ?? 0, ...own?.scan },
+    elapsed_compute: Math.round(ownMillis(plan, metrics) * 1e6),
+    metrics: {
+      elapsed: Math.round((own?.elapsedMs ?? 0) * 1e6),
+      output_batches: own?.batches ?? 0,
+      output_bytes: own?.bytes ?? 0,
+      spilled_bytes: own?.spilledBytes ?? 0,
+      ...snakeCase(own?.scan),
+    },
     children: inputsOf(plan).map((input) => jsonMetrics(input, metrics)),
   };
 }

@@ -9,7 +9,7 @@ import { type BucketSpan, bucketStarts, cutBuckets, frameOf, locate } from "./bu
 import { concat } from "./concat.ts";
 import { gather, gatherRuns } from "./gather.ts";
 import { PairTable } from "./pair-table.ts";
-import { type SortDirection, sortedRows, sortKey } from "./sort-keys.ts";
+import { type SortDirection, sortKey, sortSteps } from "./sort-keys.ts";
 import { endOfSpan } from "./span-end.ts";
 
 const arbitraryBuckets = fc
@@ -171,7 +171,7 @@ describe("rows are sorted by keys", () => {
       }
       return a - b;
     };
-    expect([...sortedRows(rowCount, keys)]).toEqual(Array.from({ length: rowCount }, (_, i) => i).sort(order));
+    expect([...lastOf(sortSteps(rowCount, keys))]).toEqual(Array.from({ length: rowCount }, (_, i) => i).sort(order));
   }
 
   test("few by comparing, many digit by digit, as values compare", () => {
@@ -183,4 +183,24 @@ describe("rows are sorted by keys", () => {
       { seed: 20240105, numRuns: 40 },
     );
   });
+});
+
+/** What a generator returns. */
+function lastOf<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+test("comparisons of many rows are stable over stretches that are merged", () => {
+  for (const rowCount of [16_384, 16_385, 40_000, 100_001]) {
+    const values = Uint32Array.from({ length: rowCount }, (_, i) => Math.imul(i, 2_654_435_761) % 977);
+    const order = lastOf(sortSteps(rowCount, [(a, b) => (values[a] ?? 0) - (values[b] ?? 0)]));
+    const isSorted = order.every((row, i) => {
+      const before = i === 0 ? -1 : (order[i - 1] ?? 0);
+      return before < 0 || (values[before] ?? 0) < (values[row] ?? 0) || ((values[before] ?? 0) === (values[row] ?? 0) && before < row);
+    });
+    expect([isSorted, new Set(order).size], `${rowCount} rows`).toEqual([true, rowCount]);
+  }
 });

@@ -95,16 +95,27 @@ function dictionaryKey(
 /** From so many rows on, sorting by digits is faster than comparing: 500,000 rows by a float in 67 ms of processor time and not 216. */
 const DIGITS_ROWS_MIN = 4096;
 
-/** Rows `[0, rowCount)` in order of keys, or of comparisons where there are none; equal rows keep theirs. */
-export function sortedRows(rowCount: number, keys: readonly (SortKey | ((a: number, b: number) => number))[]): Uint32Array<ArrayBuffer> {
+/** Rows that one step of a sort works on: some milliseconds. */
+const STEP_ROWS = 1 << 18;
+/** Rows that are compared with each other in one step: their order costs more. */
+const COMPARED_ROWS = 1 << 14;
+
+/** What rows are ordered by: numbers, or a comparison of row positions. */
+export type RowOrderKey = SortKey | ((a: number, b: number) => number);
+
+/**
+ * Rows `[0, rowCount)` in order of keys, or of comparisons where there are none; equal rows keep theirs. Yields after some milliseconds of
+ * work, for whoever has to look at other things in between.
+ */
+export function* sortSteps(rowCount: number, keys: readonly RowOrderKey[]): Generator<void, Uint32Array<ArrayBuffer>> {
   const rows = countingUp(rowCount);
   const plain = keys.filter((key) => typeof key !== "function");
-  if (plain.length === keys.length && rowCount >= DIGITS_ROWS_MIN) return byDigits(rows, plain);
+  if (plain.length === keys.length && rowCount >= DIGITS_ROWS_MIN) return yield* byDigits(rows, plain);
   const comparers = keys.map((key) => (typeof key === "function" ? key : comparer(key)));
   const [first, second] = comparers;
   if (first === undefined) return rows;
-  if (second === undefined) return rows.sort((a, b) => first(a, b) || a - b);
-  return rows.sort((a, b) => {
+  if (second === undefined) return yield* byComparison(rows, (a, b) => first(a, b) || a - b);
+  return yield* byComparison(rows, (a, b) => {
     for (let k = 0; k < comparers.length; k++) {
       const order = comparers[k]!(a, b);
       if (order !== 0) return order;
@@ -113,17 +124,61 @@ export function sortedRows(rowCount: number, keys: readonly (SortKey | ((a: numb
   });
 }
 
+type Compare = (a: number, b: number) => number;
+
+/** Short stretches sorted, then merged two by two. */
+function* byComparison(rows: Uint32Array<ArrayBuffer>, compare: Compare): Generator<void, Uint32Array<ArrayBuffer>> {
+  const { length } = rows;
+  for (let at = 0; at < length; at += COMPARED_ROWS) {
+    rows.subarray(at, Math.min(length, at + COMPARED_ROWS)).sort(compare);
+    yield;
+  }
+  let from = rows;
+  let to = new Uint32Array(length > COMPARED_ROWS ? length : 0);
+  for (let width = COMPARED_ROWS; width < length; width *= 2) {
+    for (let at = 0; at < length; at += 2 * width) {
+      yield* mergeStretches(from, to, at, Math.min(length, at + width), Math.min(length, at + 2 * width), compare);
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/** Sorted rows `[start, middle)` and `[middle, end)` of `from` as one in `to`. */
+function* mergeStretches(
+  from: Uint32Array,
+  to: Uint32Array,
+  start: number,
+  middle: number,
+  end: number,
+  compare: Compare,
+): Generator<void, void> {
+  let [left, right] = [start, middle];
+  for (let at = start; at < end; ) {
+    const stop = Math.min(end, at + COMPARED_ROWS);
+    for (; at < stop; at++) {
+      const takesLeft = right >= end || (left < middle && compare(from[left]!, from[right]!) <= 0);
+      to[at] = takesLeft ? from[left++]! : from[right++]!;
+    }
+    yield;
+  }
+}
+
 /** Stable passes from the last digit of the last key to the first of the first. */
-function byDigits(rows: Uint32Array<ArrayBuffer>, keys: readonly SortKey[]): Uint32Array<ArrayBuffer> {
+function* byDigits(rows: Uint32Array<ArrayBuffer>, keys: readonly SortKey[]): Generator<void, Uint32Array<ArrayBuffer>> {
   let order = rows;
   let spare = new Uint32Array(rows.length);
   const digits = new Uint16Array(rows.length * 4);
   const counts = new Uint32Array(4 << 16);
   for (let k = keys.length - 1; k >= 0; k--) {
     const { values, classes } = keys[k]!;
-    fillDigits(values, digits, counts);
+    counts.fill(0);
+    for (let at = 0; at < rows.length; at += STEP_ROWS) {
+      fillDigits(values, digits, counts, at, Math.min(rows.length, at + STEP_ROWS));
+      yield;
+    }
     for (let digit = 0; digit < 4; digit++) {
-      if (!scatter(order, spare, digits, digit, counts)) continue;
+      if (!(yield* scatter(order, spare, digits, digit, counts))) continue;
       [order, spare] = [spare, order];
     }
     if (classes === undefined) continue;
@@ -132,16 +187,15 @@ function byDigits(rows: Uint32Array<ArrayBuffer>, keys: readonly SortKey[]): Uin
       digits[4 * i] = classes[i]!;
       counts[classes[i]!]!++;
     }
-    if (scatter(order, spare, digits, 0, counts)) [order, spare] = [spare, order];
+    if (yield* scatter(order, spare, digits, 0, counts)) [order, spare] = [spare, order];
   }
   return order;
 }
 
 /** The bits of doubles so that they order as numbers do, as four digits of 16 bits, the least first; and how often each digit comes. */
-function fillDigits(values: Float64Array, digits: Uint16Array, counts: Uint32Array): void {
+function fillDigits(values: Float64Array, digits: Uint16Array, counts: Uint32Array, from: number, to: number): void {
   const bits = new DataView(new ArrayBuffer(8));
-  counts.fill(0);
-  for (let i = 0; i < values.length; i++) {
+  for (let i = from; i < to; i++) {
     bits.setFloat64(0, values[i]! + 0); // -0 is 0
     let high = bits.getUint32(0);
     let low = bits.getUint32(4);
@@ -162,7 +216,13 @@ function fillDigits(values: Float64Array, digits: Uint16Array, counts: Uint32Arr
 }
 
 /** One pass from `order` to `into`; false, and nothing done, when all rows have the same digit. */
-function scatter(order: Uint32Array, into: Uint32Array, digits: Uint16Array, digit: number, counts: Uint32Array): boolean {
+function* scatter(
+  order: Uint32Array,
+  into: Uint32Array,
+  digits: Uint16Array,
+  digit: number,
+  counts: Uint32Array,
+): Generator<void, boolean> {
   const base = digit << 16;
   if (counts[base + digits[digit]!] === order.length) return false;
   let at = 0;
@@ -171,12 +231,28 @@ function scatter(order: Uint32Array, into: Uint32Array, digits: Uint16Array, dig
     counts[d] = at;
     at += count;
   }
-  for (let i = 0; i < order.length; i++) {
+  for (let from = 0; from < order.length; from += STEP_ROWS) {
+    scatterRows(order, into, digits, digit, counts, from, Math.min(order.length, from + STEP_ROWS));
+    yield;
+  }
+  return true;
+}
+
+function scatterRows(
+  order: Uint32Array,
+  into: Uint32Array,
+  digits: Uint16Array,
+  digit: number,
+  counts: Uint32Array,
+  from: number,
+  to: number,
+): void {
+  const base = digit << 16;
+  for (let i = from; i < to; i++) {
     const row = order[i]!;
     const slot = base + digits[4 * row + digit]!;
     into[counts[slot]!++] = row;
   }
-  return true;
 }
 
 /** Not by subtraction: that of two infinities is no number. */

@@ -13,6 +13,7 @@ import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value.ts";
 import type { SortItem } from "../../plan/node.ts";
+import { sortSteps } from "../kernels/sort-keys.ts";
 
 /** Partitions and groups of sorted rows. All positions count rows or groups from the first of the operator. */
 export interface Layout {
@@ -102,19 +103,13 @@ function ranked(values: ReadonlyMap<number, Present | undefined>, item: SortItem
   return ranks;
 }
 
-/** Row positions in the order of several keys, equal rows as they came; undefined when the rows lie in order already. */
-export function sortedOrder(keys: readonly Float64Array[], rowCount: number): Uint32Array | undefined {
+/** Row positions in the order of several keys, equal rows as they came; undefined when the rows lie in order already. In steps. */
+export function* sortedOrder(keys: readonly Float64Array[], rowCount: number): Generator<void, Uint32Array | undefined> {
   if (isSorted(keys, rowCount)) return undefined;
-  const order = new Uint32Array(rowCount);
-  for (let i = 0; i < rowCount; i++) order[i] = i;
-  const [first, second] = keys;
-  if (first !== undefined && keys.length === 1) {
-    return order.sort((a, b) => difference(first, a, b) || a - b);
-  }
-  if (first !== undefined && second !== undefined && keys.length === 2) {
-    return order.sort((a, b) => difference(first, a, b) || difference(second, a, b) || a - b);
-  }
-  return order.sort((a, b) => compareRows(keys, a, b) || a - b);
+  return yield* sortSteps(
+    rowCount,
+    keys.map((values) => ({ values, classes: undefined })),
+  );
 }
 
 /** Not a subtraction: the difference of two equal infinities is no number. */

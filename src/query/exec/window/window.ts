@@ -7,7 +7,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 import type { PlanNode, WindowCall } from "../../plan/node.ts";
 import { VectorEvaluator } from "../evaluator.ts";
-import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
+import { checkCancelled, type ExecBatch, type ExecContext, inTurns } from "../exec-context.ts";
 import type { HeldRows } from "../held-rows.ts";
 import { sliceBatch } from "../kernels/slice.ts";
 import { SpillContext } from "../spill/spill-context.ts";
@@ -45,7 +45,7 @@ export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>,
 async function* computedOver(rows: HeldRows, node: WindowNode, context: ExecContext): AsyncGenerator<ExecBatch> {
   const { columns } = node.input;
   const { rowCount } = rows;
-  const layout = sorted(node, rows, context);
+  const layout = await sorted(node, rows, context);
   await context.pace.turn();
   const batch = rows.joined();
   const vectorOf: VectorOf = (expression) => new VectorEvaluator(expression, columns, context).vector(batch);
@@ -64,14 +64,21 @@ async function* computedOver(rows: HeldRows, node: WindowNode, context: ExecCont
 }
 
 /** Sorts the rows, and says how they lie then. */
-function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Layout {
+async function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): Promise<Layout> {
   const { rowCount } = rows;
-  const batch = rows.joined();
-  const codesOf = (items: WindowNode["orderBy"]): readonly Float64Array[] =>
-    items.map((item) => orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
-  const partition = codesOf(node.partitionBy);
-  const peers = codesOf(node.orderBy);
-  const order = sortedOrder([...partition, ...peers], rowCount);
+  const batch = await rows.joinedInTurns(context);
+  const codesOf = async (items: WindowNode["orderBy"]): Promise<readonly Float64Array[]> => {
+    const codes: Float64Array[] = [];
+    for (const item of items) {
+      codes.push(orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
+      checkCancelled(context);
+      await context.pace.turn();
+    }
+    return codes;
+  };
+  const partition = await codesOf(node.partitionBy);
+  const peers = await codesOf(node.orderBy);
+  const order = await inTurns(sortedOrder([...partition, ...peers], rowCount), context);
   const layout = layoutOf(partition, peers, order, rowCount);
   if (order !== undefined) rows.keep(order, rowCount);
   return layout;

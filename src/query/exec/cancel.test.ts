@@ -1,0 +1,114 @@
+/** Statements that end early, at any moment and for any reason: what they held goes back before their iterator ends. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { MemorySpill } from "../../../test/support/memory-spill.ts";
+import { QueryFixture, runSql } from "../../../test/support/query-fixture.ts";
+import { type MemoryAccount, MemoryPool, ServerMemory } from "../../base/server-memory.ts";
+import { type ExecOptions, executeStatement } from "../execute.ts";
+import type { QueryContext } from "../query-context.ts";
+import { parseSql } from "../sql/parse.ts";
+
+const TIGHT_BYTES = 96 * 1024;
+const ROWS = 1200;
+const QUERIES = [
+  "SELECT * FROM t ORDER BY s, n",
+  "SELECT * FROM t ORDER BY s, n LIMIT 300",
+  "SELECT n, s, count(*), string_agg(s, ',') FROM t GROUP BY n, s",
+  "SELECT DISTINCT s, n FROM t",
+  "SELECT a.n, b.s FROM t AS a JOIN t AS b ON a.n = b.n",
+  "SELECT a.n, b.s FROM t AS a FULL JOIN t AS b ON a.n = b.n AND a.ts < b.ts",
+  "SELECT a.n, b.n FROM (SELECT n FROM t LIMIT 50) AS a JOIN t AS b ON a.n < b.n",
+  "SELECT n, s FROM t INTERSECT SELECT n, s FROM t WHERE n > 100",
+  "SELECT DISTINCT ON (s) s, n FROM t ORDER BY s, n DESC",
+  "SELECT s, sum(n) OVER (PARTITION BY s ORDER BY ts), rank() OVER (PARTITION BY s ORDER BY n) FROM t",
+  "SELECT n, (SELECT count(*) FROM t AS o WHERE o.n < q.n % 7) FROM (SELECT n FROM t LIMIT 60) AS q",
+];
+
+let data: QueryFixture;
+beforeAll(async () => {
+  data = new QueryFixture();
+  await data.sql("CREATE TABLE t (s STRING, n INT, ts TIMESTAMP TIME INDEX)");
+  const rows = Array.from({ length: ROWS }, (_, i) => `('text ${(i * 7) % 500}', ${(i * 13) % 300}, ${i})`);
+  await data.sql(`INSERT INTO t VALUES ${rows.join(", ")}`);
+  const table = data.catalog.table("public", "t");
+  if (table !== undefined) table.batchRows = 100;
+});
+
+/** A run of a query whose time passes by turns: each look at the clock is one, and `onLook` is told its number. */
+function runOf(onLook: (look: number) => void, signal: AbortSignal): { readonly context: QueryContext; readonly pool: MemoryPool } {
+  let looks = 0;
+  const monotonicMillis = (): number => {
+    onLook(looks++);
+    return looks * 20;
+  };
+  const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", Number.POSITIVE_INFINITY);
+  return { context: { ...data.context, signal, clock: { ...data.context.clock, monotonicMillis } }, pool };
+}
+
+const limitsOf = (memory: MemoryAccount, spill: MemorySpill, isTight: boolean): ExecOptions => ({
+  memory,
+  spill,
+  memoryBytesMax: isTight ? TIGHT_BYTES : Number.POSITIVE_INFINITY,
+});
+
+/** Reads the first batch with rows and leaves. */
+async function firstRows(sql: string, context: QueryContext, options: ExecOptions): Promise<void> {
+  const [statement] = parseSql(sql);
+  const result = statement === undefined ? undefined : await executeStatement(statement, context, options);
+  if (result?.kind === "rows") for await (const batch of result.batches) if (batch.rowCount > 0) return;
+}
+
+/** Nothing is held any more, neither memory nor room on disk. */
+function checkNothingHeld(sql: string, pool: MemoryPool, spill: MemorySpill): void {
+  expect([pool.used, spill.open], sql).toEqual([0, 0]);
+}
+
+describe("nothing is held", () => {
+  test("after a query that ended well", async () => {
+    for (const sql of QUERIES) {
+      const { context, pool } = runOf(() => undefined, new AbortController().signal);
+      const spill = new MemorySpill();
+      await runSql(sql, context, limitsOf(pool.account(), spill, true));
+      checkNothingHeld(sql, pool, spill);
+    }
+  });
+  test("after one that was cancelled at any moment, and it ends at once", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...QUERIES), fc.nat(60), fc.boolean(), fc.boolean(), async (sql, at, isTight, forceInterpreter) => {
+        const controller = new AbortController();
+        let after = 0;
+        const { context, pool } = runOf((look) => {
+          if (look === at) controller.abort();
+          if (look > at) after++;
+        }, controller.signal);
+        const spill = new MemorySpill();
+        const run = runSql(sql, context, { ...limitsOf(pool.account(), spill, isTight), forceInterpreter });
+        const ended = await run.then(() => "it ended", String);
+        if (controller.signal.aborted && after > 2) expect(ended, sql).toMatch(/cancelled/);
+        expect(after, `turns of ${sql} after it was cancelled`).toBeLessThanOrEqual(8);
+        checkNothingHeld(sql, pool, spill);
+      }),
+      { seed: 3, numRuns: 120 },
+    );
+  });
+  test("after one that nobody reads to its end", async () => {
+    for (const sql of QUERIES) {
+      const { context, pool } = runOf(() => undefined, new AbortController().signal);
+      const spill = new MemorySpill();
+      await firstRows(sql, context, limitsOf(pool.account(), spill, true));
+      checkNothingHeld(sql, pool, spill);
+    }
+  });
+  test("after one whose room on disk ran out", async () => {
+    for (const sql of QUERIES) {
+      const { context, pool } = runOf(() => undefined, new AbortController().signal);
+      const spill = new MemorySpill();
+      spill.onAppend = () => {
+        if (spill.written > 2000) throw new Error("no room");
+      };
+      const ended = await runSql(sql, context, limitsOf(pool.account(), spill, true)).then(() => "it ended", String);
+      expect(ended, sql).toMatch(spill.written > 2000 ? /no room|it ended/ : /it ended/);
+      checkNothingHeld(sql, pool, spill);
+    }
+  });
+});
