@@ -74,8 +74,8 @@ test("the database is checked before the syntax, and the syntax before anything 
     code: "DatabaseNotFound",
     message: "Database not found: none",
   });
-  expect((await refusal(answers(db, `${WRITE}; SELEC 1`, session()))).code).toBe("InvalidSyntax");
-  expect((await refusal(answers(db, `${WRITE}; SELEC 1`, session("ro")))).code).toBe("InvalidSyntax");
+  expect((await refusal(answers(db, `${WRITE}; SELEC 1`, session()))).code).toBe("Unsupported");
+  expect((await refusal(answers(db, `${WRITE}; SELEC 1`, session("ro")))).code).toBe("Unsupported");
   expect(await answers(db, READ, session())).toEqual(["1"]);
 });
 

@@ -1,5 +1,6 @@
 /** Runs SQL text against an engine on a machine in memory. */
 import { fixedClock } from "../../src/base/clock.ts";
+import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
 import { type Answer, FIXTURE_NOW, runSql, runTwins } from "./query-fixture.ts";
@@ -32,8 +33,8 @@ export class EngineFixture {
   }
 
   /** Runs all statements of a text and gives the last answer. */
-  sql(text: string): Promise<Answer> {
-    return runSql(text, this.context);
+  sql(text: string, options: ExecOptions = {}): Promise<Answer> {
+    return runSql(text, this.context, options);
   }
 
   /** Runs a query with and without what the planner asks of storage, and insists that the rows agree; gives them. */

@@ -112,7 +112,7 @@ export class MemoryTable implements Table {
   }
 
   private keyOf(tags: ReadonlyMap<string, string>): string {
-    return JSON.stringify(this.schema.primaryKey.map((name) => tags.get(name) ?? ""));
+    return JSON.stringify(this.schema.primaryKey.map((name) => tags.get(name) ?? null));
   }
 
   get series(): SeriesView {

@@ -9,7 +9,7 @@ import type { DecimalType } from "../../column/decimal.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ColumnSummary } from "../../table/scan.ts";
-import { checkedSum } from "../function/aggregate/sums.ts";
+import { sumOfType } from "../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
 import type { AggregateCall } from "../plan/node.ts";
@@ -178,7 +178,7 @@ class SumStates implements AggregateState {
     const values: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
       const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] ?? 0);
-      values.push(counts[g] === 0 ? undefined : checkedSum(total, this.call.type.result));
+      values.push(counts[g] === 0 ? undefined : sumOfType(total, this.call.type.result));
     }
     return values;
   }

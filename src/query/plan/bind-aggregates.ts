@@ -23,8 +23,17 @@ export interface AggregateScope {
   readonly calls: readonly AggregateCall[];
 }
 
-/** A binder for expressions above GROUP BY, whose keys are expressions over the scope of `input`. */
-export function aggregateScope(input: Binder, groupKeys: GroupKeys, subQueries: Binder["subQueries"]): AggregateScope {
+/**
+ * A binder for expressions above GROUP BY, whose keys are expressions over the scope of `input`.
+ *
+ * @param keysByText keys with sub-queries, as they are printed: bound once more, a sub-query would be another column
+ */
+export function aggregateScope(
+  input: Binder,
+  groupKeys: GroupKeys,
+  subQueries: Binder["subQueries"],
+  keysByText: ReadonlyMap<string, TypedExpression>,
+): AggregateScope {
   const keys = groupKeys.sets === undefined ? groupKeys.keys : [...groupKeys.keys, SET_NUMBER];
   const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
   const calls: AggregateCall[] = [];
@@ -51,6 +60,8 @@ export function aggregateScope(input: Binder, groupKeys: GroupKeys, subQueries: 
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
+    const withQuery = containsSubQuery(expression) ? keysByText.get(printExpression(expression)) : undefined;
+    if (withQuery !== undefined) return keyColumn(positions.get(expressionKey(withQuery)) ?? -1, withQuery.type);
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));

@@ -244,7 +244,9 @@ function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
   const bound = [expression.operand, ...expression.items].map((item) => bind(item, binder));
   const isDecimal = bound[0]?.type.kind === "decimal";
-  const [operand, ...items] = unify(isDecimal ? bound.map(asWrittenDecimal) : bound, "IN", environment);
+  // Integers are equal or not whatever their widths: a cast to the width where they meet could fail for what is merely unequal.
+  const isInteger = bound.every(({ type }) => type.kind === "int" || type.kind === "null");
+  const [operand, ...items] = isInteger ? bound : unify(isDecimal ? bound.map(asWrittenDecimal) : bound, "IN", environment);
   if (operand === undefined) throw planError("IN needs an operand");
   if (!items.every((item) => item.kind === "literal")) {
     const operands = items.map((item) => compare(expression.negated ? "<>" : "=", operand, item, environment));

@@ -1,7 +1,7 @@
 /** SELECT with GROUP BY or aggregates. */
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate } from "./ast-walk.ts";
+import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { bind } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
@@ -32,14 +32,19 @@ import { figuresFor } from "./rules/page-figures.ts";
 export function planAggregate(body: SelectBody): PlanNode {
   const { select, input, limits, planner } = body;
   const below = input.binder;
+  const keysByText = new Map<string, TypedExpression>();
   const written = select.groupBy.map((item) => {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
-    return bind(expression, below);
+    if (!containsSubQuery(expression)) return bind(expression, below);
+    const text = printExpression(expression);
+    const bound = keysByText.get(text) ?? bind(expression, below);
+    keysByText.set(text, bound);
+    return bound;
   });
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
-  const above = aggregateScope(below, groupKeys, subQueries);
+  const above = aggregateScope(below, groupKeys, subQueries, keysByText);
   const windows = new Windows(above.binder, select.windows ?? []);
   const output = orderedOutput(body, windows.binder);
   const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);

@@ -145,7 +145,9 @@ function resultOf(
   const operator = expression.kind === "quantified" ? expression.operator : expression.negated ? "<>" : "=";
   const quantifier = expression.kind === "quantified" ? expression.quantifier : expression.negated ? "all" : "any";
   const given = bind(expression.operand, binder);
-  const [operand, value] = unify([given, first], "a comparison with a sub-query", binder.environment);
+  // Integers compare exactly whatever their widths.
+  const isInteger = given.type.kind === "int" && first.type.kind === "int";
+  const [operand, value] = isInteger ? [given, first] : unify([given, first], "a comparison with a sub-query", binder.environment);
   if (operand === undefined || value === undefined) throw planError("a comparison with a sub-query needs an operand");
   return { result: { kind: quantifier, operator, operand, value }, type: BOOLEAN };
 }

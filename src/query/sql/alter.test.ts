@@ -59,7 +59,7 @@ test("tables are renamed, emptied and commented on", () => {
 test("what is left out or unknown is named", () => {
   checkRefused("ALTER TABLE t", "expected ADD, DROP, MODIFY, SET, UNSET or RENAME");
   checkRefused("ALTER TABLE t MODIFY COLUMN a", "expected a type, SET, UNSET or DROP DEFAULT");
-  checkRefused("ALTER TABLE t ADD COLUMN a INT xxx", "found 'xxx'");
+  checkRefused("ALTER TABLE t ADD COLUMN a INT xxx", "keyword: 'xxx'");
   checkRefused("ALTER TABLE t ADD COLUMN a INT AFTER", "the text ends too early");
   checkRefused("ALTER VIEW v", "expected TABLE or DATABASE");
   checkRefused("TRUNCATE t FILE RANGE 1, 2", "expected a range");

@@ -286,7 +286,7 @@ test("broken expressions say what was expected", () => {
   checkRejects("", "expected a column or expression");
   checkRejects("1 +", "the text ends too early, expected an expression");
   checkRejects("(1", "expected ')'");
-  checkRejects("1)", "found ')', expected the end of the statement");
+  checkRejects("1)", "keyword: ')', expected the end of the statement");
   checkRejects("a between 1", "expected AND");
   checkRejects("a in ()", "expected an expression");
   checkRejects("a in 1", "expected '('");
@@ -294,7 +294,7 @@ test("broken expressions say what was expected", () => {
   checkRejects("a like 'x' escape 'ab'", "ESCAPE must be one character");
   checkRejects("DEFAULT", "DEFAULT can only be a value");
   checkRejects("12ab", "'12ab' is neither a number nor a name");
-  checkRejects("a b c", "found 'c', expected the end of the statement");
+  checkRejects("a b c", "keyword: 'c', expected the end of the statement");
   checkRejects("t.* + 1", "can only stand alone");
   checkRejects("f(t.*)", "found '*', expected a name");
 });

@@ -61,7 +61,7 @@ test("WINDOW and QUALIFY follow HAVING in either order", () => {
   check("WINDOW w AS (), v AS (w ORDER BY a) QUALIFY x", "window w as (), v as (w order by a) qualify x");
   check("QUALIFY x WINDOW w AS (PARTITION BY a)", "window w as (partition by a) qualify x");
   check("GROUP BY a HAVING b QUALIFY c ORDER BY d", "group by a having b qualify c order by d");
-  checkRejects("QUALIFY x WINDOW w AS () QUALIFY y", /found 'QUALIFY'/);
+  checkRejects("QUALIFY x WINDOW w AS () QUALIFY y", /keyword: 'QUALIFY'/);
   checkRejects("WINDOW w", /expected AS/);
   checkRejects("WINDOW w AS (ROWS 1)", /expected PRECEDING or FOLLOWING/);
 });

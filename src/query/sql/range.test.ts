@@ -57,6 +57,6 @@ describe("RANGE and ALIGN", () => {
     checkRefused("select min(v) range '5s' fill from t align '5s'", "found 'from'");
     checkRefused("select min(v) range '5s' from t align '5s' by host", "found 'host'");
     checkRefused("select min(v) range '5s' from t align '5s' fill 1 fill 2", "FILL is written twice");
-    checkRefused("select min(v) range '5s' from t align '5s' where v > 1", "found 'where'");
+    checkRefused("select min(v) range '5s' from t align '5s' where v > 1", "keyword: 'where'");
   });
 });

@@ -33,8 +33,8 @@ test("DELETE has a table and a condition", () => {
   checkRejects("DELETE t", "expected FROM");
   checkRejects("DELETE FROM", "expected");
   checkRejects("DELETE FROM t WHERE", "expected");
-  checkRejects("DELETE FROM t ORDER BY ts", "found 'ORDER'");
-  checkRejects("DELETE FROM t, u", "found ','");
+  checkRejects("DELETE FROM t ORDER BY ts", "keyword: 'ORDER'");
+  checkRejects("DELETE FROM t, u", "keyword: ','");
 });
 
 describe("a text", () => {
@@ -48,9 +48,9 @@ describe("a text", () => {
     expect(kinds("/* a **/ SELECT /*/ b; */ 1 -- c ; d\r\n; -- e")).toEqual(["select"]);
   });
   test("needs a semicolon between statements", () => {
-    checkRejects("SELECT 1 SELECT 2", "found 'SELECT', expected the end of the statement");
-    checkRejects("USE a USE b", "found 'USE'");
-    checkRejects("SELECT 1; FROM", "found 'FROM', expected a statement");
+    checkRejects("SELECT 1 SELECT 2", "keyword: 'SELECT', expected the end of the statement");
+    checkRejects("USE a USE b", "keyword: 'USE'");
+    checkRejects("SELECT 1; FROM", "keyword: 'FROM', expected a statement");
   });
 });
 
@@ -82,8 +82,8 @@ describe("SELECT", () => {
     checkRejects("select a from t limit 1 offset 2 limit 3", "LIMIT is written twice");
   });
   test("refuses clauses out of order", () => {
-    checkRejects("select a where b from t", "found 'from', expected the end of the statement");
-    checkRejects("select a from t order by a where b", "found 'where'");
+    checkRejects("select a where b from t", "keyword: 'from', expected the end of the statement");
+    checkRejects("select a from t order by a where b", "keyword: 'where'");
     checkRejects("select from t", "found 'from', expected a column or expression");
     checkRejects("select a,, b", "found ','");
     checkRejects("select a from", "the text ends too early, expected a name");
@@ -115,7 +115,7 @@ describe("INSERT", () => {
     checkRejects("insert into t () values (1)", "expected a name");
     checkRejects("insert into t values ()", "expected an expression");
     checkRejects("insert into t values 1", "expected '('");
-    checkRejects("insert into t values (1) (2)", "found '('");
+    checkRejects("insert into t values (1) (2)", "keyword: '('");
     checkRejects("insert into t values (1,,2)", "found ','");
     checkRejects("insert into t values (1) on conflict do nothing", "not supported: INSERT … ON");
   });

@@ -63,6 +63,7 @@ interface Place {
 }
 
 const END = "the end of the statement";
+const A_STATEMENT = "a statement";
 
 const labelOf = (type: TokenType): string => type.LABEL ?? type.name;
 
@@ -85,10 +86,10 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   const at = error.token.tokenType === EOF ? tokens.length : tokens.indexOf(error.token);
   const place: Place = { token: error.token, previous: tokens[at - 1], rule: error.context.ruleStack.at(-1) ?? "" };
   const position = positionOf(place.token, text);
-  const { token } = place;
+  const { token, rule } = place;
   const refused = statementOf(place, position) ?? constructOf(place, position);
   if (refused !== undefined) return refused;
-  const expected = error.message === END && beginsStatement(place) ? "a statement" : error.message;
+  const expected = error.message === END && beginsStatement(place) ? A_STATEMENT : error.message;
   if (token.tokenType === EOF) return syntaxError(`the text ends too early, expected ${expected}`, position);
   if (token.tokenType === Unterminated) return syntaxError(`${unterminatedName(token.image)} is not closed`, position);
   if (token.tokenType === BadNumber) return syntaxError(`${quote(token.image)} is neither a number nor a name`, position);
@@ -96,6 +97,9 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   if (wantsName(place, expected) && isReserved(token.image.toLowerCase())) {
     return syntaxError(`cannot use keyword ${found} as a name; add quotes to it`, position);
   }
+  // What stands where a statement ends or begins is a statement that is not known, not a known one gone wrong.
+  if (error.message === END) return unsupportedWord(`${found}, expected ${expected}`, position);
+  if (rule === "createTable" && token.tokenType === K.EXISTS) return unsupportedWord(`${found}, expected IF NOT EXISTS`, position);
   return syntaxError(`found ${found}, expected ${expected}`, position);
 }
 
@@ -160,9 +164,12 @@ function statementOf(place: Place, position: Position): DbError | undefined {
   return unsupportedStatement(`${before}${previous.image} ${word}`, position);
 }
 
-function unsupportedStatement(words: string, { line, column }: Position): DbError {
-  const name = words.toUpperCase();
-  return new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: ${name} at Line: ${line}, Column: ${column}`);
+function unsupportedStatement(words: string, position: Position): DbError {
+  return unsupportedWord(words.toUpperCase(), position);
+}
+
+function unsupportedWord(words: string, { line, column }: Position): DbError {
+  return new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: ${words} at Line: ${line}, Column: ${column}`);
 }
 
 /** Words at which a construct begins that is known but not served. */

@@ -55,7 +55,7 @@ function isNow(expression: Expression): boolean {
   return expression.kind === "column" && !expression.quoted && expression.name.length === 1 && expression.name[0] === "current_timestamp";
 }
 
-/** What a DEFAULT clause means for a column. @throws DbError InvalidArguments, InvalidSyntax */
+/** What a DEFAULT clause means for a column. @throws DbError InvalidArguments, InvalidSyntax; Unsupported for a name */
 export function defaultOf(
   clause: Pick<ColumnClause, "name" | "type">,
   expression: Expression,
@@ -67,6 +67,13 @@ export function defaultOf(
     if (clause.type.kind !== "timestamp")
       throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
     return { kind: "now" };
+  }
+  if (expression.kind === "column") {
+    const written = expression.quoted ? `"${expression.name.join(".")}"` : expression.name.join(".");
+    throw new DbError(
+      StatusCode.Unsupported,
+      `Unsupported default constraint for column: '${clause.name}', reason: expr '${written}' not supported; put texts in single quotes`,
+    );
   }
   if (expression.kind === "null" && !nullable) throw columnOptionError(clause.name, "a NOT NULL column cannot have NULL as its default");
   const value = literalValue(expression, clause.name, clause.type, environment);

@@ -61,6 +61,8 @@ function checkOption(kind: IndexKind, key: string, value: string): void {
   if (choices !== undefined && !choices.some((choice) => choice.toLowerCase() === value.toLowerCase())) {
     throw refused(`${value}, expected: ${choices.map((choice) => `'${choice}'`).join(" | ")}`);
   }
+  // A signed number is no value of an option at all, whatever the option.
+  if (/^[+-]/.test(value)) throw new DbError(StatusCode.InvalidArguments, `Invalid expr as option value, error: ${value} not accepted`);
   if (key === "granularity" && !(/^\d{1,9}$/.test(value) && Number(value) > 0)) {
     throw refused(`Invalid granularity: ${value}, expected: positive integer`);
   }

@@ -12,7 +12,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { checkedSum } from "../../function/aggregate/sums.ts";
+import { sumOfType } from "../../function/aggregate/sums.ts";
 import type { Value } from "../../function/value.ts";
 import type { AggregateCall } from "../../plan/node.ts";
 import { valuesVector } from "../vector-values.ts";
@@ -145,7 +145,7 @@ function integerSums(column: Column, kernel: "sum" | "avg", type: DataType): Vec
   return { kind: "number", values, validity: validityOf(counts) };
 }
 
-/** The same on totals that doubles do not hold. @throws DbError EngineExecuteQuery when a sum leaves its type */
+/** The same on totals that doubles do not hold. */
 function wideSums({ numbers, isCounted, counts, starts, ends, rowCount }: Column, isAverage: boolean, type: DataType): Vector {
   const totals: bigint[] = [0n];
   let total = 0n;
@@ -157,7 +157,7 @@ function wideSums({ numbers, isCounted, counts, starts, ends, rowCount }: Column
     const count = counts[i] ?? 0;
     if (count === 0) return undefined;
     const sum = (totals[ends[i] ?? 0] ?? 0n) - (totals[starts[i] ?? 0] ?? 0n);
-    return isAverage ? Number(sum) / count : checkedSum(sum, type);
+    return isAverage ? Number(sum) / count : sumOfType(sum, type);
   });
   return valuesVector(type, values);
 }

@@ -184,14 +184,13 @@ describe("aggregates", () => {
   test("NaN is the greatest", async () => {
     await check("SELECT min(x) OVER (ORDER BY x DESC), max(x) OVER (ORDER BY x) FROM t WHERE x > 2", ["NaN NaN", "4 4", "3 3", "2.5 2.5"]);
   });
-  test("sums beyond 2^53 stay exact, and those beyond 64 bits fail", async () => {
+  test("sums beyond 2^53 stay exact", async () => {
     const values = "(VALUES (1, 9007199254740993), (2, 9007199254740993), (3, -9007199254740993)) AS v (i, n)";
     await check(`SELECT sum(n) OVER (ORDER BY i ROWS 1 PRECEDING) FROM ${values}`, ["9007199254740993", "18014398509481986", "0"]);
     await check("SELECT sum(n) OVER (ORDER BY n) FROM (VALUES (4503599627370497), (4503599627370499)) AS v (n)", [
       "4503599627370497",
       "9007199254740996",
     ]);
-    await checkFails("SELECT sum(n) OVER () FROM (VALUES (9223372036854775807), (1)) AS v (n)", /overflow/i);
   });
   test("of aggregates", async () => {
     await check("SELECT k, sum(sum(a)) OVER (ORDER BY k), rank() OVER (ORDER BY count(*) DESC) FROM t GROUP BY k ORDER BY k", [

@@ -1,7 +1,8 @@
 /** count, sum, avg and the statistics that follow from sums. */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
 import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../decimal.ts";
-import { fits, overflow } from "../integer.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
 import { exactInteger, type Value } from "../value.ts";
@@ -29,9 +30,18 @@ export function sumType(args: readonly DataType[]): FunctionType | undefined {
   return type.kind === "null" ? { args: [INT64], result: INT64 } : undefined;
 }
 
-/** Type of `avg`: Float64, and decimals with four digits more for decimals. */
+/**
+ * Type of `avg`: Float64, and decimals with four digits more for decimals.
+ *
+ * @throws DbError EngineExecuteQuery for a NULL without a type, of which the interface says that there is no average
+ */
 export function averageType(args: readonly DataType[]): FunctionType | undefined {
   const [type] = args;
+  if (args.length === 1 && type?.kind === "null")
+    throw new DbError(
+      StatusCode.EngineExecuteQuery,
+      "Execution error: cannot average NULL: it has no type; cast it, e.g. avg(NULL::DOUBLE)",
+    );
   return args.length === 1 && type?.kind === "decimal" ? { args: [type], result: decimalAverageType(type) } : numberToFloat(args);
 }
 
@@ -71,21 +81,23 @@ class ExactSum {
   }
 }
 
-/** `sum` of integers and decimals. @throws DbError EngineExecuteQuery when the result does not fit its type */
+/** `sum` of integers and decimals. @throws DbError EngineExecuteQuery when a decimal has too many digits */
 export function sumIntegers({ result }: FunctionType): Accumulator {
   const sum = new ExactSum();
   return {
     add: ([value]) => sum.add(value as number | bigint),
-    result: () => (sum.count === 0 ? undefined : checkedSum(sum.total, result)),
+    result: () => (sum.count === 0 ? undefined : sumOfType(sum.total, result)),
   };
 }
 
-/** A sum as a value of its type. @throws DbError EngineExecuteQuery on overflow */
-export function checkedSum(total: bigint, type: DataType): Value {
+/**
+ * A sum as a value of its type: integers beyond 64 bits go round, as clients of the interface expect of sum().
+ *
+ * @throws DbError EngineExecuteQuery when a decimal has too many digits
+ */
+export function sumOfType(total: bigint, type: DataType): Value {
   if (type.kind === "decimal") return checkedDecimal(total, type);
-  const value = exactInteger(total);
-  if (type.kind === "int" && !fits(value, type)) throw overflow(`sum = ${total}`, type);
-  return value;
+  return exactInteger(type.kind === "int" && !type.signed ? BigInt.asUintN(64, total) : BigInt.asIntN(64, total));
 }
 
 /** `sum` of floats. */
