@@ -204,10 +204,11 @@ describe("WITH", () => {
   test("names queries for those after it", async () => {
     await check("WITH t AS (SELECT a FROM l WHERE a > 1), u (m) AS (SELECT max(a) FROM t) SELECT t.a, m FROM t, u", ["2 4", "3 4", "4 4"]);
     await check("WITH l AS (SELECT a + 10 AS a FROM l WHERE a < 3) SELECT a FROM l", ["11", "12"]);
-    await check("WITH t AS (SELECT 1 AS n) SELECT * FROM (WITH t AS (SELECT n + 1 AS n FROM t) SELECT n FROM t) AS s, t", ["2 1"]);
+    await check("WITH t AS (SELECT 1 AS n) SELECT * FROM (WITH u AS (SELECT n + 1 AS n FROM t) SELECT n FROM u) AS s, t", ["2 1"]);
   });
   test("refuses a name twice, and does not see later ones", async () => {
     await checkFails("WITH t AS (SELECT 1), t AS (SELECT 2) SELECT 1", /WITH query name "t" specified more than once/);
+    await checkFails("WITH t AS (SELECT 1) SELECT (WITH t AS (SELECT 2) SELECT 1)", /WITH query name "t" specified more than once/);
     await checkFails("WITH t AS (SELECT * FROM u), u AS (SELECT 2) SELECT 1", /Table not found: greptime.public.u/);
   });
 });

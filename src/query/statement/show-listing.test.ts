@@ -76,7 +76,7 @@ test("engines, character sets, flows", async () => {
   await check("SHOW COLLATION LIKE 'utf8%'", "Collation Charset Id Default Compiled Sortlen", [["utf8_bin", "utf8", 1, "Yes", "Yes", 1]]);
   await check("SHOW FLOWS", "Flows", []);
   await check("SHOW FLOW STATUS", "flow_id flow_name start_time last_execution_time uptime_seconds state_size", []);
-  await fails("SHOW CREATE FLOW f", StatusCode.FlowNotFound, "Flow not found: f");
+  await fails("SHOW CREATE FLOW f", StatusCode.FlowNotFound, "Flow not found: greptime.f");
 });
 
 test("statements that run can be listed and ended", async () => {

@@ -344,5 +344,5 @@ describe("CREATE TABLE … LIKE", () => {
 
 test("there are no flows to drop", async () => {
   await check("DROP FLOW IF EXISTS f", []);
-  await fails("DROP FLOW f", 8001, "Flow not found: f; this server runs no flows");
+  await fails("DROP FLOW f", 8001, "Flow not found: greptime.f; this server runs no flows");
 });
