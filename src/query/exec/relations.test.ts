@@ -54,7 +54,9 @@ describe("joins", () => {
     await check("SELECT k, a FROM l LEFT JOIN r USING (k) WHERE b IS NULL", ["- 4", "s -"]);
     await check("SELECT k, b FROM l RIGHT JOIN r USING (k) WHERE a IS NULL", ["- 4", "t -"]);
     await check("SELECT k, a, b FROM l FULL JOIN r USING (k) WHERE a IS NULL OR b IS NULL", ["- 4 -", "- - 4", "s - -", "t - -"]);
-    await check("SELECT * FROM (SELECT k, a FROM l) AS l NATURAL JOIN (SELECT k, b FROM r WHERE b = 3) AS r", ["3 q 3"]);
+    await check("SELECT * FROM (SELECT a, k FROM l) AS l NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["3 q 3"]);
+    await check("SELECT * FROM (SELECT k, a FROM l) AS z NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["3 3 q"]);
+    await check("SELECT * FROM (SELECT k, a FROM l) AS l NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["q 3 3"]);
     await check("SELECT r.k, l.k FROM l JOIN r USING (k) WHERE b = 3", ["q q"]);
   });
   test("a table may join itself, and joins nest", async () => {

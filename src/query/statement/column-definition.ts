@@ -66,7 +66,7 @@ export function defaultOf(
   if (isNow(expression)) {
     if (clause.type.kind !== "timestamp")
       throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
-    return { kind: "now" };
+    return expression.kind === "call" && expression.name === "now" ? { kind: "now", written: "now()" } : { kind: "now" };
   }
   if (expression.kind === "null" && !nullable) throw columnOptionError(clause.name, "a NOT NULL column cannot have NULL as its default");
   const value = literalValue(expression, clause.name, clause.type, environment);

@@ -27,7 +27,7 @@ async function fails(sql: string, code: number, message: string): Promise<void> 
 
 test("columns are listed by name", async () => {
   const headers = "Field Type Null Key Default Extra Greptime_type";
-  const ts = ["ts", "timestamp(3)", "NO", "TIME INDEX", "current_timestamp()", "", "TimestampMillisecond"];
+  const ts = ["ts", "timestamp(3)", "NO", "TIME INDEX", "now()", "", "TimestampMillisecond"];
   await check("SHOW COLUMNS FROM t", headers, [
     ["a", "double", "YES", "", undefined, "", "Float64"],
     ["host", "string", "YES", "PRI", undefined, "", "String"],
