@@ -43,6 +43,9 @@ export const WRITERS_WAITING_MAX = 4096;
 /** Most data files open for reading at a time. Reason: a process may have 1,024 descriptors; others are opened again when read. */
 export const OPEN_FILES_MAX = 512;
 
+/** Most parameters of a prepared statement. Reason: the wire protocols count them in 16 bits. Error: InvalidSyntax. */
+export const STATEMENT_PARAMETERS_MAX = 65_535;
+
 /** Most bad lines an answer names. Reason: an answer must stay small. */
 export const ERROR_LINES_MAX = 100;
 

@@ -1,6 +1,7 @@
 /**
  * The facade that every server calls. Knows sessions and permissions; the work is done by the engine and the query layer below.
  */
+import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
@@ -46,6 +47,18 @@ export interface Db extends IngestDb {
    * @throws DbError
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
+  /**
+   * Parses one statement with placeholders, `?` or `$1`, and tells what types they take and which columns it gives.
+   *
+   * @throws DbError DatabaseNotFound, InvalidSyntax, PermissionDenied, TableNotFound; without placeholders also those of planning
+   */
+  prepare(text: string, session: Session): PreparedQuery;
+  /**
+   * Runs a prepared statement with a value for each placeholder. One result, which must be read or its iterator returned.
+   *
+   * @throws DbError InvalidArguments for a value that its place cannot take, and those of `sql`
+   */
+  execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncIterable<StatementResult>;
   /** Deletes rows by tag sets and times under the session's database. @throws DbError PermissionDenied and those of `Writer.delete` */
   delete(batch: WriteBatch, session: Session): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */

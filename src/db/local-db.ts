@@ -7,8 +7,12 @@ import { DbError } from "../base/error.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
-import { executeStatement, isReadOnly } from "../query/execute.ts";
-import type { AdminOperations, QueryContext } from "../query/query-context.ts";
+import { executeStatement, isReadOnly, isReadOnlyIn } from "../query/execute.ts";
+import { placeholdersOf, prepareQuery } from "../query/prepare-query.ts";
+import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
+import type { PromqlEngine } from "../query/promql-engine.ts";
+import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
+import type { Statement } from "../query/sql/ast.ts";
 import { parseSql } from "../query/sql/parse.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
@@ -47,6 +51,9 @@ export interface StatementLimits {
 /** What the build knows of itself. */
 export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
 
+/** Longest wait of a timer; a longer one would fire at once. */
+const TIMER_MILLIS_MAX = 2 ** 31 - 1;
+
 const HEALTHY: Health = { ok: true, reason: undefined };
 
 /** The database of this process. */
@@ -56,11 +63,23 @@ export class LocalDb implements Db {
   private readonly clock: Clock;
   private readonly limits: StatementLimits;
   private readonly files: FileAccess | undefined;
+  private readonly promql: PromqlEngine | undefined;
   private readonly running: RunningStatements;
   private readonly system: SystemFacts;
 
-  /** @param files what COPY and external tables reach; absent: nothing */
-  constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
+  /**
+   * @param files what COPY and external tables reach; absent: nothing
+   * @param promql what TQL is run by; absent: it is refused
+   */
+  constructor(
+    engine: EngineFacade,
+    clock: Clock,
+    limits: StatementLimits,
+    build: BuildFacts = NO_FACTS,
+    files?: FileAccess,
+    promql?: PromqlEngine,
+  ) {
+    this.promql = promql;
     this.engine = engine;
     this.clock = clock;
     this.limits = limits;
@@ -81,24 +100,58 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     const statements = parseSql(text);
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
-    for (const statement of statements) {
-      this.authorize(session, isReadOnly(statement) ? "read" : "write");
-      const { timeoutMillis, memoryBytesMax, pool } = this.limits;
-      const spill = this.limits.spill?.session();
-      const begun = this.running.begin(text, session, session.signal);
-      const { signal, done } = withDeadline(begun.signal, timeoutMillis);
-      const memory = pool?.account();
-      try {
-        if (statement.kind === "insert") await this.engine.admit(signal);
-        const options = { memoryBytesMax, ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) };
-        yield await executeStatement(statement, this.contextOf(session, signal), options);
-      } finally {
-        begun.end();
-        done();
-        memory?.close();
-        await spill?.close();
-      }
+    for (const statement of statements) yield* this.run(statement, text, session);
+  }
+
+  prepare(text: string, session: Session): PreparedQuery {
+    this.checkDatabase(session);
+    return prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
+      this.authorize(session, isReadOnly(statement) ? "read" : "write"),
+    );
+  }
+
+  async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
+    this.checkDatabase(session);
+    const placeholders = placeholdersOf(query, values, session.timeZone);
+    // Without values the session itself: USE and SET change it.
+    yield* this.run(query.statement, query.text, values.length === 0 ? session : { ...session, placeholders });
+  }
+
+  /** Runs one statement of a text. */
+  private async *run(statement: Statement, text: string, session: Session): AsyncGenerator<StatementResult> {
+    this.authorize(session, isReadOnlyIn(statement, session.connection) ? "read" : "write");
+    session.connection?.warnings.splice(0);
+    const { memoryBytesMax } = this.limits;
+    const begun = this.running.begin(text, session, session.signal);
+    const { signal, done } = withDeadline(begun.signal, this.timeoutOf(session));
+    const room = this.openRoom();
+    try {
+      if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
+      yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, ...room.options });
+    } finally {
+      begun.end();
+      done();
+      await room.close();
     }
+  }
+
+  /** Memory and disk for one query. */
+  private openRoom(): QueryRoom {
+    const memory = this.limits.pool?.account();
+    const spill = this.limits.spill?.session();
+    const close = async (): Promise<void> => {
+      memory?.close();
+      await spill?.close();
+    };
+    return { options: { ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) }, close };
+  }
+
+  /** Milliseconds that a statement may run: what the session says, up to the server's limit. */
+  private timeoutOf({ settings }: Session): number {
+    const { timeoutMillis } = this.limits;
+    const own = Number(settings?.timeoutMillis ?? 0n);
+    if (own === 0) return timeoutMillis;
+    return Math.min(own, timeoutMillis === 0 ? TIMER_MILLIS_MAX : timeoutMillis, TIMER_MILLIS_MAX);
   }
 
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
@@ -152,9 +205,10 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, system, files } = this;
+    const { engine, clock, system, files, promql } = this;
+    const openRoom = (): QueryRoom => this.openRoom();
     const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
-    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal, files, admit };
+    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal, files, promql, admit, openRoom };
   }
 
   private checkDatabase(session: Session): void {

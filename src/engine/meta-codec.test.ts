@@ -84,6 +84,7 @@ describe("defaults read back exactly", () => {
   for (const value of values) test(`${typeof value} ${String(value)}`, () => check(withDefault({ kind: "literal", value })));
 
   test("current_timestamp()", () => check(withDefault({ kind: "now" })));
+  test("now()", () => check(withDefault({ kind: "now", written: "now()" })));
 
   test("-0 and NaN", () => {
     for (const value of [-0, Number.NaN]) {

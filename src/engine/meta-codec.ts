@@ -172,7 +172,7 @@ function decodeType(key: string, entry: MetaObject): DataType {
 
 /** Defaults keep the kind of their value, since JSON has no 64-bit integers, NaN or bytes. */
 function encodeDefault(value: ColumnDefault): MetaValue {
-  if (value.kind === "now") return { kind: "now" };
+  if (value.kind === "now") return value.written === undefined ? { kind: "now" } : { kind: "now", written: value.written };
   const scalar = value.value;
   if (scalar === undefined) return { kind: "literal", type: "null" };
   if (typeof scalar === "boolean") return { kind: "literal", type: "boolean", value: scalar };
@@ -182,7 +182,7 @@ function encodeDefault(value: ColumnDefault): MetaValue {
 }
 
 function decodeDefault(key: string, entry: MetaObject): ColumnDefault {
-  if (entry["kind"] === "now") return { kind: "now" };
+  if (entry["kind"] === "now") return entry["written"] === "now()" ? { kind: "now", written: "now()" } : { kind: "now" };
   return { kind: "literal", value: decodeScalar(key, entry) };
 }
 

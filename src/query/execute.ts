@@ -2,9 +2,11 @@
  * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
  */
 import { unreachable } from "../base/assert.ts";
+import type { Connection } from "./connection.ts";
 import { type ExecOptions, select } from "./exec/select.ts";
 import type { QueryContext } from "./query-context.ts";
-import type { Statement } from "./sql/ast.ts";
+import type { CursorStatement, PreparedStatement, Statement, Tql } from "./sql/ast.ts";
+import { parsePrepared } from "./sql/parse.ts";
 import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";
@@ -13,15 +15,17 @@ import { copy } from "./statement/copy.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
 import { createTableLike } from "./statement/create-table-like.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
+import { closeCursor, declareCursor, fetchCursor } from "./statement/cursor.ts";
 import { deleteFrom } from "./statement/delete.ts";
 import { explain } from "./statement/explain.ts";
 import { createExternalTable } from "./statement/external-table.ts";
 import { insert } from "./statement/insert.ts";
+import { deallocate, executePrepared, prepare } from "./statement/prepared-statement.ts";
 import { setVariable, showVariable, use } from "./statement/session-statement.ts";
 import { showDatabases, showTables } from "./statement/show.ts";
 import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
 import { kill } from "./statement/kill.ts";
-import { dropFlow, showCreateFlow } from "./statement/flow.ts";
+import { changeFlow, showCreateFlow } from "./statement/flow.ts";
 import { showListing } from "./statement/show-listing.ts";
 import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/truncate.ts";
@@ -41,6 +45,8 @@ export async function executeStatement(statement: Statement, context: QueryConte
     case "values-query":
     case "with":
       return select(statement, context, options);
+    case "tql":
+      return tql(statement, context, options);
     case "insert":
       return insert(statement, context, options);
     case "delete":
@@ -55,8 +61,9 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return dropTable(statement, context);
     case "create-table-like":
       return createTableLike(statement, context);
+    case "create-flow":
     case "drop-flow":
-      return dropFlow(statement);
+      return changeFlow(statement, context);
     case "create-view":
       return createView(statement, context);
     case "drop-view":
@@ -82,18 +89,61 @@ export async function executeStatement(statement: Statement, context: QueryConte
     case "show-listing":
     case "show-variable":
       return show(statement, context);
-    case "kill":
-      return kill(statement, context);
     case "describe":
       return describe(statement, context);
+    case "admin":
+    case "use":
+    case "set-variable":
+    case "kill":
+    case "declare-cursor":
+    case "fetch":
+    case "close-cursor":
+    case "prepare":
+    case "execute":
+    case "deallocate":
+      return inSession(statement, context, options);
+    case "explain":
+      return explain(statement, context, options);
+    default:
+      return unreachable(statement);
+  }
+}
+
+/** TQL EXPLAIN and TQL ANALYZE are EXPLAIN of TQL EVAL. */
+function tql(statement: Tql, context: QueryContext, options: ExecOptions): StatementResult | Promise<StatementResult> {
+  const { mode, verbose, format, span } = statement;
+  if (mode === "eval") return select(statement, context, options);
+  const query: Statement = { ...statement, mode: "eval" };
+  return explain({ kind: "explain", analyze: mode === "analyze", verbose, format, statement: query, span }, context, options);
+}
+
+/** Statements about the server, the session and the connection. */
+function inSession(
+  statement: PreparedStatement | CursorStatement | Extract<Statement, { kind: "admin" | "use" | "set-variable" | "kill" }>,
+  context: QueryContext,
+  options: ExecOptions,
+): StatementResult | Promise<StatementResult> {
+  switch (statement.kind) {
+    case "admin":
+      return admin(statement, context);
     case "use":
       return use(statement, context);
     case "set-variable":
       return setVariable(statement, context);
-    case "admin":
-      return admin(statement, context);
-    case "explain":
-      return explain(statement, context, options);
+    case "kill":
+      return kill(statement, context);
+    case "declare-cursor":
+      return declareCursor(statement, context, options);
+    case "fetch":
+      return fetchCursor(statement, context);
+    case "close-cursor":
+      return closeCursor(statement, context);
+    case "prepare":
+      return prepare(statement, context);
+    case "execute":
+      return executePrepared(statement, context, (inner, own) => executeStatement(inner, own, options));
+    case "deallocate":
+      return deallocate(statement, context);
     default:
       return unreachable(statement);
   }
@@ -123,9 +173,20 @@ function show(
   }
 }
 
-/** Whether a statement only reads, for permissions: SELECT, SHOW, DESCRIBE, and EXPLAIN of these (contract http.md 5.7). */
+/** As `isReadOnly`; a prepared statement counts as what it runs, where it is prepared and where it is run. */
+export function isReadOnlyIn(statement: Statement, connection: Connection | undefined): boolean {
+  if (statement.kind === "prepare") return isReadOnly(parsePrepared(statement.text).statement);
+  if (statement.kind !== "execute") return isReadOnly(statement);
+  const prepared = connection?.prepared.get(statement.name)?.statement;
+  return prepared === undefined || isReadOnly(prepared); // one that does not exist is an error, whoever asks
+}
+
+/** Whether a statement only reads, for permissions: SELECT, SHOW, DESCRIBE, TQL, FETCH, and EXPLAIN of these (contract http.md 5.7). */
 export function isReadOnly(statement: Statement): boolean {
   switch (statement.kind) {
+    case "deallocate":
+    case "tql":
+    case "fetch":
     case "select":
     case "set-operation":
     case "values-query":

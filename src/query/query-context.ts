@@ -1,8 +1,14 @@
 import type { Clock } from "../base/clock.ts";
+import type { MemoryAccount } from "../base/server-memory.ts";
 import type { Catalog } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { TimeRange } from "../table/scan.ts";
+import type { SpillSpace } from "../table/spill-space.ts";
 import type { Writer } from "../table/write-batch.ts";
+import type { Connection } from "./connection.ts";
+import type { Placeholders } from "./function/environment.ts";
+import type { PromqlEngine } from "./promql-engine.ts";
+import type { SessionSettings } from "./session-settings.ts";
 import type { SystemFacts } from "./system-facts.ts";
 
 /** What a session may change and statements read. Mutable: `USE` and `SET` write to it. */
@@ -11,6 +17,12 @@ export interface SessionVariables {
   database: string;
   /** IANA name, "UTC" or "±HH:MM": how text without a zone is read and local calendar functions count. */
   timeZone: string;
+  /** Absent: none has been set. */
+  settings?: SessionSettings | undefined;
+  /** Absent: a request of its own, as over HTTP. */
+  readonly connection?: Connection | undefined;
+  /** Values of the prepared statement that runs. */
+  readonly placeholders?: Placeholders | undefined;
 }
 
 /** Operations that only the engine can do, reached through `ADMIN name(args)`. */
@@ -26,6 +38,12 @@ export interface AdminOperations {
   compactTable(database: string, table: string, range?: TimeRange): Promise<void>;
 }
 
+/** What one query may take of what all queries share. */
+export interface QueryRoom {
+  readonly options: { readonly memory?: MemoryAccount; readonly spill?: SpillSpace };
+  close(): Promise<void>;
+}
+
 /** Everything a statement runs against. */
 export interface QueryContext {
   readonly catalog: Catalog;
@@ -39,6 +57,10 @@ export interface QueryContext {
   readonly signal: AbortSignal;
   /** Files of COPY and of external tables. Absent: statements about them are refused. */
   readonly files?: FileAccess | undefined;
+  /** Plans the PromQL of TQL. Absent: TQL is refused. */
+  readonly promql?: PromqlEngine | undefined;
+  /** Room of its own for a cursor, whose query outlives the statement; whoever opens it closes it. */
+  readonly openRoom?: (() => QueryRoom) | undefined;
   /** Resolves when there is memory for another write: asked before each part of a long one. @throws DbError RateLimited, Cancelled */
   readonly admit?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }

@@ -11,8 +11,8 @@ export type SemanticType = "tag" | "field" | "timestamp";
 /** What a column holds when a write leaves it out. */
 export type ColumnDefault =
   | { readonly kind: "literal"; readonly value: Scalar }
-  /** `current_timestamp()`, evaluated at each write. */
-  | { readonly kind: "now" };
+  /** `current_timestamp()`, evaluated at each write. `written`: what it is shown as, where that is not its name. */
+  | { readonly kind: "now"; readonly written?: "now()" };
 
 /** A column as CREATE TABLE or an automatic change describes it. */
 export interface ColumnDefinition {

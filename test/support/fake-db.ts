@@ -10,6 +10,8 @@ import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Db, Health } from "../../src/db/db.ts";
 import type { ReadPermit } from "../../src/db/read-permit.ts";
 import type { Session } from "../../src/db/session.ts";
+import type { ParameterValue, PreparedQuery } from "../../src/query/prepared-query.ts";
+import { parseSql } from "../../src/query/sql/parse.ts";
 import type { StatementResult } from "../../src/query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../../src/table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
@@ -58,6 +60,16 @@ export class FakeDb implements Db {
       throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
     }
     yield* this.onSql(text, session);
+  }
+
+  prepare(text: string): PreparedQuery {
+    const [statement] = parseSql(text);
+    if (statement === undefined) throw new DbError(StatusCode.InvalidSyntax, "no statement");
+    return { statement, text, parameters: [], columns: undefined };
+  }
+
+  execute(query: PreparedQuery, _: readonly ParameterValue[], session: Session): AsyncIterable<StatementResult> {
+    return this.sql(query.text, session);
   }
 
   admit(): Promise<void> {

@@ -147,12 +147,15 @@ function like(expression: Of<"like">, row: RowReader, environment: Environment):
   return test(textOf(value)) !== expression.negated;
 }
 
+/** Text of rows is in UTC; only constants that are compared with times are in the session's zone (`plan/coerce.ts`). */
+const UTC = { timeZone: "UTC" } as const;
+
 function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {
   const { operand, type } = expression;
-  if (!expression.safe) return castValue(evaluate(operand, row, environment), operand.type, type, environment);
+  if (!expression.safe) return castValue(evaluate(operand, row, environment), operand.type, type, UTC);
   const value = evaluate(operand, row, environment);
   try {
-    return castValue(value, operand.type, type, environment);
+    return castValue(value, operand.type, type, UTC);
   } catch (thrown) {
     // TRY_CAST: a value without a counterpart is NULL.
     if (thrown instanceof DbError && thrown.code === StatusCode.EngineExecuteQuery) return undefined;

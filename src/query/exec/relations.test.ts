@@ -54,7 +54,9 @@ describe("joins", () => {
     await check("SELECT k, a FROM l LEFT JOIN r USING (k) WHERE b IS NULL", ["- 4", "s -"]);
     await check("SELECT k, b FROM l RIGHT JOIN r USING (k) WHERE a IS NULL", ["- 4", "t -"]);
     await check("SELECT k, a, b FROM l FULL JOIN r USING (k) WHERE a IS NULL OR b IS NULL", ["- 4 -", "- - 4", "s - -", "t - -"]);
-    await check("SELECT * FROM (SELECT k, a FROM l) AS l NATURAL JOIN (SELECT k, b FROM r WHERE b = 3) AS r", ["3 q 3"]);
+    await check("SELECT * FROM (SELECT a, k FROM l) AS l NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["3 q 3"]);
+    await check("SELECT * FROM (SELECT k, a FROM l) AS z NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["3 3 q"]);
+    await check("SELECT * FROM (SELECT k, a FROM l) AS l NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["q 3 3"]);
     await check("SELECT r.k, l.k FROM l JOIN r USING (k) WHERE b = 3", ["q q"]);
   });
   test("a table may join itself, and joins nest", async () => {
@@ -204,10 +206,11 @@ describe("WITH", () => {
   test("names queries for those after it", async () => {
     await check("WITH t AS (SELECT a FROM l WHERE a > 1), u (m) AS (SELECT max(a) FROM t) SELECT t.a, m FROM t, u", ["2 4", "3 4", "4 4"]);
     await check("WITH l AS (SELECT a + 10 AS a FROM l WHERE a < 3) SELECT a FROM l", ["11", "12"]);
-    await check("WITH t AS (SELECT 1 AS n) SELECT * FROM (WITH t AS (SELECT n + 1 AS n FROM t) SELECT n FROM t) AS s, t", ["2 1"]);
+    await check("WITH t AS (SELECT 1 AS n) SELECT * FROM (WITH u AS (SELECT n + 1 AS n FROM t) SELECT n FROM u) AS s, t", ["2 1"]);
   });
   test("refuses a name twice, and does not see later ones", async () => {
     await checkFails("WITH t AS (SELECT 1), t AS (SELECT 2) SELECT 1", /WITH query name "t" specified more than once/);
+    await checkFails("WITH t AS (SELECT 1) SELECT (WITH t AS (SELECT 2) SELECT 1)", /WITH query name "t" specified more than once/);
     await checkFails("WITH t AS (SELECT * FROM u), u AS (SELECT 2) SELECT 1", /Table not found: greptime.public.u/);
   });
 });

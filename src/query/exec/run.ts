@@ -21,6 +21,7 @@ import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
+import { recursive } from "./recursive.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
 import { window } from "./window/window.ts";
@@ -70,6 +71,8 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
       return ifEmpty(node, context);
     case "first-of-each":
       return firstOfEach(node, run(node.input, context), context);
+    case "recursive":
+      return recursive(node, run(node.first, context), (step) => runCopy(node.step, step, context), context);
     case "union":
       return union(node, context);
     case "set-filter":
@@ -152,7 +155,7 @@ function checkTypes({ table, request, columns }: NodeOf<"scan">): void {
 }
 
 async function* source(node: NodeOf<"source">, context: ExecContext): AsyncIterable<ExecBatch> {
-  for await (const batch of node.batches()) {
+  for await (const batch of node.batches(context)) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();

@@ -4,11 +4,12 @@ import type { Batch } from "../../column/batch.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Query } from "../sql/ast.ts";
+import type { Query, Tql } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { newPlanner, planQuery } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
+import { planTql } from "../plan/tql.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
 import { run } from "./run.ts";
@@ -32,9 +33,15 @@ export interface PreparedSelect {
 }
 
 /** Plans a query. @throws DbError PlanQuery, TableNotFound */
-export function prepareSelect(query: Query, context: QueryContext, options: ExecOptions, extra: Partial<ExecContext> = {}): PreparedSelect {
+export function prepareSelect(
+  query: Query | Tql,
+  context: QueryContext,
+  options: ExecOptions,
+  extra: Partial<ExecContext> = {},
+): PreparedSelect {
   const environment = environmentOf(context.clock, context.variables);
-  const plan = planQuery(query, newPlanner(context, environment, options.forceInterpreter !== true));
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true);
+  const plan = query.kind === "tql" ? planTql(query, planner) : planQuery(query, planner);
   const exec = { ...execContextOf(environment, context, options), ...extra };
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
@@ -64,7 +71,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
 }
 
 /** The answer of a query. Rows are computed while they are read. */
-export function select(statement: Query, context: QueryContext, options: ExecOptions): StatementResult {
+export function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): StatementResult {
   const { plan, exec } = prepareSelect(statement, context, options);
   const batches: AsyncIterable<Batch> = run(plan, exec);
   return { kind: "rows", headers: plan.columns, batches };

@@ -15,6 +15,7 @@ import { SKETCH_FUNCTIONS } from "./sketch-functions.ts";
 import { STRING_FUNCTIONS } from "./string-functions.ts";
 import { TIME_FUNCTIONS } from "./time-functions.ts";
 import { VECTOR_FUNCTIONS } from "./vector-functions.ts";
+import { ZONE_FUNCTIONS } from "./zone-functions.ts";
 
 const ALL: readonly ScalarFunction[] = [
   ...MATH_FUNCTIONS,
@@ -26,6 +27,7 @@ const ALL: readonly ScalarFunction[] = [
   ...CONDITIONAL_FUNCTIONS,
   ...TIME_FUNCTIONS,
   ...CALENDAR_FUNCTIONS,
+  ...ZONE_FUNCTIONS,
   ...SESSION_FUNCTIONS,
   ...POSTGRES_FUNCTIONS,
   ...JSON_FUNCTIONS,

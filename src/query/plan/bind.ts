@@ -2,7 +2,21 @@
  * Binding: the syntax tree of an expression becomes a typed one. Names are resolved, operand types meet, constants fold.
  */
 import { unreachable } from "../../base/assert.ts";
-import { BINARY, BOOLEAN, displayName, FLOAT64, INT64, INTERVAL, NULL, STRING, UINT64 } from "../../column/data-type.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import {
+  BINARY,
+  BOOLEAN,
+  type DataType,
+  displayName,
+  FLOAT64,
+  INT64,
+  INTERVAL,
+  NULL,
+  STRING,
+  TIMESTAMP_NANOSECOND,
+  UINT64,
+} from "../../column/data-type.ts";
 import { chosenType } from "../function/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../function/arrow-type.ts";
@@ -63,6 +77,8 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
       return literal(NULL, undefined);
     case "interval":
       return literal(INTERVAL, expression.value);
+    case "placeholder":
+      return placeholder(expression.index, environment);
     case "default":
       throw planError("DEFAULT is allowed as a whole value of INSERT only");
     case "column":
@@ -80,7 +96,7 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     case "like":
       return like(expression, binder);
     case "cast":
-      return castTo(bind(expression.operand, binder), expression.type, environment, expression.safe);
+      return explicitCast(bind(expression.operand, binder), expression.type, environment, expression.safe);
     case "case":
       return caseOf(expression, binder);
     case "call":
@@ -96,6 +112,30 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     default:
       return unreachable(expression);
   }
+}
+
+/** A cast that was asked for. Unlike a text that is compared with a time, it does not hang on the session: text is in UTC. */
+function explicitCast(operand: TypedExpression, type: DataType, environment: Environment, safe: boolean): TypedExpression {
+  return castTo(operand, type, operand.type.kind === "string" ? { ...environment, timeZone: "UTC" } : environment, safe);
+}
+
+/** What a placeholder stands for; a parameter while the statement is only described. @throws DbError EngineExecuteQuery without a value */
+function placeholder(index: number, environment: Environment): TypedExpression {
+  const given = environment.placeholders?.valueOf(index);
+  if (given === "open") return { kind: "parameter", type: NULL, id: -1 - index, name: `$${index + 1}` };
+  if (given !== undefined) return literal(given.type, given.value);
+  const why = `Placeholder '$${index + 1}' was not provided a value for execution.`;
+  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
+}
+
+/** `time AT TIME ZONE zone`: every second one of a chain goes the other way, from a moment to a clock. */
+function atTimeZone({ left, right }: Of<"binary">, binder: Binder): TypedExpression {
+  let depth = 0;
+  for (let inner = left; inner.kind === "binary" && inner.operator === "at time zone"; inner = inner.left) depth++;
+  const bound = bind(left, binder);
+  const time = bound.type.kind === "string" ? explicitCast(bound, TIMESTAMP_NANOSECOND, binder.environment, false) : bound;
+  const name = depth % 2 === 0 ? "at_time_zone_op" : "in_time_zone_op";
+  return required(operatorFunction(name), "AT TIME ZONE", [time, bind(right, binder)], binder);
 }
 
 /** A condition of WHERE, HAVING or FILTER. */
@@ -185,6 +225,7 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
       environment,
     );
   }
+  if (operator === "at time zone") return atTimeZone(expression, binder);
   const left = bind(expression.left, binder);
   const right = bind(expression.right, binder);
   switch (operator) {
@@ -346,5 +387,8 @@ function callOf(found: ScalarFunction | undefined, args: readonly TypedExpressio
 export function bindConstant(expression: Expression, environment: Environment): Extract<TypedExpression, { kind: "literal" }> {
   const bound = bind(expression, { scope: [], environment });
   if (bound.kind === "literal") return bound;
+  // While a statement is described: what stands alone where a constant must is a number, of rows for instance.
+  if (bound.kind === "parameter" && castTo(bound, INT64, environment).kind === "parameter")
+    return { kind: "literal", type: INT64, value: undefined };
   throw notSupported("a value that is no constant in this place");
 }

@@ -1,7 +1,9 @@
 /** Implicit casts: how operands meet in comparisons, arithmetic and choices. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, displayName, FLOAT64, INT64, sameType, STRING, type TimeUnit } from "../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../column/decimal.ts";
-import { canCast } from "../function/cast.ts";
+import { canCast, castValue } from "../function/cast.ts";
 import { commonNumber, commonType } from "../function/common-type.ts";
 import { asDecimal, decimalResult } from "../function/decimal.ts";
 import type { Environment } from "../function/environment.ts";
@@ -10,7 +12,7 @@ import { isJsonScalar } from "../function/json-functions.ts";
 import { operatorFunction } from "../function/registry.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { textOf } from "../function/value.ts";
+import { textOf, type Value } from "../function/value.ts";
 import { type CompareOperator, literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { planError } from "./plan-error.ts";
@@ -19,6 +21,9 @@ import { planError } from "./plan-error.ts";
 export function castTo(expression: TypedExpression, type: DataType, environment: Environment, safe = false): TypedExpression {
   if (sameType(expression.type, type)) return expression;
   if (expression.kind === "literal" && expression.value === undefined) return literal(type, undefined);
+  if (expression.kind === "parameter" && expression.id < 0) return typedPlaceholder(expression, type, environment);
+  if (type.kind === "timestamp" && expression.kind === "literal" && expression.type.kind === "string")
+    return literal(type, castLiteral(expression, type, environment, safe));
   const typedMember = jsonMemberAs(expression, type);
   if (typedMember !== undefined) return fold(typedMember, environment);
   // What was written, not the float that stands for it.
@@ -29,6 +34,31 @@ export function castTo(expression: TypedExpression, type: DataType, environment:
     );
   }
   return fold({ kind: "cast", type, operand: source, safe }, environment);
+}
+
+/** A placeholder of a statement that is described, whose place asks for a type. What it became first counts. */
+function typedPlaceholder(
+  expression: Extract<TypedExpression, { kind: "parameter" }>,
+  type: DataType,
+  environment: Environment,
+): TypedExpression {
+  environment.placeholders?.note(-1 - expression.id, type);
+  return { ...expression, type };
+}
+
+/** A text as a time: here, unlike where rows are computed, in the session's zone. @throws DbError EngineExecuteQuery */
+function castLiteral(
+  { value, type: from }: Extract<TypedExpression, { kind: "literal" }>,
+  type: DataType,
+  environment: Environment,
+  safe: boolean,
+): Value {
+  try {
+    return castValue(value, from, type, environment);
+  } catch (thrown) {
+    if (safe && thrown instanceof DbError && thrown.code === StatusCode.EngineExecuteQuery) return undefined;
+    throw thrown;
+  }
 }
 
 /** `json_get(j, path)` as a type that it can give by itself: what has no value of that type is then NULL, not an error. */

@@ -97,6 +97,8 @@ function physicalLine(node: PlanNode): string {
       return `DistinctOnExec: [${node.keys.map(expressionText).join(", ")}]`;
     case "union":
       return "UnionExec";
+    case "recursive":
+      return `RecursiveExec: ${node.all ? "all rows" : "distinct rows"} of ${node.working}`;
     case "set-filter":
       return `${node.operator === "intersect" ? "Intersect" : "Except"}Exec${node.all ? ": all" : ""}`;
     case "newest-first":

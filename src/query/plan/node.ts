@@ -11,6 +11,13 @@ import type { FixedBuckets, TimeBuckets } from "../function/time/buckets.ts";
 import type { Value } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "./expression.ts";
 
+/** What a source may take of the query that reads it. */
+export interface SourceRun {
+  readonly signal: AbortSignal;
+  /** Memory that it holds between batches. */
+  readonly budget: { readonly reserve: (bytes: number) => void; readonly release: (bytes: number) => void };
+}
+
 /** One key of an ORDER BY. `nullsFirst` is resolved. */
 export interface SortItem {
   readonly expression: TypedExpression;
@@ -159,9 +166,19 @@ export type PlanNode =
       readonly kind: "source";
       readonly name: string;
       readonly columns: readonly ColumnHeader[];
-      readonly batches: () => Iterable<Batch> | AsyncIterable<Batch>;
+      readonly batches: (run: SourceRun) => Iterable<Batch> | AsyncIterable<Batch>;
       /** Of rows that are as many as a LIMIT right above wants: that many. */
       readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
+    }
+  /** Rows of `first`, then those of `step` over the rows of the round before, which `step` reads as the source called `working`. */
+  | {
+      readonly kind: "recursive";
+      readonly first: PlanNode;
+      readonly step: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly working: string;
+      /** Whether rows that were there before count again. */
+      readonly all: boolean;
     }
   | { readonly kind: "filter"; readonly input: PlanNode; readonly columns: readonly ColumnHeader[]; readonly predicate: TypedExpression }
   | {
@@ -304,6 +321,8 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
       return [node.left, node.right];
     case "union":
       return node.inputs;
+    case "recursive":
+      return [node.first, node.step];
     case "if-empty":
       return [node.input, node.otherwise];
     case "lateral-join":
@@ -436,6 +455,8 @@ export function rebuilt(
     }
     case "union":
       return { ...node, inputs: node.inputs.map(input) };
+    case "recursive":
+      return { ...node, first: input(node.first), step: input(node.step) };
     case "set-filter":
       return { ...node, left: input(node.left), right: input(node.right) };
   }

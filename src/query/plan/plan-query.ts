@@ -7,26 +7,32 @@ import { chosenType } from "../function/common-type.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { FileAccess } from "../../table/file-access.ts";
-import type { Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
+import type { PromqlEngine } from "../promql-engine.ts";
+import type { CommonTable, Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
 import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
 import { bind } from "./bind.ts";
-import { castTo, unify } from "./coerce.ts";
+import { castColumns } from "./cast-columns.ts";
+import { unify } from "./coerce.ts";
 import type { TypedExpression } from "./expression.ts";
 import type { PlanNode } from "./node.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import type { Planner } from "./planner.ts";
+import { planRecursive } from "./recursive.ts";
+import { planTql } from "./tql.ts";
 
 /** What queries read, of the context of a statement. */
 interface PlannerSources {
   readonly catalog: Catalog;
   readonly system?: SystemFacts | undefined;
   readonly files?: FileAccess | undefined;
+  readonly promql?: PromqlEngine | undefined;
 }
 
 /** A planner for the queries of one statement. */
-export function newPlanner({ catalog, system = NO_FACTS, files }: PlannerSources, environment: Environment, optimise: boolean): Planner {
+export function newPlanner(sources: PlannerSources, environment: Environment, optimise: boolean): Planner {
+  const { catalog, system = NO_FACTS, files, promql } = sources;
   let ids = 0;
   let views = 0;
   return {
@@ -39,6 +45,7 @@ export function newPlanner({ catalog, system = NO_FACTS, files }: PlannerSources
     openViews: [],
     nextView: () => ++views,
     system,
+    promql,
     plan: planQuery,
     newId: () => ids++,
   };
@@ -88,14 +95,22 @@ const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 function planWith(query: WithQuery, planner: Planner): PlanNode {
   let here: Planner = planner;
   const names = new Set<string>();
-  for (const { alias, query: definition } of query.tables) {
-    if (names.has(alias.name)) throw planError(`WITH query name "${alias.name}" specified more than once`);
+  for (const table of query.tables) {
+    const { alias } = table;
+    // Also a name of a query around this one: whoever reads it must not have to know which of the two is meant.
+    if (names.has(alias.name) || planner.named.has(alias.name)) throw planError(`WITH query name "${alias.name}" specified more than once`);
     names.add(alias.name);
-    // A query sees those before it, and what its own name meant before.
-    const node = here.plan(definition, here);
+    const node = definitionOf(table, query.recursive === true, here);
     here = { ...here, named: new Map(here.named).set(alias.name, { alias, node }) };
   }
   return here.plan(query.query, here);
+}
+
+/** A query of WITH, which sees those before it and, where it may, itself. */
+function definitionOf(table: CommonTable, recursive: boolean, planner: Planner): PlanNode {
+  const { query } = table;
+  if (query.kind === "tql") return planTql(query, planner);
+  return (recursive ? planRecursive(table, planner) : undefined) ?? planner.plan(query, planner);
 }
 
 function planSetOperation(query: SetOperation, planner: Planner): PlanNode {
@@ -126,17 +141,7 @@ function alike(query: SetOperation, left: PlanNode, right: PlanNode, environment
     const why = `${displayName(column.type)} and ${displayName(other.type)} have no common type; cast one of them`;
     throw planError(`Incompatible inputs for ${word}: column ${i + 1}, ${column.name}: ${why}`);
   });
-  return [cast(left, columns, environment), cast(right, columns, environment)];
-}
-
-/** A plan whose columns are called and typed so. */
-function cast(node: PlanNode, columns: readonly ColumnHeader[], environment: Environment): PlanNode {
-  if (columns.every((column, i) => sameType(column.type, node.columns[i]?.type ?? column.type))) return node;
-  const expressions = node.columns.map(({ name, type }, index): TypedExpression => {
-    const column: TypedExpression = { kind: "column", type, index, name };
-    return castTo(column, columns[index]?.type ?? type, environment);
-  });
-  return { kind: "project", input: node, columns, expressions };
+  return [castColumns(left, columns, environment), castColumns(right, columns, environment)];
 }
 
 /** Rows of VALUES, one batch of them. Its columns are called column1, column2, …. */

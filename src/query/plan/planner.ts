@@ -4,6 +4,7 @@ import type { Catalog } from "../../table/catalog.ts";
 import type { FileAccess } from "../../table/file-access.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Query, RelationAlias } from "../sql/ast.ts";
+import type { PromqlEngine } from "../promql-engine.ts";
 import type { SystemFacts } from "../system-facts.ts";
 import type { PlanNode } from "./node.ts";
 import type { OuterScope } from "./outer-scope.ts";
@@ -31,6 +32,8 @@ export interface Planner {
   readonly openViews: readonly { readonly database: string; readonly name: string }[];
   /** How many views the statement has read with this one. */
   readonly nextView: () => number;
+  /** Plans the PromQL of TQL. */
+  readonly promql: PromqlEngine | undefined;
   /** What the server knows of itself. */
   readonly system: SystemFacts;
   /** Plans a query inside this one. */
@@ -40,6 +43,7 @@ export interface Planner {
 }
 
 /** The environment of a statement that starts now. */
-export function environmentOf(clock: Clock, variables: { readonly database: string; readonly timeZone: string }): Environment {
-  return { now: clock.nowNanos(), timeZone: variables.timeZone, database: variables.database };
+export function environmentOf(clock: Clock, variables: Pick<Environment, "database" | "timeZone" | "placeholders">): Environment {
+  const { timeZone, database, placeholders } = variables;
+  return { now: clock.nowNanos(), timeZone, database, ...(placeholders && { placeholders }) };
 }

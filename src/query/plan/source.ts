@@ -19,6 +19,7 @@ import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import type { Relation } from "./relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
+import { checkNoGraphTable } from "./semantic-graph.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
 import { tableFunction } from "./virtual/table-functions.ts";
@@ -101,7 +102,10 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   const view = catalog.view(name.database, name.table);
   if (view !== undefined) return renamed(viewSource(view, planner), from.alias);
   const builtIn = builtInTable(name, planner);
-  if (builtIn === undefined) throw tableNotFound(name);
+  if (builtIn === undefined) {
+    checkNoGraphTable(name);
+    throw tableNotFound(name);
+  }
   const { columns } = builtIn;
   const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
   return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
@@ -212,13 +216,18 @@ function constrained(
   return { on, scope };
 }
 
-/** The names above a USING: the name alone means the side whose value is always there, and `*` shows it once, where the right one stood. */
+/**
+ * The names above a USING: the name alone means the side whose value is always there, and `*` shows it once, where the side stood whose
+ * table has the lesser name, as clients of the interface expect it.
+ */
 function merged(scope: Scope, left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): Scope {
   const full = join === "full" ? bothOf(left, right, planner) : undefined;
   const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
+  const isLeft = (left.qualifier ?? "") < (right.qualifier ?? "");
+  const leftShown = isLeft && left.shown !== "hidden" ? value : "hidden"; // an earlier USING may show it elsewhere
   const changed = scope.map((column): ScopeColumn => {
-    if (column === left) return { ...column, merged: join === "right" || join === "full", shown: "hidden" };
-    return column === right ? { ...column, merged: join !== "right", shown: value } : column;
+    if (column === left) return { ...column, merged: join === "right" || join === "full", shown: leftShown };
+    return column === right ? { ...column, merged: join !== "right", shown: isLeft ? "hidden" : value } : column;
   });
   return full === undefined ? changed : [...changed, { ...full, shown: "hidden" }];
 }

@@ -256,7 +256,7 @@ export abstract class AlterRules extends CreateRules {
     const start = this.CONSUME(K.COMMENT);
     this.CONSUME(K.ON);
     const target = this.choose<CommentTarget>({
-      ERR_MSG: "TABLE or COLUMN",
+      ERR_MSG: "TABLE, COLUMN or FLOW",
       DEF: [
         {
           ALT: () => {
@@ -276,9 +276,8 @@ export abstract class AlterRules extends CreateRules {
         },
         {
           ALT: () => {
-            const word = this.CONSUME(K.FLOW);
-            this.ACTION(() => this.refuse("COMMENT ON FLOW", word));
-            return { kind: "table", name: this.SUBRULE3(this.objectName) };
+            this.CONSUME(K.FLOW);
+            return { kind: "flow", name: this.SUBRULE3(this.objectName) };
           },
         },
       ],

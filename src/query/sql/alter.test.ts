@@ -54,6 +54,7 @@ test("tables are renamed, emptied and commented on", () => {
   check("TRUNCATE TABLE t FILE RANGE (0, 5), ('a', 7)", "TRUNCATE TABLE t FILE RANGE (0, 5), ('a', 7)");
   check("COMMENT ON TABLE t IS 'it''s'", "COMMENT ON TABLE t IS 'it''s'");
   check("COMMENT ON COLUMN d.t.c IS NULL", "COMMENT ON COLUMN d.t.c IS NULL");
+  check("comment on flow f is 'x'", "COMMENT ON FLOW f IS 'x'");
 });
 
 test("what is left out or unknown is named", () => {
@@ -64,5 +65,5 @@ test("what is left out or unknown is named", () => {
   checkRefused("ALTER VIEW v", "expected TABLE or DATABASE");
   checkRefused("TRUNCATE t FILE RANGE 1, 2", "expected a range");
   checkRefused("COMMENT ON COLUMN c IS 'x'", "expected table.column");
-  checkRefused("COMMENT ON FLOW f IS 'x'", "COMMENT ON FLOW");
+  checkRefused("COMMENT ON VIEW v IS 'x'", "expected TABLE, COLUMN or FLOW");
 });

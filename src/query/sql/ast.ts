@@ -42,7 +42,8 @@ export type BinaryOperator =
   | "is distinct from"
   | "is not distinct from"
   | "similar to"
-  | "not similar to";
+  | "not similar to"
+  | "at time zone";
 
 /** Operators that compare. */
 export type ComparisonOperator = Extract<BinaryOperator, "=" | "<>" | "<" | "<=" | ">" | ">=">;
@@ -102,6 +103,8 @@ export type Expression =
   | { readonly kind: "interval"; readonly value: IntervalValue; readonly text: string; readonly span: Span }
   /** `quoted` tells `"x"` from `x`: in VALUES a double-quoted name is a string. */
   | { readonly kind: "column"; readonly name: ObjectName; readonly quoted: boolean; readonly span: Span }
+  /** `$1`, or `?` counted from the left: the value of a prepared statement. `index` counts from 0. */
+  | { readonly kind: "placeholder"; readonly index: number; readonly span: Span }
   /** `DEFAULT` as a value of INSERT. */
   | { readonly kind: "default"; readonly span: Span }
   | { readonly kind: "unary"; readonly operator: "-" | "+" | "not" | "~"; readonly operand: Expression; readonly span: Span }
@@ -230,9 +233,26 @@ export type JoinConstraint =
   | { readonly kind: "natural" }
   | undefined;
 
+/** TABLESAMPLE of a table. */
+export interface SampleClause {
+  /** "bernoulli", "system" or none. */
+  readonly method: "bernoulli" | "system" | undefined;
+  /** A number as written. */
+  readonly amount: string;
+  readonly unit: "percent" | "rows";
+  /** Of REPEATABLE, as written. */
+  readonly seed: string | undefined;
+}
+
 /** A relation of FROM. */
 export type TableReference =
-  | { readonly kind: "table"; readonly name: ObjectName; readonly alias: RelationAlias | undefined; readonly span: Span }
+  | {
+      readonly kind: "table";
+      readonly name: ObjectName;
+      readonly alias: RelationAlias | undefined;
+      readonly sample?: SampleClause | undefined;
+      readonly span: Span;
+    }
   /** A query in FROM. `lateral`: it may name columns of the relations before it. */
   | {
       readonly kind: "derived";
@@ -285,16 +305,47 @@ export interface ValuesQuery extends QueryEnd {
 /** A query that a WITH gives a name. */
 export interface CommonTable {
   readonly alias: RelationAlias;
-  readonly query: Query;
+  readonly query: Query | Tql;
   readonly span: Span;
 }
 
 /** `WITH a AS (…), b AS (…) query`. */
 export interface WithQuery {
   readonly kind: "with";
+  /** Whether a query may read itself. */
+  readonly recursive?: boolean | undefined;
   readonly tables: readonly CommonTable[];
   readonly query: Query;
   readonly span: Span;
+}
+
+/** How EXPLAIN shows plans. */
+export type ExplainFormat = "text" | "json" | "graphviz";
+
+/** `TQL EVAL (start, end, step, lookback) promql AS alias`: a PromQL query at many moments. */
+export interface Tql {
+  readonly kind: "tql";
+  readonly mode: "eval" | "explain" | "analyze";
+  readonly verbose: boolean;
+  readonly format: ExplainFormat;
+  /** Undefined: as if (0, 0, '5m') were written. */
+  readonly range: TqlRange | undefined;
+  /** PromQL as written, without the blanks around it. */
+  readonly promql: string;
+  /** Where it begins. */
+  readonly promqlSpan: Span;
+  /** What its value is called. */
+  readonly alias: string | undefined;
+  readonly span: Span;
+}
+
+/** The moments of a TQL: from `start` to `end`, both included, `step` apart. */
+export interface TqlRange {
+  readonly start: Expression;
+  readonly end: Expression;
+  readonly step: Expression;
+  /** How far a query looks back for a value; undefined: the default of PromQL. */
+  readonly lookback: Expression | undefined;
 }
 
 /** Anything that gives rows. */
@@ -396,7 +447,8 @@ export interface AlterTable {
 /** What COMMENT ON is about. */
 export type CommentTarget =
   | { readonly kind: "table"; readonly name: ObjectName }
-  | { readonly kind: "column"; readonly table: ObjectName; readonly column: string };
+  | { readonly kind: "column"; readonly table: ObjectName; readonly column: string }
+  | { readonly kind: "flow"; readonly name: ObjectName };
 
 /** INSERT or REPLACE. */
 export interface Insert {
@@ -488,8 +540,37 @@ export interface CreateView {
   readonly span: Span;
 }
 
-/** How EXPLAIN shows plans. */
-export type ExplainFormat = "text" | "json" | "graphviz";
+/** `CREATE FLOW name SINK TO table … AS query`. */
+export interface CreateFlow {
+  readonly kind: "create-flow";
+  readonly name: ObjectName;
+  readonly orReplace: boolean;
+  readonly ifNotExists: boolean;
+  readonly sink: ObjectName;
+  /** How old rows may be to count: an interval, a text of one, or seconds. */
+  readonly expireAfter: Expression | undefined;
+  /** How often it runs: as above. */
+  readonly evalInterval: Expression | undefined;
+  readonly comment: string | undefined;
+  readonly options: Readonly<Record<string, string>>;
+  readonly query: Query | Tql;
+  readonly span: Span;
+}
+
+/** Prepared statements by name, in a session. */
+export type PreparedStatement =
+  /** `text`: one statement with `?` or `$1` in the place of values. */
+  | { readonly kind: "prepare"; readonly name: string; readonly text: string; readonly span: Span }
+  | { readonly kind: "execute"; readonly name: string; readonly values: readonly Expression[]; readonly span: Span }
+  /** Undefined: all of them. */
+  | { readonly kind: "deallocate"; readonly name: string | undefined; readonly span: Span };
+
+/** Cursors, in a session. */
+export type CursorStatement =
+  | { readonly kind: "declare-cursor"; readonly name: string; readonly query: Query | Tql; readonly span: Span }
+  /** `count` rows at most. */
+  | { readonly kind: "fetch"; readonly name: string; readonly count: number; readonly span: Span }
+  | { readonly kind: "close-cursor"; readonly name: string; readonly span: Span };
 
 /** A statement. */
 export type Statement =
@@ -515,7 +596,11 @@ export type Statement =
       readonly source: ObjectName;
       readonly span: Span;
     }
+  | CreateFlow
   | { readonly kind: "drop-flow"; readonly name: ObjectName; readonly ifExists: boolean; readonly span: Span }
+  | Tql
+  | PreparedStatement
+  | CursorStatement
   | CreateView
   | { readonly kind: "drop-view"; readonly names: readonly ObjectName[]; readonly ifExists: boolean; readonly span: Span }
   | AlterTable

@@ -3,7 +3,8 @@
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
  *   BaseRules ◄ OperandRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules ◄ QueryRules
- *             ◄ WriteRules ◄ ViewRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules ◄ CopyRules ◄ SqlParser
+ *             ◄ TqlRules ◄ WriteRules ◄ ViewRules ◄ FlowRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules ◄ CopyRules
+ *             ◄ SessionRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs
  * a call. Such methods must not use a numbered step (`OPTION2`, `SUBRULE9`) that their rule uses too.

@@ -8,7 +8,7 @@ import type { ColumnClause, CreateExternalTable, CreateTable, Expression, Object
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
-import { ViewRules } from "./view-rules.ts";
+import { FlowRules } from "./flow-rules.ts";
 import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */
@@ -32,16 +32,31 @@ interface TableItems {
 type TableBody = Omit<CreateTable, "kind" | "name" | "ifNotExists" | "span">;
 
 /** CREATE and DROP. */
-export abstract class CreateRules extends ViewRules {
+export abstract class CreateRules extends FlowRules {
   protected readonly create: Rule<[], Statement> = this.rule("create", () => {
     const start = this.CONSUME(K.CREATE);
     return this.choose<Statement>({
       ERR_MSG: "TABLE, VIEW or DATABASE",
       DEF: [
         { ALT: () => this.SUBRULE(this.createTable, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createReplacing, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createView, { ARGS: [start] }) },
+        { ALT: () => this.SUBRULE(this.createFlow, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createDatabase, { ARGS: [start] }) },
         { ALT: () => this.SUBRULE(this.createExternalTable, { ARGS: [start] }) },
+      ],
+    });
+  });
+
+  /** `OR REPLACE …`, behind CREATE. */
+  private readonly createReplacing: Rule<[start?: IToken], Statement> = this.rule("createReplacing", (start) => {
+    const word = this.CONSUME(K.OR);
+    this.CONSUME(K.REPLACE);
+    return this.choose<Statement>({
+      ERR_MSG: "VIEW or FLOW",
+      DEF: [
+        { ALT: () => this.SUBRULE(this.createView, { ARGS: [start ?? word, true] }) },
+        { ALT: () => this.SUBRULE(this.createFlow, { ARGS: [start ?? word, true] }) },
       ],
     });
   });

@@ -54,6 +54,9 @@ export abstract class ExpressionRules extends RangeRules {
     this.depth = 0;
     this.height = 0;
     this.defaultAllowed = false;
+    this.questionMarks = 0;
+    this.parameterCount = 0;
+    this.numbered = false;
   }
 
   /** An expression of operators that bind tighter than `above`. */
@@ -77,6 +80,7 @@ export abstract class ExpressionRules extends RangeRules {
             { ALT: () => this.SUBRULE(this.isTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.castTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.rangeTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.zoneTail, { ARGS: [left] }) },
           ],
         });
         this.grow(1);
@@ -111,6 +115,7 @@ export abstract class ExpressionRules extends RangeRules {
     const next = this.LA(1);
     // `DEFAULT 1 NOT NULL`: NOT continues an expression only before a predicate.
     if (next.tokenType === NOT) return PREDICATES.has(this.LA(2).tokenType) ? Power.predicate : Power.none;
+    if (next.tokenType === K.AT && this.LA(2).tokenType !== K.TIME) return Power.none;
     if (next.tokenType === K.RANGE) return this.rangeFollows() ? Power.cast : Power.none;
     return infixPowerOf(next.tokenTypeIdx);
   }
@@ -204,6 +209,14 @@ export abstract class ExpressionRules extends RangeRules {
     const token = this.CONSUME(DoubleColon);
     const type = this.SUBRULE(this.typeName);
     return this.ACTION(() => this.cast(left, type, false, token, left.span));
+  });
+
+  /** `AT TIME ZONE zone`. */
+  private readonly zoneTail: Rule<[left?: Expression], Expression> = this.rule("zoneTail", (left = RECORDED) => {
+    this.CONSUME(K.AT);
+    this.CONSUME(K.TIME);
+    this.CONSUME(K.ZONE);
+    return join("at time zone", left, this.SUBRULE(this.expression, { ARGS: [Power.zone] }));
   });
 
   private readonly isTail: Rule<[left?: Expression], Expression> = this.rule("isTail", (left = RECORDED) => {

@@ -17,6 +17,8 @@ function shape(e: Expression): string {
       return `#${Buffer.from(e.value).toString("hex")}`;
     case "boolean":
       return String(e.value);
+    case "placeholder":
+      return `$${e.index + 1}`;
     case "null":
     case "default":
       return e.kind;
@@ -178,14 +180,34 @@ describe("literals", () => {
     checkRejects("INTERVAL 5 parsecs", "is no interval");
     checkRejects("'x'::interval", "is no interval");
   });
-  test("other kinds of strings are refused by name", () => {
-    checkRejects("E'a\\n'", "E'…' (escaped string)");
-    checkRejects("N'a'", "N'…' (national string)");
-    checkRejects("b'01'", "B'…' (bit string)");
-    checkRejects("$1", "not supported: parameter");
-    checkRejects("?", "not supported: parameter");
-    checkRejects("$$a$$", "not supported: parameter");
+  test("strings with a mark", () => {
+    check("E'a\\n\\'b\\''", "\"a\\n'b'\"");
+    check("e'it''s'", `"it's"`);
+    check("U&'d\\0061t\\+000061'", '"data"');
+    check("N'a\\n'", '"a\\\\n"');
+    check("b'1'", "#01");
+    check("B'000000011'", "#0003");
+    check("b''", "#");
+    checkRejects("E'\\x00'", "stands for no character");
+    checkRejects("E'\\xff'", "no UTF-8");
+    checkRejects("U&'\\d800'", "stands for no character");
+    checkRejects("b'012'", "no bits");
     checkRejects("foo 'a'", "found ''a''");
+  });
+  test("placeholders are counted from the left, or have numbers", () => {
+    check("? + ? * ?", "(+ $1 (* $2 $3))");
+    check("$2 || $1", "(|| $2 $1)");
+    checkRejects("$0", "'$0' is no parameter");
+    checkRejects("$65536", "'$65536' is no parameter");
+    checkRejects("$a", "'$a' is no parameter");
+    checkRejects("$1 + ?", "parameters ? or $1, not both");
+    checkRejects("$$a$$", "'$' is no parameter");
+  });
+  test("AT TIME ZONE binds tighter than signs and looser than casts", () => {
+    check("a AT TIME ZONE 'UTC' AT TIME ZONE b", '(at time zone (at time zone a "UTC") b)');
+    check("-a AT TIME ZONE 'UTC'", '(- (at time zone a "UTC"))');
+    check("a::date AT TIME ZONE 'UTC' + b", '(+ (at time zone (cast Date a) "UTC") b)');
+    checkRejects("a AT TIME 'UTC'", "expected ZONE");
   });
 });
 

@@ -1,11 +1,12 @@
 /**
  * FROM: tables, queries in parentheses, table functions, joins.
  */
-import type { Expression, JoinConstraint, JoinKind, RelationAlias, TableReference } from "./ast.ts";
+import type { Expression, JoinConstraint, JoinKind, RelationAlias, SampleClause, TableReference } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ExpressionRules } from "./expression-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
-import { Alias, Comma, K, Label, LeftParen, RightParen, StringText } from "./token.ts";
+import { quote } from "./syntax-error.ts";
+import { Alias, Comma, K, Label, LeftParen, NumberText, RightParen, StringText } from "./token.ts";
 
 /** Stands for the left side while the grammar is recorded. */
 const RECORDED: TableReference = { kind: "table", name: [], alias: undefined, span: { line: 1, column: 1 } };
@@ -44,6 +45,8 @@ export abstract class FromRules extends ExpressionRules {
     });
     return name === undefined ? undefined : { name, columns };
   }
+
+  private readonly relationAliasRule: Rule<[], RelationAlias | undefined> = this.rule("relationAliasRule", () => this.relationAlias());
 
   /** Relations between commas: all pairs of their rows. */
   protected readonly fromClause: Rule<[], TableReference> = this.rule("fromClause", () => {
@@ -125,13 +128,63 @@ export abstract class FromRules extends ExpressionRules {
       });
       this.CONSUME(RightParen);
     });
-    const alias = this.relationAlias();
+    let alias = this.relationAlias();
+    let sample: SampleClause | undefined;
+    this.OPTION3(() => {
+      sample = this.SUBRULE(this.sampleClause);
+      this.OPTION4({
+        GATE: () => alias === undefined,
+        DEF: () => {
+          alias = this.SUBRULE(this.relationAliasRule);
+        },
+      });
+    });
     return this.ACTION(() => {
       const span = spanOf(start);
+      if (sample !== undefined && args !== undefined) this.fail("TABLESAMPLE goes with a table, not with a function", start);
       return args === undefined
-        ? { kind: "table", name, alias, span }
+        ? { kind: "table", name, alias, ...(sample && { sample }), span }
         : { kind: "table-function", name: (name.at(-1) ?? "").toLowerCase(), args, alias, span };
     });
+  });
+
+  /** `TABLESAMPLE [BERNOULLI | SYSTEM] (10 [PERCENT | ROWS]) [REPEATABLE (seed)]`. */
+  private readonly sampleClause: Rule<[], SampleClause> = this.rule("sampleClause", () => {
+    let method: SampleClause["method"];
+    let unit: SampleClause["unit"] = "percent";
+    let seed: string | undefined;
+    this.CONSUME(K.TABLESAMPLE);
+    this.OPTION(() => {
+      method = this.choose<"bernoulli" | "system">({
+        ERR_MSG: "BERNOULLI or SYSTEM",
+        DEF: [
+          { ALT: () => this.choice(this.CONSUME(K.BERNOULLI), "bernoulli") },
+          { ALT: () => this.choice(this.CONSUME(K.SYSTEM), "system") },
+        ],
+      });
+    });
+    this.CONSUME(LeftParen);
+    const amount = this.CONSUME(NumberText);
+    this.OPTION2(() => {
+      unit = this.OR2({
+        ERR_MSG: "PERCENT or ROWS",
+        DEF: [{ ALT: () => this.choice(this.CONSUME(K.PERCENT), "percent") }, { ALT: () => this.choice(this.CONSUME(K.ROWS), "rows") }],
+      });
+    });
+    this.CONSUME(RightParen);
+    this.OPTION3(() => {
+      this.CONSUME(K.REPEATABLE);
+      this.CONSUME2(LeftParen);
+      seed = this.CONSUME2(NumberText).image;
+      this.CONSUME2(RightParen);
+    });
+    this.ACTION(() => {
+      const value = Number(amount.image);
+      if (unit === "percent" && value > 100) this.fail(`found ${quote(amount.image)}, expected at most 100 PERCENT`, amount);
+      if (unit === "rows" && !Number.isSafeInteger(value))
+        this.fail(`found ${quote(amount.image)}, expected a whole number of ROWS`, amount);
+    });
+    return { method, amount: amount.image, unit, seed };
   });
 
   /** What follows LATERAL: a query, or a function, which may name earlier relations anyway. */

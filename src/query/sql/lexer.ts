@@ -2,7 +2,8 @@
  * Text → tokens with keywords told apart from names. Positions count from 1; comments and blanks are gone.
  */
 import { type ILexingError, type IToken, Lexer } from "chevrotain";
-import { KEYWORDS, PATTERNS, QuotedName, Word } from "./token.ts";
+import { KEYWORDS, PATTERNS, PromqlText, QuotedName, Word } from "./token.ts";
+import { type TqlCut, withoutPromql } from "./tql-text.ts";
 
 /** Longest keyword in characters: longer words need no lookup. */
 const KEYWORD_LENGTH_MAX = Math.max(...[...KEYWORDS.keys()].map((word) => word.length));
@@ -23,7 +24,8 @@ export function tokenize(text: string): Lexed {
     ensureOptimizations: true,
     skipValidations: true,
   });
-  const { tokens, errors } = lexer.tokenize(text);
+  const { sql, cuts } = withoutPromql(text);
+  const { tokens, errors } = lexer.tokenize(sql);
   for (const token of tokens) {
     if (token.tokenType !== Word || token.image.length > KEYWORD_LENGTH_MAX) continue;
     const type = KEYWORDS.get(token.image.toLowerCase());
@@ -31,7 +33,23 @@ export function tokenize(text: string): Lexed {
     token.tokenType = type;
     token.tokenTypeIdx = type.tokenTypeIdx ?? 0;
   }
+  for (const cut of cuts) insertPromql(tokens, text, cut);
   return { tokens, error: errors[0] };
+}
+
+/** Puts the token of a piece of PromQL where it stood. */
+function insertPromql(tokens: IToken[], text: string, { start, end }: TqlCut): void {
+  const lines = text.slice(0, start).split(/\r\n|\r|\n/);
+  const token: IToken = {
+    image: text.slice(start, end),
+    startOffset: start,
+    startLine: lines.length,
+    startColumn: (lines.at(-1)?.length ?? 0) + 1,
+    tokenType: PromqlText,
+    tokenTypeIdx: PromqlText.tokenTypeIdx ?? 0,
+  };
+  const at = tokens.findIndex((other) => other.startOffset > start);
+  tokens.splice(at < 0 ? tokens.length : at, 0, token);
 }
 
 /** The name that a word or quoted name stands for: folded to lower case, or as written between the quotes. */

@@ -2,16 +2,19 @@
  * What stands between the operators of an expression: literals, names, calls, CASE, CAST and prefix operators.
  */
 import type { IOrAlt, IToken } from "chevrotain";
+import { STATEMENT_PARAMETERS_MAX } from "../../base/limits.ts";
 import { type DataType, INTERVAL, sameType } from "../../column/data-type.ts";
 import type { Expression, ObjectName, Query, Span } from "./ast.ts";
 import { BARE_CALLS } from "./call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
 import { isIntervalUnit, parseInterval } from "./interval.ts";
+import { unescaped } from "./escaped-text.ts";
 import { nameOf, unquote } from "./lexer.ts";
 import { Power } from "./precedence.ts";
 import { quote } from "./syntax-error.ts";
 import {
   Dot,
+  EscapedText,
   HexText,
   KEYWORDS,
   K,
@@ -19,6 +22,7 @@ import {
   LeftParen,
   Name,
   NumberText,
+  Parameter,
   Prefix,
   QuotedName,
   RightParen,
@@ -28,13 +32,8 @@ import {
 } from "./token.ts";
 import { timestampLiteralType, typeNamed } from "./type-name.ts";
 
-/** Letters that mark another kind of string right before its quote. */
-const STRING_MARKS: ReadonlyMap<string, string> = new Map([
-  ["e", "E'…' (escaped string)"],
-  ["b", "B'…' (bit string)"],
-  ["n", "N'…' (national string)"],
-  ["u", "U&'…' (unicode string)"],
-]);
+/** Letters that mark another kind of string before its quote: bits, and a national string, which is any string. */
+const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
 
 const NOT = K.NOT;
 
@@ -47,6 +46,12 @@ export abstract class OperandRules extends BaseRules {
   protected starAfter: IToken | undefined;
   /** The `t.*` just read. */
   protected qualifiedStar: Expression | undefined;
+
+  /** How many placeholders the text has: the largest number of one. */
+  parameterCount = 0;
+  /** `?` seen in the text, and whether it has `$1`. */
+  protected questionMarks = 0;
+  protected numbered = false;
 
   /** Whether `DEFAULT` may stand where an expression may. */
   protected defaultAllowed = false;
@@ -94,6 +99,8 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => ({ kind: "boolean", value: true, span: spanOf(this.CONSUME(K.TRUE)) }) },
       { ALT: () => ({ kind: "boolean", value: false, span: spanOf(this.CONSUME(K.FALSE)) }) },
       { ALT: () => this.hexLiteral(this.CONSUME(HexText)) },
+      { ALT: () => this.escapedLiteral(this.CONSUME(EscapedText)) },
+      { ALT: () => this.placeholder(this.CONSUME(Parameter)) },
       { ALT: () => this.SUBRULE(this.caseExpression) },
       { ALT: () => this.SUBRULE(this.castCall) },
       { ALT: () => this.defaultValue(this.CONSUME(K.DEFAULT)) },
@@ -139,6 +146,27 @@ export abstract class OperandRules extends BaseRules {
       if (digits.length % 2 !== 0) this.fail(`${quote(token.image)} has an odd number of hex digits`, token);
     });
     return { kind: "binary-literal", value: new Uint8Array(Buffer.from(digits, "hex")), span: spanOf(token) };
+  }
+
+  private escapedLiteral(token: IToken): Expression {
+    return this.ACTION((): Expression => {
+      const value = unescaped(token.image);
+      if ("problem" in value) return this.fail(value.problem, token);
+      return { kind: "string", value: value.text, span: spanOf(token) };
+    });
+  }
+
+  /** `?` or `$1`, the value of a prepared statement; a statement has one of the two forms. */
+  private placeholder(token: IToken): Expression {
+    return this.ACTION((): Expression => {
+      const number = token.image === "?" ? ++this.questionMarks : Number(token.image.slice(1));
+      if (token.image !== "?") this.numbered = true;
+      if (this.numbered && this.questionMarks > 0) this.fail("a statement has parameters ? or $1, not both", token);
+      if (!(number >= 1 && number <= STATEMENT_PARAMETERS_MAX))
+        this.fail(`${quote(token.image)} is no parameter; write ?, or $1 to $${STATEMENT_PARAMETERS_MAX}`, token);
+      this.parameterCount = Math.max(this.parameterCount, number);
+      return { kind: "placeholder", index: number - 1, span: spanOf(token) };
+    });
   }
 
   private defaultValue(token: IToken): Expression {
@@ -273,10 +301,17 @@ export abstract class OperandRules extends BaseRules {
     });
   });
 
+  /** `B'0101'`: bytes, the last bit the lowest. */
+  private bitLiteral(token: IToken, text: string): Expression {
+    if (!/^[01]*$/.test(text)) return this.fail(`${quote(token.image)} has characters that are no bits`, token);
+    const padded = text.padStart(Math.ceil(text.length / 8) * 8, "0");
+    const bytes = Array.from({ length: padded.length / 8 }, (_, i) => Number.parseInt(padded.slice(8 * i, 8 * i + 8), 2));
+    return { kind: "binary-literal", value: new Uint8Array(bytes), span: spanOf(token) };
+  }
+
   private typedLiteral(start: IToken, token: IToken, text: string): Expression {
     const name = nameOf(start);
-    const mark = STRING_MARKS.get(name);
-    if (mark !== undefined) return this.refuse(mark, start);
+    if (STRING_MARKS.has(name)) return name === "b" ? this.bitLiteral(token, text) : this.stringLiteral(token);
     if (start.tokenType !== K.TIME && (start.tokenType !== Word || KEYWORDS.has(name))) {
       return this.fail(`found ${quote(token.image)}, expected an operator or the end of the expression`, token);
     }

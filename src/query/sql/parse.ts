@@ -22,6 +22,19 @@ let parser: SqlParser | undefined;
  * @throws DbError InvalidSyntax with line and column; Unsupported for a construct that is known but not served
  */
 export function parseSql(text: string): readonly Statement[] {
+  return parsed(text).statements;
+}
+
+/** One statement with placeholders in the place of values. @throws DbError as `parseSql`; InvalidSyntax for none or several statements */
+export function parsePrepared(text: string): { readonly statement: Statement; readonly parameterCount: number } {
+  const { statements, parameterCount } = parsed(text);
+  const [statement] = statements;
+  if (statement !== undefined && statements.length === 1) return { statement, parameterCount };
+  const why = `a prepared statement is one statement, found ${statements.length}`;
+  throw new DbError(StatusCode.InvalidSyntax, `Invalid SQL syntax: ${why}`);
+}
+
+function parsed(text: string): { readonly statements: readonly Statement[]; readonly parameterCount: number } {
   if (text.length > SQL_BYTES_MAX || (text.length * 3 > SQL_BYTES_MAX && Buffer.byteLength(text) > SQL_BYTES_MAX)) {
     throw new DbError(StatusCode.InvalidSyntax, `Invalid SQL syntax: the text is longer than ${SQL_BYTES_MAX} bytes`);
   }
@@ -32,5 +45,5 @@ export function parseSql(text: string): readonly Statement[] {
   const statements = parser.script();
   const failure = parser.errors[0];
   if (failure !== undefined) throw fromRecognition(failure, tokens, text);
-  return statements;
+  return { statements, parameterCount: parser.parameterCount };
 }

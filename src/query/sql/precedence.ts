@@ -23,8 +23,9 @@ export const Power = {
   product: 13,
   /** Prefix `-`, `+` and `~`. */
   sign: 14,
-  cast: 15,
-  primary: 16,
+  zone: 15,
+  cast: 16,
+  primary: 17,
 } as const;
 
 /** Power of each binary operator. A missing operator is a compile error. */
@@ -57,4 +58,5 @@ export const OPERATOR_POWER: Readonly<Record<BinaryOperator, number>> = {
   "*": Power.product,
   "/": Power.product,
   "%": Power.product,
+  "at time zone": Power.zone,
 };

@@ -27,7 +27,10 @@ export function printTruncate({ name, ranges }: StatementOf<"truncate">): string
 
 /** `COMMENT ON TABLE t IS 'x'`. */
 export function printComment({ target, comment }: StatementOf<"comment">): string {
-  const what = target.kind === "table" ? `TABLE ${printName(target.name)}` : `COLUMN ${printName([...target.table, target.column])}`;
+  const what =
+    target.kind === "column"
+      ? `COLUMN ${printName([...target.table, target.column])}`
+      : `${target.kind.toUpperCase()} ${printName(target.name)}`;
   return `COMMENT ON ${what} IS ${comment === undefined ? "NULL" : printString(comment)}`;
 }
 

@@ -8,10 +8,12 @@ import type {
   CreateExternalTable,
   CreateTable,
   CreateView,
+  CursorStatement,
   Expression,
   Insert,
   ListingKind,
   PartitionClause,
+  PreparedStatement,
   Query,
   ShowFilter,
   ShowListing,
@@ -19,6 +21,7 @@ import type {
 } from "./ast.ts";
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
+import { printSessionStatement } from "./print-session.ts";
 import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
 import { maskedOptions } from "./secret-options.ts";
 
@@ -78,6 +81,15 @@ export function printStatement(statement: Statement): string {
       ];
       return [...words.filter((word) => word !== false), printStatement(statement.statement)].join(" ");
     }
+    case "create-flow":
+    case "tql":
+    case "prepare":
+    case "execute":
+    case "deallocate":
+    case "declare-cursor":
+    case "fetch":
+    case "close-cursor":
+      return printSessionStatement(statement);
     default:
       return printSession(statement);
   }
@@ -97,6 +109,10 @@ type SessionStatement = Exclude<
       | "drop-database"
       | "drop-table"
       | "create-table-like"
+      | "create-flow"
+      | "tql"
+      | PreparedStatement["kind"]
+      | CursorStatement["kind"]
       | "drop-flow"
       | "create-view"
       | "drop-view"

@@ -16,8 +16,10 @@ import type {
   Query,
   QueryEnd,
   RelationAlias,
+  SampleClause,
   Select,
   TableReference,
+  Tql,
   WindowClause,
 } from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
@@ -70,6 +72,8 @@ export function print(expression: Expression, style: PrintStyle): string {
       return `x'${Buffer.from(expression.value).toString("hex")}'`;
     case "boolean":
       return word(String(expression.value));
+    case "placeholder":
+      return `$${expression.index + 1}`;
     case "null":
     case "default":
       return word(expression.kind);
@@ -297,12 +301,40 @@ export function printQuery(query: Query, style: PrintStyle): string {
     case "values-query":
       return `${word("values")} ${printRows(query.rows, style)}${printEnd(query, style)}`;
     case "with": {
-      const tables = query.tables.map((table) => `${printAliasNames(table.alias)} ${word("as")} (${printQuery(table.query, style)})`);
-      return `${word("with")} ${tables.join(", ")} ${printQuery(query.query, style)}`;
+      const tables = query.tables.map((table) => {
+        const inner = table.query.kind === "tql" ? printTql(table.query, style) : printQuery(table.query, style);
+        return `${printAliasNames(table.alias)} ${word("as")} (${inner})`;
+      });
+      return `${word(query.recursive === true ? "with recursive" : "with")} ${tables.join(", ")} ${printQuery(query.query, style)}`;
     }
     default:
       return unreachable(query);
   }
+}
+
+/** `tql eval (0, 10, '5s') rate(cpu[5m])`, whose PromQL is as it was written. */
+export function printTql(tql: Tql, style: PrintStyle): string {
+  const { word } = style;
+  const words = [word(`tql ${tql.mode}`)];
+  if (tql.verbose) words.push(word("verbose"));
+  if (tql.format !== "text") words.push(word(`format ${tql.format}`));
+  if (tql.range !== undefined) {
+    const { start, end, step, lookback } = tql.range;
+    const values = lookback === undefined ? [start, end, step] : [start, end, step, lookback];
+    words.push(`(${values.map((value) => print(value, style)).join(", ")})`);
+  }
+  words.push(tql.promql);
+  if (tql.alias !== undefined) words.push(word("as"), printPart(tql.alias));
+  return words.join(" ");
+}
+
+/** ` tablesample system (10 percent) repeatable (42)`. */
+function printSample(sample: SampleClause | undefined, style: PrintStyle): string {
+  if (sample === undefined) return "";
+  const { word } = style;
+  const method = sample.method === undefined ? "" : ` ${word(sample.method)}`;
+  const seed = sample.seed === undefined ? "" : ` ${word("repeatable")} (${sample.seed})`;
+  return ` ${word("tablesample")}${method} (${sample.amount} ${word(sample.unit)})${seed}`;
 }
 
 /** An operand of a set operation, in parentheses unless it is a plain SELECT. */
@@ -366,7 +398,7 @@ function printReference(reference: TableReference, style: PrintStyle): string {
   const { word } = style;
   switch (reference.kind) {
     case "table":
-      return printName(reference.name) + printAlias(reference.alias, style);
+      return printName(reference.name) + printAlias(reference.alias, style) + printSample(reference.sample, style);
     case "derived":
       return (
         (reference.lateral ? `${word("lateral")} ` : "") + `(${printQuery(reference.query, style)})` + printAlias(reference.alias, style)

@@ -19,6 +19,7 @@ import type {
   SelectItem,
   SetOperation,
   TableReference,
+  Tql,
 } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { type Grouping, GroupingRules } from "./grouping-rules.ts";
@@ -46,15 +47,23 @@ function withEnd(query: Query, end: QueryEnd): Query {
 
 /** Queries. */
 export abstract class QueryRules extends GroupingRules {
+  protected abstract readonly tql: Rule<[], Tql>;
+
   protected readonly query: Rule<[], Query> = this.rule("query", () => {
     const start = this.LA(1);
     const tables: CommonTable[] = [];
     let orderBy: readonly OrderItem[] = [];
     this.ACTION(() => this.enter(start));
+    let recursive = false;
     this.OPTION(() => {
       this.CONSUME(K.WITH);
-      this.ACTION(() => {
-        if (this.LA(1).image.toUpperCase() === "RECURSIVE" && this.LA(2).tokenType !== K.AS) this.refuse("WITH RECURSIVE", this.LA(1));
+      this.OPTION3({
+        // A query may be called `recursive`.
+        GATE: () => ![K.AS, LeftParen].includes(this.LA(2).tokenType),
+        DEF: () => {
+          this.CONSUME(K.RECURSIVE);
+          recursive = true;
+        },
       });
       this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => tables.push(this.SUBRULE(this.commonTable)), ERR_MSG: "a name" });
     });
@@ -66,7 +75,8 @@ export abstract class QueryRules extends GroupingRules {
     return this.ACTION(() => {
       this.leave();
       const query = withEnd(body, { orderBy, limit, offset });
-      return tables.length === 0 ? query : { kind: "with", tables, query, span: spanOf(start) };
+      if (tables.length === 0) return query;
+      return { kind: "with", ...(recursive && { recursive }), tables, query, span: spanOf(start) };
     });
   });
 
@@ -80,7 +90,14 @@ export abstract class QueryRules extends GroupingRules {
     });
     this.CONSUME(K.AS);
     this.CONSUME(LeftParen);
-    const query = this.SUBRULE(this.query);
+    const first = this.LA(1);
+    const query = this.choose<CommonTable["query"]>({
+      ERR_MSG: "a query",
+      DEF: [{ ALT: () => this.SUBRULE(this.tql) }, { ALT: () => this.SUBRULE(this.query) }],
+    });
+    this.ACTION(() => {
+      if (query.kind === "tql" && query.mode !== "eval") this.fail("only TQL EVAL is served in WITH", first);
+    });
     this.CONSUME(RightParen);
     const alias: RelationAlias = { name, columns };
     return { alias, query, span: spanOf(start) };

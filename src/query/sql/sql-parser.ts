@@ -5,12 +5,12 @@
 import type { IToken } from "chevrotain";
 import type { ExplainFormat, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { CopyRules } from "./copy-rules.ts";
 import { nameOf } from "./lexer.ts";
+import { SessionRules } from "./session-rules.ts";
 import { K, Name, Semicolon } from "./token.ts";
 
 /** The parser of SQL texts: `begin`, then `script`, then look at `errors`. */
-export class SqlParser extends CopyRules {
+export class SqlParser extends SessionRules {
   constructor(validate = false) {
     super(validate);
     this.performSelfAnalysis();
@@ -59,6 +59,13 @@ export class SqlParser extends CopyRules {
         { ALT: () => this.SUBRULE(this.kill) },
         { ALT: () => this.SUBRULE(this.explain) },
         { ALT: () => this.SUBRULE(this.copy) },
+        { ALT: () => this.SUBRULE(this.tql) },
+        { ALT: () => this.SUBRULE(this.prepare) },
+        { ALT: () => this.SUBRULE(this.execute) },
+        { ALT: () => this.SUBRULE(this.deallocate) },
+        { ALT: () => this.SUBRULE(this.declareCursor) },
+        { ALT: () => this.SUBRULE(this.fetch) },
+        { ALT: () => this.SUBRULE(this.closeCursor) },
       ],
     }),
   );

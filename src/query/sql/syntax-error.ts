@@ -12,7 +12,7 @@ import {
 } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { AtAt, BadNumber, isReserved, KEYWORDS, K, LeftBracket, LeftParen, Name, Parameter, Semicolon, Unterminated } from "./token.ts";
+import { AtAt, BadNumber, isReserved, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
 
 /** Text of the statement quoted in an error is cut at this many characters. */
 const QUOTE_CHARACTERS_MAX = 80;
@@ -40,8 +40,8 @@ function endOf(text: string): Position {
 }
 
 /** A syntax error: `Invalid SQL syntax: <why> at Line: 1, Column: 8`. */
-export function syntaxError(why: string, { line, column }: Position): DbError {
-  return new DbError(StatusCode.InvalidSyntax, `Invalid SQL syntax: ${why} at Line: ${line}, Column: ${column}`);
+export function syntaxError(why: string, { line, column }: Position, language: "SQL" | "TQL" = "SQL"): DbError {
+  return new DbError(StatusCode.InvalidSyntax, `Invalid ${language} syntax: ${why} at Line: ${line}, Column: ${column}`);
 }
 
 /** A construct that is understood but not served: `SQL construct is not supported: <name> at Line: 1, Column: 8`. */
@@ -90,9 +90,10 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   const refused = statementOf(place, position) ?? constructOf(place, position);
   if (refused !== undefined) return refused;
   const expected = error.message === END && beginsStatement(place) ? A_STATEMENT : error.message;
-  if (token.tokenType === EOF) return syntaxError(`the text ends too early, expected ${expected}`, position);
-  if (token.tokenType === Unterminated) return syntaxError(`${unterminatedName(token.image)} is not closed`, position);
-  if (token.tokenType === BadNumber) return syntaxError(`${quote(token.image)} is neither a number nor a name`, position);
+  const language = error.context.ruleStack.includes("tql") ? "TQL" : "SQL";
+  if (token.tokenType === EOF) return syntaxError(`the text ends too early, expected ${expected}`, position, language);
+  if (token.tokenType === Unterminated) return syntaxError(`${unterminatedName(token.image)} is not closed`, position, language);
+  if (token.tokenType === BadNumber) return syntaxError(`${quote(token.image)} is neither a number nor a name`, position, language);
   const found = quote(token.image);
   if (wantsName(place, expected) && isReserved(token.image.toLowerCase())) {
     return syntaxError(`cannot use keyword ${found} as a name; add quotes to it`, position);
@@ -100,7 +101,7 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   // What stands where a statement ends or begins is a statement that is not known, not a known one gone wrong.
   if (error.message === END) return unsupportedWord(`${found}, expected ${expected}`, position);
   if (rule === "createTable" && token.tokenType === K.EXISTS) return unsupportedWord(`${found}, expected IF NOT EXISTS`, position);
-  return syntaxError(`found ${found}, expected ${expected}`, position);
+  return syntaxError(`found ${found}, expected ${expected}`, position, language);
 }
 
 /** Whether a name, for instance that of a column, should have stood there. */
@@ -125,14 +126,15 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call close commit deallocate declare end execute fetch grant lock merge optimize " +
-    "prepare reset revoke rollback savepoint start tql unlock update values vacuum with abort do table"
+    "analyze begin call commit end grant lock merge optimize reset revoke rollback savepoint start unlock update values vacuum with " +
+    "abort do table"
   ).split(" "),
 );
 
 /** What may follow CREATE, DROP and SHOW elsewhere but not here yet. */
 const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
-  [K.CREATE, new Set("flow function index materialized role sequence temp temporary trigger user".split(" "))],
+  [K.ALTER, new Set(["flow"])],
+  [K.CREATE, new Set("function index materialized role sequence temp temporary trigger user".split(" "))],
   [K.DROP, new Set("function index role trigger user".split(" "))],
   [
     K.SHOW,
@@ -145,7 +147,7 @@ const OBJECTS: ReadonlyMap<TokenType, ReadonlySet<string>> = new Map([
 ]);
 
 /** What CREATE OR REPLACE makes elsewhere. */
-const REPLACED: ReadonlySet<string> = new Set(["flow", "function", "table", "trigger"]);
+const REPLACED: ReadonlySet<string> = new Set(["function", "table", "trigger"]);
 
 function beginsStatement({ previous }: Place): boolean {
   return previous === undefined || previous.tokenType === Semicolon;
@@ -155,7 +157,7 @@ function statementOf(place: Place, position: Position): DbError | undefined {
   const { token, previous, rule } = place;
   const word = token.image.toLowerCase();
   if (previous === undefined || beginsStatement(place)) return STATEMENTS.has(word) ? unsupportedStatement(word, position) : undefined;
-  if (rule === "createView" && previous.tokenType === K.REPLACE && REPLACED.has(word)) {
+  if (rule === "createReplacing" && previous.tokenType === K.REPLACE && REPLACED.has(word)) {
     return unsupportedStatement(`CREATE OR REPLACE ${word}`, position);
   }
   const opener = previous.tokenType === K.FULL ? K.SHOW : previous.tokenType;
@@ -175,14 +177,12 @@ function unsupportedWord(words: string, { line, column }: Position): DbError {
 /** Words at which a construct begins that is known but not served. */
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
-  ...(["UNION", "INTERSECT", "EXCEPT", "TABLESAMPLE", "COLLATE"] as const).map((word) => [K[word], word] as const),
-  [K.AT, "AT TIME ZONE"],
+  ...(["UNION", "INTERSECT", "EXCEPT", "COLLATE"] as const).map((word) => [K[word], word] as const),
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
   [K.EXISTS, "EXISTS (sub-query)"],
   [LeftBracket, "array"],
   [AtAt, "system variable"],
-  [Parameter, "parameter"],
 ]);
 
 function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {

@@ -46,6 +46,15 @@ export const StringText: TokenType = createToken({
   pattern: /'[^']*(?:''[^']*)*'(?!')/,
   line_breaks: true,
 });
+/** `E'a\n'` and `U&'\0061'`: strings with escapes. */
+export const EscapedText: TokenType = createToken({
+  name: "EscapedText",
+  label: "a string",
+  pattern: /[eE]'(?:[^'\\]|\\[^]|'')*'(?!')|[uU]&'[^']*(?:''[^']*)*'(?!')/,
+  line_breaks: true,
+});
+/** The PromQL of a TQL statement (`tql-text.ts`). */
+export const PromqlText: TokenType = createToken({ name: "PromqlText", label: "a PromQL query", pattern: Lexer.NA });
 /** `1`, `1.5`, `.5`, `2e10`: no sign. */
 export const NumberText: TokenType = createToken({
   name: "NumberText",
@@ -312,6 +321,22 @@ const PLAIN = [
   "COPY",
   "CONNECTION",
   "EXTERNAL",
+  "TQL",
+  "EVAL",
+  "EVALUATE",
+  "SINK",
+  "EXPIRE",
+  "PREPARE",
+  "EXECUTE",
+  "DEALLOCATE",
+  "DECLARE",
+  "CURSOR",
+  "CLOSE",
+  "RECURSIVE",
+  "BERNOULLI",
+  "SYSTEM",
+  "PERCENT",
+  "REPEATABLE",
 ] as const;
 
 /** Every word that the grammar knows. */
@@ -348,6 +373,7 @@ export const PATTERNS: readonly TokenType[] = [
   LineComment,
   BlockComment,
   HexText,
+  EscapedText,
   Word,
   StringText,
   NumberText,
@@ -370,7 +396,7 @@ export const PATTERNS: readonly TokenType[] = [
 ];
 
 /** What the parser knows: patterns, keywords and classes. */
-export const VOCABULARY: TokenType[] = [...PATTERNS, ...KEYWORDS.values(), Label, Name, Alias, Infix, Prefix];
+export const VOCABULARY: TokenType[] = [...PATTERNS, PromqlText, ...KEYWORDS.values(), Label, Name, Alias, Infix, Prefix];
 
 const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and"], [K.OR, "or"]]);
 const powers: number[] = [];
@@ -378,6 +404,7 @@ for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERA
 powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
 for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
+powers[K.AT.tokenTypeIdx ?? 0] = Power.zone;
 
 /** The operator that an `Infix` token stands for; undefined for other tokens. */
 export function operatorOf(type: TokenType): BinaryOperator | undefined {

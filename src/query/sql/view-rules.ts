@@ -7,25 +7,22 @@ import { WriteRules } from "./write-rules.ts";
 
 /** Views and partitions. */
 export abstract class ViewRules extends WriteRules {
-  /** `[OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query`, behind CREATE. */
-  protected readonly createView: Rule<[start?: IToken], Statement> = this.rule("createView", (start) => {
-    let orReplace = false;
-    this.OPTION(() => {
-      this.CONSUME(K.OR);
-      this.CONSUME(K.REPLACE);
-      orReplace = true;
-    });
-    const word = this.CONSUME(K.VIEW);
-    const ifNotExists = this.SUBRULE(this.ifNotExists);
-    const name = this.SUBRULE(this.objectName);
-    let columns: readonly string[] = [];
-    this.OPTION2(() => {
-      columns = this.SUBRULE(this.nameList);
-    });
-    this.CONSUME(K.AS);
-    const query = this.SUBRULE(this.query);
-    return { kind: "create-view", name, orReplace, ifNotExists, columns, query, span: spanOf(start ?? word) };
-  });
+  /** `VIEW [IF NOT EXISTS] name [(columns)] AS query`, behind CREATE [OR REPLACE]. */
+  protected readonly createView: Rule<[start?: IToken, orReplace?: boolean], Statement> = this.rule(
+    "createView",
+    (start, orReplace = false) => {
+      const word = this.CONSUME(K.VIEW);
+      const ifNotExists = this.SUBRULE(this.ifNotExists);
+      const name = this.SUBRULE(this.objectName);
+      let columns: readonly string[] = [];
+      this.OPTION2(() => {
+        columns = this.SUBRULE(this.nameList);
+      });
+      this.CONSUME(K.AS);
+      const query = this.SUBRULE(this.query);
+      return { kind: "create-view", name, orReplace, ifNotExists, columns, query, span: spanOf(start ?? word) };
+    },
+  );
 
   /** `VIEW [IF EXISTS] a, b`, behind DROP. */
   protected readonly dropView: Rule<[start?: IToken], Statement> = this.rule("dropView", (start) => {

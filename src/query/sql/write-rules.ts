@@ -3,11 +3,11 @@
  */
 import type { Delete, Expression, Insert } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { QueryRules } from "./query-rules.ts";
+import { TqlRules } from "./tql-rules.ts";
 import { K } from "./token.ts";
 
 /** INSERT and DELETE. */
-export abstract class WriteRules extends QueryRules {
+export abstract class WriteRules extends TqlRules {
   /** `DELETE FROM t [WHERE …]`. */
   protected readonly delete: Rule<[], Delete> = this.rule("delete", () => {
     const start = this.CONSUME(K.DELETE);

@@ -42,6 +42,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ["discard_unflushed", "rows that were acknowledged are kept; use TRUNCATE TABLE or DELETE to remove them"],
   ["purge_table", "DROP TABLE deletes a table's files at once"],
   ["flush_flow", "this server runs no flows"],
+  ["build_index", "files get their indexes when they are written; ADMIN compact_table writes those anew that it merges"],
 ]);
 
 /** A region id is the table's id and the region's number, of which a table here has one. */

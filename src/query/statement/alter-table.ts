@@ -6,6 +6,7 @@ import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../t
 import type { Environment } from "../function/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { resolveName } from "../plan/source.ts";
+import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { AlterAction, AlterTable } from "../sql/ast.ts";
@@ -98,6 +99,7 @@ function newName({ name }: ActionOf<"rename">, schema: TableSchema): string {
   if (database !== schema.database) {
     throw new DbError(StatusCode.InvalidArguments, `cannot rename table ${schema.name}: ${name.join(".")} is in another database`);
   }
+  checkNoGraphTable({ database, table });
   if (builtInTableNames(database).includes(table)) {
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${table}`);
   }

@@ -66,7 +66,7 @@ export function defaultOf(
   if (isNow(expression)) {
     if (clause.type.kind !== "timestamp")
       throw columnOptionError(clause.name, `current_timestamp() is no default of ${displayName(clause.type)}`);
-    return { kind: "now" };
+    return expression.kind === "call" && expression.name === "now" ? { kind: "now", written: "now()" } : { kind: "now" };
   }
   if (expression.kind === "column") {
     const written = expression.quoted ? `"${expression.name.join(".")}"` : expression.name.join(".");

@@ -1,12 +1,14 @@
-/** COMMENT ON TABLE and COMMENT ON COLUMN. */
+/** COMMENT ON TABLE, COLUMN and FLOW. */
+import { flowNotFound } from "./flow.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { tableToChange } from "./table-to-change.ts";
 
-/** Sets or removes a comment. @throws DbError TableNotFound, TableColumnNotFound */
+/** Sets or removes a comment. @throws DbError TableNotFound, TableColumnNotFound, FlowNotFound */
 export async function comment(statement: Extract<Statement, { kind: "comment" }>, context: QueryContext): Promise<StatementResult> {
   const { target, comment: text } = statement;
+  if (target.kind === "flow") throw flowNotFound(target.name);
   const { database, table } = tableToChange(target.kind === "table" ? target.name : target.table, context);
   const { name } = table.schema;
   if (target.kind === "table") await context.catalog.alterTable(database, name, { kind: "set-options", options: { comment: text } });

@@ -4,6 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { isInternalColumn } from "../../table/metric.ts";
 import type { ColumnDefinition, ColumnSchema } from "../../table/schema.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
@@ -19,6 +20,7 @@ export async function createTableLike(
   const from = resolveName(source, variables.database);
   const to = resolveName(name, variables.database);
   checkWritable(to.database);
+  checkNoGraphTable(to);
   checkTableName(to.table);
   const table = catalog.table(from.database, from.table);
   if (table === undefined) {

@@ -6,6 +6,7 @@ import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
+import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -29,6 +30,7 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
   const { database, name } = definition;
   checkWritable(database);
+  checkNoGraphTable({ database, table: name });
   if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
   await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
@@ -133,6 +135,7 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     checkWritable(database);
     const missing = context.catalog.table(database, table) === undefined;
     checkNoView({ database, table }, "drop table", context, "; use DROP VIEW");
+    if (missing) checkNoGraphTable({ database, table });
     if (missing && !statement.ifExists)
       throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
     if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);

@@ -7,7 +7,7 @@ import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
 import { logicalText, physicalText } from "../plan/explain-text.ts";
 import { notSupported } from "../plan/plan-error.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Query, Statement } from "../sql/ast.ts";
+import type { Query, Statement, Tql } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 
@@ -20,12 +20,13 @@ export async function explain(statement: Explain, context: QueryContext, options
   return statement.analyze ? analyze(statement, query, context, options) : plain(statement, query, context, options);
 }
 
-function queryOf(statement: Statement): Query | undefined {
+function queryOf(statement: Statement): Query | Tql | undefined {
   switch (statement.kind) {
     case "select":
     case "set-operation":
     case "values-query":
     case "with":
+    case "tql":
       return statement;
     case "insert":
       return statement.source.kind === "values" ? undefined : statement.source;
@@ -34,7 +35,7 @@ function queryOf(statement: Statement): Query | undefined {
   }
 }
 
-async function plain(statement: Explain, query: Query, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+async function plain(statement: Explain, query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { plan } = prepareSelect(query, context, options);
   const show = SHOW[statement.format];
   const rows = [
@@ -70,7 +71,7 @@ function graphOf(plan: PlanNode, text: PlanText): string {
 }
 
 /** Loops are made for the layout of the first batches, so the query runs to show them. */
-async function sourcesOf(query: Query, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
+async function sourcesOf(query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
   const sources: string[] = [];
   const { plan, exec } = prepareSelect(query, context, options, {
     onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
@@ -79,7 +80,7 @@ async function sourcesOf(query: Query, context: QueryContext, options: ExecOptio
   return sources;
 }
 
-async function analyze(statement: Explain, query: Query, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+async function analyze(statement: Explain, query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const metrics = new Map<PlanNode, NodeMetrics>();
   const sources: string[] = [];
   const { plan, exec } = prepareSelect(query, context, options, {

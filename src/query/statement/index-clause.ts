@@ -90,7 +90,9 @@ export function indexText(
   }
   const options: Readonly<Record<string, string>> = { ...defaults, ...given };
   for (const [key, value] of Object.entries(options)) checkOption(kind, key, value);
+  const isWhole = options["backend"] === "tantivy"; // an index of whole texts, for which only bloom filters have these two
   const printed = Object.keys(options)
+    .filter((key) => !isWhole || (key !== "granularity" && key !== "false_positive_rate"))
     .sort()
     .map((key) => `${key} = '${options[key]}'`);
   return `${kind.toUpperCase()} INDEX WITH(${printed.join(", ")})`;

@@ -20,6 +20,7 @@ import { rescale } from "../function/time/time-units.ts";
 import { isInterval, type Value } from "../function/value.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { planError } from "../plan/plan-error.ts";
+import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, Insert, Query } from "../sql/ast.ts";
@@ -75,6 +76,7 @@ function targetTable(statement: Insert, context: QueryContext): { readonly datab
   const table = context.catalog.table(name.database, name.table);
   if (table === undefined) {
     checkNoView(name, "insert into", context);
+    checkNoGraphTable(name);
     throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
   }
   if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));

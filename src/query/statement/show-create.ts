@@ -75,7 +75,7 @@ export function createTableText(schema: TableDefinition, { mark = '"', inherited
   const all = maskedOptions({ ...(isFile ? {} : inherited), ...schema.options });
   const options = Object.keys(all)
     .sort()
-    .map((key) => `  ${optionKey(key)} = '${escaped(all[key] ?? "")}'`);
+    .map((key) => optionText(key, all[key] ?? ""));
   const tail = options.length === 0 ? "" : `WITH(\n${options.join(",\n")}\n)`;
   const body = items.map((item) => `  ${item}`).join(",\n");
   const partitions = partitionText(schema.partitions, quoted);
@@ -98,7 +98,16 @@ function createDatabaseText({ name, options }: DatabaseInfo): string {
 }
 
 const escaped = (text: string): string => text.replaceAll("'", "''");
-const optionKey = (key: string): string => (key.includes(".") || key === "comment" ? `'${key}'` : key);
+const optionKey = (key: string): string => (key.includes(".") ? `'${key}'` : key);
+
+/** Comments of tables that made themselves, whose key clients expect in quotes, unlike that of a comment that somebody wrote. */
+const OWN_COMMENTS: ReadonlySet<string> = new Set(["Created on insertion", "Auto created table by flow engine"]);
+
+/** One option of a table. A comment shows its backslashes as escapes. */
+function optionText(key: string, value: string): string {
+  if (key !== "comment") return `  ${optionKey(key)} = '${escaped(value)}'`;
+  return `  ${OWN_COMMENTS.has(value) ? "'comment'" : key} = '${escaped(value).replaceAll("\\", "\\\\")}'`;
+}
 
 function columnText(column: ColumnDefinition, quoted: (name: string) => string): string {
   const parts = [quoted(column.name), sqlName(column.type), column.nullable ? "NULL" : "NOT NULL"];
@@ -110,7 +119,7 @@ function columnText(column: ColumnDefinition, quoted: (name: string) => string):
 
 /** A default as it is printed after DEFAULT: text quoted, times as text. */
 function defaultText(column: ColumnDefinition): string | undefined {
-  if (column.default?.kind === "now") return "current_timestamp()";
+  if (column.default?.kind === "now") return column.default.written ?? "current_timestamp()";
   const plain = defaultDisplay(column);
   if (plain === undefined) return undefined;
   return ["string", "date", "timestamp", "time", "vector"].includes(column.type.kind) ? `'${escaped(plain)}'` : plain;
@@ -119,7 +128,7 @@ function defaultText(column: ColumnDefinition): string | undefined {
 /** A default as DESCRIBE shows it. */
 function defaultDisplay({ type, ...column }: ColumnDefinition): string | undefined {
   if (column.default === undefined) return undefined;
-  if (column.default.kind === "now") return "current_timestamp()";
+  if (column.default.kind === "now") return column.default.written ?? "current_timestamp()";
   const { value } = column.default;
   if (value === undefined) return undefined;
   if (type.kind === "timestamp") return timestampDisplay(BigInt(value as bigint), type.unit);

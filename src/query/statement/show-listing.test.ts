@@ -27,7 +27,7 @@ async function fails(sql: string, code: number, message: string): Promise<void> 
 
 test("columns are listed by name", async () => {
   const headers = "Field Type Null Key Default Extra Greptime_type";
-  const ts = ["ts", "timestamp(3)", "NO", "TIME INDEX", "current_timestamp()", "", "TimestampMillisecond"];
+  const ts = ["ts", "timestamp(3)", "NO", "TIME INDEX", "now()", "", "TimestampMillisecond"];
   await check("SHOW COLUMNS FROM t", headers, [
     ["a", "double", "YES", "", undefined, "", "Float64"],
     ["host", "string", "YES", "PRI", undefined, "", "String"],
@@ -76,7 +76,7 @@ test("engines, character sets, flows", async () => {
   await check("SHOW COLLATION LIKE 'utf8%'", "Collation Charset Id Default Compiled Sortlen", [["utf8_bin", "utf8", 1, "Yes", "Yes", 1]]);
   await check("SHOW FLOWS", "Flows", []);
   await check("SHOW FLOW STATUS", "flow_id flow_name start_time last_execution_time uptime_seconds state_size", []);
-  await fails("SHOW CREATE FLOW f", StatusCode.FlowNotFound, "Flow not found: f");
+  await fails("SHOW CREATE FLOW f", StatusCode.FlowNotFound, "Flow not found: greptime.f");
 });
 
 test("statements that run can be listed and ended", async () => {

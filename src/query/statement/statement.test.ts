@@ -35,7 +35,7 @@ describe("CREATE TABLE", () => {
   "msg" STRING NULL COMMENT 'it''s' FULLTEXT INDEX WITH(${FULLTEXT}),
   "n" INT NULL DEFAULT -3,
   "s" STRING NOT NULL DEFAULT 'a''b',
-  "ts" TIMESTAMP(6) NOT NULL DEFAULT current_timestamp(),
+  "ts" TIMESTAMP(6) NOT NULL DEFAULT now(),
   TIME INDEX ("ts"),
   PRIMARY KEY ("host")
 )
@@ -54,7 +54,7 @@ WITH(
       ["msg", "String", "", "YES", "", "FIELD"],
       ["n", "Int32", "", "YES", "-3", "FIELD"],
       ["s", "String", "", "NO", "a'b", "FIELD"],
-      ["ts", "TimestampMicrosecond", "PRI", "NO", "current_timestamp()", "TIMESTAMP"],
+      ["ts", "TimestampMicrosecond", "PRI", "NO", "now()", "TIMESTAMP"],
     ]);
   });
 
@@ -344,5 +344,73 @@ describe("CREATE TABLE … LIKE", () => {
 
 test("there are no flows to drop", async () => {
   await check("DROP FLOW IF EXISTS f", []);
-  await fails("DROP FLOW f", 8001, "Flow not found: f; this server runs no flows");
+  await fails("DROP FLOW f", 8001, "Flow not found: greptime.f; this server runs no flows");
+});
+
+test("names of the semantic graph are kept free", async () => {
+  await fixture.sql("CREATE TABLE greptime_private.probe (ts TIMESTAMP TIME INDEX)");
+  const readOnly = "Table `semantic_entities` is read-only; this server does not serve the semantic graph";
+  await fails("SELECT * FROM greptime_private.semantic_entities", 1001, readOnly);
+  await fails("INSERT INTO greptime_private.semantic_entities VALUES (1)", 1001, readOnly);
+  await fails("CREATE TABLE greptime_private.semantic_entities (ts TIMESTAMP TIME INDEX)", 1001, readOnly);
+  await fails("CREATE TABLE greptime_private.semantic_entities LIKE greptime_private.probe", 1001, readOnly);
+  await fails("ALTER TABLE greptime_private.semantic_entities ADD COLUMN a INT", 1001, readOnly);
+  await fails("ALTER TABLE greptime_private.probe RENAME semantic_entities", 1001, readOnly);
+  await fails("TRUNCATE TABLE greptime_private.semantic_relationships", 1001, "Table `semantic_relationships` is read-only");
+  await fails("DROP TABLE greptime_private.semantic_entities", 1001, readOnly);
+  await fails(
+    "CREATE TABLE greptime_private.semantic_relationships_declared (ts TIMESTAMP TIME INDEX)",
+    1001,
+    "definition of table `semantic_relationships_declared` is managed",
+  );
+  await fixture.sql(
+    "CREATE TABLE semantic_entities (ts TIMESTAMP TIME INDEX); DROP TABLE semantic_entities; DROP TABLE greptime_private.probe",
+  );
+});
+
+test("CREATE FLOW is checked and then refused", async () => {
+  await fails("CREATE FLOW f SINK TO t AS SELECT 1", 1001, "keyword: CREATE FLOW; this server runs no flows yet");
+  await fails(
+    "CREATE FLOW f SINK TO t EXPIRE AFTER '1 month' EVAL INTERVAL '1m' AS TQL EVAL (now() - '1h'::interval, now(), '1m') a",
+    1001,
+    "runs no flows yet",
+  );
+  await fails("CREATE OR REPLACE FLOW IF NOT EXISTS f SINK TO t AS SELECT 1", 1001, "both `IF NOT EXISTS` and `OR REPLACE`");
+  await fails(
+    "CREATE FLOW f SINK TO t WITH (wibble = true) AS SELECT 1",
+    1004,
+    "unknown flow option 'wibble', supported options: defer_on",
+  );
+  await fails("CREATE FLOW f SINK TO t WITH (defer_on_missing_source = 1) AS SELECT 1", 1004, "is true or false, found '1'");
+  await fails("CREATE FLOW f SINK TO t EXPIRE AFTER 'soon' AS SELECT 1", 1004, "EXPIRE AFTER 'soon' is no interval");
+  await fails("CREATE FLOW f SINK TO t EXPIRE AFTER -1 AS SELECT 1", 1004, "is negative");
+  await fails("CREATE FLOW f SINK TO t EVAL INTERVAL '10ms' AS SELECT 1", 1004, "shorter than a second");
+  await fails("CREATE FLOW a.b SINK TO t AS SELECT 1", 1004, "the name of a flow has one part");
+  await fails(
+    "CREATE FLOW f SINK TO t AS TQL EVAL (0, now(), '1m') a",
+    2000,
+    "Expected expression containing `now()` as start, but have 0",
+  );
+  await fails("CREATE FLOW f SINK TO t AS TQL EXPLAIN (now(), now(), '1m') a", 1004, "only TQL EVAL");
+  await fails("COMMENT ON FLOW f IS 'x'", 8001, "Flow not found: greptime.f");
+});
+
+test("AT TIME ZONE reads a clock in a zone, and shows a moment as one", async () => {
+  await check("SELECT to_unixtime('2024-07-01 12:00:00' AT TIME ZONE 'Asia/Shanghai') - to_unixtime('2024-07-01 12:00:00')", [[-28_800]]);
+  await check("SELECT '2024-07-01 12:00:00'::timestamp AT TIME ZONE 'UTC' AT TIME ZONE '+08:00' = '2024-07-01 20:00:00'::timestamp", [
+    [true],
+  ]);
+  await check("SELECT '2024-07-01'::date AT TIME ZONE 'America/New_York' = '2024-07-01 04:00:00'::timestamp", [[true]]);
+  await check("SELECT NULL AT TIME ZONE 'UTC' IS NULL", [[true]]);
+  await fails("SELECT now() AT TIME ZONE 'Nowhere/Town'", 1004, "Invalid timezone string Nowhere/Town");
+  await fails("SELECT 1 AT TIME ZONE 'UTC'", 3000, "No function matches");
+});
+
+test("a cast of text to a time is in UTC, a text compared with a time in the session's zone", async () => {
+  fixture.context.variables.timeZone = "Asia/Shanghai";
+  await fixture.sql(`CREATE TABLE z (s STRING, ts TIMESTAMP TIME INDEX);
+    INSERT INTO z VALUES ('1970-01-01 09:00:00', '1970-01-01 09:00:00'), ('', CAST('1970-01-01 09:00:00' AS TIMESTAMP))`);
+  await check("SELECT ts::bigint FROM z ORDER BY ts", [[3_600_000], [32_400_000]]);
+  await check("SELECT s::timestamp::bigint, ts = '1970-01-01 09:00:00' FROM z WHERE s <> ''", [[32_400_000, true]]);
+  await check("SELECT count(*) FROM z WHERE ts IN ('1970-01-01 09:00:00', '1970-01-01 10:00:00')", [[1]]);
 });

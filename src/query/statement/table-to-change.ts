@@ -2,6 +2,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Table } from "../../table/catalog.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { ObjectName } from "../sql/ast.ts";
 import { checkWritable } from "./create-table.ts";
@@ -15,6 +16,7 @@ export function tableToChange(name: ObjectName, context: QueryContext): { readon
   const table = context.catalog.table(resolved.database, resolved.table);
   if (table === undefined) {
     checkNoView(resolved, "change", context);
+    checkNoGraphTable(resolved);
     throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
   }
   checkNoFileTable(table.schema);

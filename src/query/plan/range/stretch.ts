@@ -36,14 +36,17 @@ export function stretchMillis(expression: Expression, environment: Environment):
   return millis;
 }
 
-function durationMillis(text: string): bigint {
+/** Milliseconds of a Prometheus duration such as `1h30m`, or undefined when it is none. */
+export function prometheusDurationMillis(text: string): bigint | undefined {
   const match = text === "" ? null : DURATION.exec(text);
-  const interval = match === null && /[a-z]/i.test(text) ? parseInterval(text) : undefined;
-  if (match === null && interval === undefined) throw rangeError(`not a valid duration string: ${text.slice(0, 80)}`);
-  const millis =
-    match === null
-      ? millisOf(interval ?? { months: 0, days: 0, nanos: 0n }, text)
-      : DURATION_MS.reduce((sum, unit, i) => sum + unit * BigInt(match[i + 1] ?? 0), 0n);
+  return match === null ? undefined : DURATION_MS.reduce((sum, unit, i) => sum + unit * BigInt(match[i + 1] ?? 0), 0n);
+}
+
+function durationMillis(text: string): bigint {
+  const written = prometheusDurationMillis(text);
+  const interval = written === undefined && /[a-z]/i.test(text) ? parseInterval(text) : undefined;
+  if (written === undefined && interval === undefined) throw rangeError(`not a valid duration string: ${text.slice(0, 80)}`);
+  const millis = written ?? millisOf(interval ?? { months: 0, days: 0, nanos: 0n }, text);
   if (millis <= 0n) throw planError("duration must be greater than 0");
   return millis;
 }

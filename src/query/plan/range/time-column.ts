@@ -61,6 +61,8 @@ function comesFromTime(node: PlanNode, index: number): boolean {
       const width = node.left.columns.length;
       return index < width ? comesFromTime(node.left, index) : comesFromTime(node.right, index - width);
     }
+    case "recursive":
+      return comesFromTime(node.first, index) && comesFromTime(node.step, index);
     default:
       return "input" in node && index < node.input.columns.length && comesFromTime(node.input, index);
   }

@@ -198,7 +198,7 @@ function numericLimits(type: DataType): InformationRow {
 
 function defaultText(column: ColumnSchema): Scalar {
   if (column.default === undefined) return undefined;
-  if (column.default.kind === "now") return "current_timestamp()";
+  if (column.default.kind === "now") return column.default.written ?? "current_timestamp()";
   const { value } = column.default;
   if (value === undefined) return undefined;
   if (value instanceof Uint8Array && column.type.kind !== "vector") return `X'${value.toHex()}'`;

@@ -55,20 +55,7 @@ test("describes columns", async () => {
       ["idc", 2, "PRI", "TAG", "String", "string", "YES", undefined, undefined, 2_147_483_647, undefined, undefined],
       ["msg", 3, "", "FIELD", "String", "string", "YES", undefined, undefined, 2_147_483_647, undefined, undefined],
       ["v", 4, "", "FIELD", "Float64", "double", "YES", "1.5", "c", undefined, 22, undefined],
-      [
-        "ts",
-        5,
-        "TIME INDEX",
-        "TIMESTAMP",
-        "TimestampMicrosecond",
-        "timestamp(6)",
-        "NO",
-        "current_timestamp()",
-        undefined,
-        undefined,
-        undefined,
-        6,
-      ],
+      ["ts", 5, "TIME INDEX", "TIMESTAMP", "TimestampMicrosecond", "timestamp(6)", "NO", "now()", undefined, undefined, undefined, 6],
     ],
   );
   await check("SELECT semantic_type, column_key FROM information_schema.columns WHERE table_name = 'numbers'", [["TAG", "PRI"]]);

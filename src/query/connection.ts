@@ -1,0 +1,61 @@
+/**
+ * What a connection keeps between its statements: prepared statements, cursors, warnings. A request over HTTP has no connection, so that
+ * statements about them are refused there. Whoever opens one (a wire server) ends it with `endConnection`.
+ */
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import type { Batch, ColumnHeader } from "../column/batch.ts";
+import type { PreparedQuery } from "./prepared-query.ts";
+
+/** Most cursors of a connection. Reason: each holds a snapshot of its tables and what its query holds. Error: InvalidArguments. */
+export const CURSORS_MAX = 64;
+
+/** Most prepared statements of a connection with a name. Reason: each holds its tree. Error: InvalidArguments. */
+export const PREPARED_MAX = 1024;
+
+/** Most warnings of a statement that are kept. */
+const WARNINGS_MAX = 64;
+
+/** A cursor (`statement/cursor.ts`). */
+interface OpenCursor {
+  readonly headers: readonly ColumnHeader[];
+  fetch(count: number, signal: AbortSignal): AsyncIterable<Batch>;
+  close(): Promise<void>;
+}
+
+/** See the file header. */
+export interface Connection {
+  readonly protocol: "mysql" | "postgres";
+  /** Fires when the connection ends. */
+  readonly signal: AbortSignal;
+  /** By name, as PREPARE gave it. */
+  readonly prepared: Map<string, PreparedQuery>;
+  readonly cursors: Map<string, OpenCursor>;
+  /** Of the last statement; the next one clears it. */
+  readonly warnings: string[];
+}
+
+/** A connection that begins now. */
+export function newConnection(protocol: Connection["protocol"], signal: AbortSignal): Connection {
+  return { protocol, signal, prepared: new Map(), cursors: new Map(), warnings: [] };
+}
+
+/** Gives back what a connection holds. */
+export async function endConnection(connection: Connection): Promise<void> {
+  const cursors = [...connection.cursors.values()];
+  connection.cursors.clear();
+  connection.prepared.clear();
+  for (const cursor of cursors) await cursor.close();
+}
+
+/** Tells the client something about its statement that is no error. */
+export function warn(connection: Connection, text: string): void {
+  if (connection.warnings.length < WARNINGS_MAX) connection.warnings.push(text);
+}
+
+/** The connection that a statement needs. @throws DbError Unsupported without one */
+export function connectionFor(keyword: string, connection: Connection | undefined): Connection {
+  if (connection !== undefined) return connection;
+  const why = "it needs a connection, which the MySQL and PostgreSQL protocols have";
+  throw new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: ${keyword}; ${why}`);
+}

@@ -1,0 +1,72 @@
+/** WITH RECURSIVE: runs a query over its own rows, round by round. The rows of one round are held and, without ALL, all distinct ones. */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { PlanNode } from "../plan/node.ts";
+import { stepOver } from "../plan/recursive.ts";
+import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { gatherBatch, HeldRows } from "./held-rows.ts";
+import { RowCodes } from "./row-codes.ts";
+
+/** Most rounds. Reason: a query that never ends must end, also where no timeout is set. Error: EngineExecuteQuery. */
+const ROUNDS_MAX = 100_000;
+
+/** The rows of all rounds. @param runStep runs the step over the rows of a round */
+export async function* recursive(
+  node: Extract<PlanNode, { kind: "recursive" }>,
+  first: AsyncIterable<ExecBatch>,
+  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncIterable<ExecBatch> {
+  const fresh = node.all ? undefined : new FreshRows(node, context);
+  let round = new HeldRows(node.columns, context.budget);
+  let batches = first;
+  for (let rounds = 0; ; rounds++) {
+    if (rounds > ROUNDS_MAX) {
+      throw new DbError(
+        StatusCode.EngineExecuteQuery,
+        `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,
+      );
+    }
+    const made = new HeldRows(node.columns, context.budget);
+    for await (const batch of batches) {
+      checkCancelled(context);
+      const kept = fresh === undefined ? batch : fresh.of(batch);
+      if (kept.rowCount === 0) continue;
+      made.add(kept);
+      yield kept;
+      await context.pace.turn();
+    }
+    round.keep(new Uint32Array(0), 0);
+    if (made.rowCount === 0) return;
+    round = made;
+    const rows = made.joined();
+    batches = runStep(stepOver(node.step, node.working, () => [rows]));
+  }
+}
+
+/** Rows that were not there before. */
+class FreshRows {
+  private readonly codes: RowCodes;
+
+  constructor(node: Extract<PlanNode, { kind: "recursive" }>, context: ExecContext) {
+    this.codes = new RowCodes(
+      node.columns.map(({ type }) => type),
+      true,
+      context.budget.reserve,
+    );
+  }
+
+  of(batch: ExecBatch): ExecBatch {
+    // Numbers are dense and given in order, so that a new row has the next one.
+    let next = this.codes.size;
+    const ids = this.codes.add(batch.vectors, batch.rowCount);
+    const selection = new Uint32Array(batch.rowCount);
+    let kept = 0;
+    for (let row = 0; row < batch.rowCount; row++) {
+      if (ids[row] !== next) continue;
+      next++;
+      selection[kept++] = row;
+    }
+    return kept === batch.rowCount ? batch : gatherBatch(batch, selection, kept);
+  }
+}

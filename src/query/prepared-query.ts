@@ -1,0 +1,22 @@
+/** A prepared statement and the values that it waits for (`prepare-query.ts`). */
+import type { ColumnHeader } from "../column/batch.ts";
+import type { DataType } from "../column/data-type.ts";
+import type { Value } from "./function/value.ts";
+import type { Statement } from "./sql/ast.ts";
+
+/** A statement that waits for its values. */
+export interface PreparedQuery {
+  readonly statement: Statement;
+  /** As it was given. */
+  readonly text: string;
+  /** One a placeholder; undefined where its place tells no type. */
+  readonly parameters: readonly (DataType | undefined)[];
+  /** Of the rows that it gives, with type "null" where that hangs on a value; undefined when it gives none or that is known only later. */
+  readonly columns: readonly ColumnHeader[] | undefined;
+}
+
+/** A value that a client gives for a placeholder. */
+export interface ParameterValue {
+  readonly type: DataType;
+  readonly value: Value;
+}
