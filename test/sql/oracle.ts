@@ -1,0 +1,115 @@
+/**
+ * A case, asked everywhere: the engine by generated loops and by the interpreter, rows in memory, in files or in both; the catalog in
+ * memory by the interpreter; and DuckDB. All answers must be the same rows.
+ */
+import { DbError } from "../../src/base/error.ts";
+import type { Scalar } from "../../src/column/vector.ts";
+import { EngineFixture } from "../support/engine-fixture.ts";
+import { type Answer, QueryFixture } from "../support/query-fixture.ts";
+import { type Cell, cellOf, differenceOf } from "./compare-rows.ts";
+import type { Duckdb } from "./duckdb.ts";
+import type { Query } from "./queries.ts";
+import { createText, duckdbTexts, insertText, type Tables } from "./tables.ts";
+
+/** Counts of what was compared, so that a test can see that it still tests something. */
+export interface Tally {
+  queries: number;
+  /** Answered by all, with rows. */
+  answered: number;
+  /** Ended in an error for everyone who was asked. */
+  failed: number;
+  /** Refused by DuckDB alone: nothing to compare with. */
+  refused: number;
+}
+
+/** Rows, or an error. */
+type Outcome = { readonly rows: readonly (readonly Cell[])[] } | { readonly error: string; readonly isPlanning: boolean };
+
+/** Tables that are asked. */
+export class Oracle {
+  private readonly engine: EngineFixture;
+  private readonly plain = new QueryFixture();
+  private readonly tables: Tables;
+  private readonly duckdb: Duckdb | undefined;
+
+  private constructor(engine: EngineFixture, tables: Tables, duckdb: Duckdb | undefined) {
+    this.engine = engine;
+    this.tables = tables;
+    this.duckdb = duckdb;
+  }
+
+  /** Fills the tables everywhere. */
+  static async start(tables: Tables, duckdb: Duckdb | undefined): Promise<Oracle> {
+    const oracle = new Oracle(await EngineFixture.start(), tables, duckdb);
+    for (const rows of tables.all) {
+      const create = createText(rows, tables.isAppend);
+      await oracle.plain.sql(create);
+      await oracle.engine.sql(create);
+      const half = tables.place === "both" ? Math.ceil(rows.rows.length / 2) : rows.rows.length;
+      for (const text of [insertText(rows, 0, half), insertText(rows, half)]) {
+        if (text === undefined) continue;
+        await oracle.plain.sql(text);
+        if (tables.place === "both") await oracle.engine.sql(`ADMIN flush_table('${rows.name}')`);
+        await oracle.engine.sql(text);
+      }
+      if (tables.place === "files") await oracle.engine.sql(`ADMIN flush_table('${rows.name}')`);
+      for (const text of duckdbTexts(rows)) await duckdb?.run(text);
+    }
+    return oracle;
+  }
+
+  async close(): Promise<void> {
+    await this.engine.machine.engine.close();
+  }
+
+  /** @throws Error with the tables, the query and the difference */
+  async check(query: Query, tally: Tally): Promise<void> {
+    tally.queries++;
+    const { term } = query;
+    const wanted = await this.ours("the interpreter on plain rows", query, () => this.plain.sql(term.text, { forceInterpreter: true }));
+    const runs: readonly (readonly [string, () => Promise<Answer>])[] = [
+      ["generated loops on plain rows", () => this.plain.sql(term.text)],
+      ["the interpreter on the engine", () => this.engine.sql(term.text, { forceInterpreter: true })],
+      ["generated loops on the engine", () => this.engine.sql(term.text)],
+    ];
+    for (const [name, run] of runs) this.compare(query, name, await this.ours(name, query, run), wanted);
+    if ("error" in wanted) tally.failed++;
+    else if (wanted.rows.length > 0) tally.answered++;
+    if (this.duckdb === undefined) return;
+    const theirs = await this.duckdb.ask(term.duck);
+    if ("refusal" in theirs) {
+      tally.refused++;
+      if (process.env["VARVE_FUZZ_REFUSALS"] !== undefined) throw this.failure(query, `DuckDB refuses: ${theirs.refusal}`);
+      return;
+    }
+    this.compare(query, "DuckDB", theirs, wanted);
+  }
+
+  /** What one of ours answers. @throws Error for an error that is not about values */
+  private async ours(name: string, query: Query, run: () => Promise<Answer>): Promise<Outcome> {
+    try {
+      const { rows, types } = await run();
+      return { rows: rows.map((row) => row.map((value: Scalar, i) => cellOf(value, types[i] ?? ""))) };
+    } catch (error) {
+      if (!(error instanceof DbError)) throw this.failure(query, `${name} throws what is no error for a client: ${String(error)}`, error);
+      if (!query.term.mayFail) throw this.failure(query, `${name} fails: ${error.message}`, error);
+      return { error: error.message, isPlanning: false };
+    }
+  }
+
+  private compare(query: Query, name: string, got: Outcome, wanted: Outcome): void {
+    // One order of work meets a failing row, another never reaches it: only rows are compared.
+    if ("error" in got || "error" in wanted) return;
+    const difference = differenceOf(got.rows, wanted.rows, query.isOrdered);
+    if (difference !== undefined) throw this.failure(query, `${name} differs from the interpreter on plain rows:\n${difference}`);
+  }
+
+  private failure({ term }: Query, why: string, cause?: unknown): Error {
+    const { all, isAppend, place } = this.tables;
+    const made = all.flatMap((rows) => [createText(rows, isAppend), insertText(rows)]).filter((text) => text !== undefined);
+    const text = [`rows in ${place}`, ...made.map((statement) => `${statement};`), `${term.text};`, `-- DuckDB: ${term.duck}`, why].join(
+      "\n",
+    );
+    return new Error(text, { cause });
+  }
+}
