@@ -277,7 +277,9 @@ describe("calls", () => {
     checkRejects("a::timestamp(4)", "must have precision 0, 3, 6 or 9");
     check("a::time(3)", "(cast TimeMillisecond a)");
     checkRejects("a::timetz", "not supported: type TIMETZ");
-    checkRejects("a::int[]", "not supported: array");
+    check("a::int[]", "(cast List<Int32> a)");
+    check("a::text[][]", "(cast List<List<String>> a)");
+    checkRejects(`a::int${"[]".repeat(17)}`, "deeper than 16 levels");
     checkRejects("a::int(1.5)", "whole numbers");
   });
 });

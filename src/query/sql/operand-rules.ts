@@ -58,6 +58,8 @@ export abstract class OperandRules extends BaseRules {
 
   protected abstract readonly specialLed: Rule<[], Expression>;
 
+  protected abstract readonly listLiteral: Rule<[], Expression>;
+
   /** The parenthesis and what follows it after a name. */
   protected abstract readonly callTail: Rule<[first?: IToken], Expression>;
 
@@ -95,6 +97,7 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => ({ kind: "boolean", value: false, span: spanOf(this.CONSUME(K.FALSE)) }) },
       { ALT: () => this.hexLiteral(this.CONSUME(HexText)) },
       { ALT: () => this.SUBRULE(this.caseExpression) },
+      { ALT: () => this.SUBRULE(this.listLiteral) },
       { ALT: () => this.SUBRULE(this.castCall) },
       { ALT: () => this.defaultValue(this.CONSUME(K.DEFAULT)) },
     ];
