@@ -23,6 +23,7 @@ import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
+import { unnest } from "./unnest.ts";
 import { window } from "./window/window.ts";
 import { windowInterpreted } from "./window/window-interpreted.ts";
 
@@ -66,6 +67,8 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
       return (context.interpretOnly ? windowInterpreted : window)(node, run(node.input, context), context);
     case "grouping-sets":
       return groupingSets(node, run(node.input, context), context);
+    case "unnest":
+      return unnest(node, run(node.input, context), context);
     case "if-empty":
       return ifEmpty(node, context);
     case "first-of-each":

@@ -52,6 +52,7 @@ export function aggregateScope(input: Binder, groupKeys: GroupKeys, subQueries: 
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
+    if (input.hasNewUnnest?.(expression) === true) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));
     if (position !== undefined) return keyColumn(position, bound.type);

@@ -35,6 +35,8 @@ export interface Binder {
   readonly scope: Scope;
   readonly environment: Environment;
   readonly intercept?: ((expression: Expression) => TypedExpression | undefined) | undefined;
+  /** Whether an expression holds an `unnest` that is no column yet: binding it here would make rows. */
+  readonly hasNewUnnest?: ((expression: Expression) => boolean) | undefined;
   /** Columns of the queries around. */
   readonly outer?: { readonly resolve: (name: ObjectName) => TypedExpression | undefined } | undefined;
   /** Takes sub-queries; without it there may be none. */

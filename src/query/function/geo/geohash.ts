@@ -25,19 +25,19 @@ export function geohashOf(latitude: number, longitude: number, length: number): 
   return text;
 }
 
-/** North and east of each of the eight neighbours, clockwise from north. */
+/** North and east of each of the eight neighbours, from north by west. */
 const AROUND: readonly (readonly [north: number, east: number])[] = [
   [1, 0],
-  [1, 1],
-  [0, 1],
-  [-1, 1],
-  [-1, 0],
-  [-1, -1],
-  [0, -1],
   [1, -1],
+  [0, -1],
+  [-1, -1],
+  [-1, 0],
+  [-1, 1],
+  [0, 1],
+  [1, 1],
 ];
 
-/** The eight geohashes around that of a place, clockwise from north; undefined at a pole, beyond which there are none. */
+/** The eight geohashes around that of a place, from north by west; undefined at a pole, beyond which there are none. */
 export function geohashNeighbours(latitude: number, longitude: number, length: number): string[] | undefined {
   const bits = length * 5;
   const height = 180 / 2 ** Math.floor(bits / 2);
