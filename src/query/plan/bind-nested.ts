@@ -6,12 +6,14 @@
  *   x[i], x['a'], x[from:to]     an element or a slice of a list; what get_field gives otherwise; written as the calls `[]` and `[:]`
  *   a || b                       lists joined, or a value put before or behind one
  *   concat(list, …)              lists joined
+ *   array_has(['a', 'b'], x)     x IN ('a', 'b'), where the list is constant
  */
-import { type DataType, displayName, NULL, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, displayName, NULL, STRING } from "../../column/data-type.ts";
+import { commonType } from "../function/common-type.ts";
 import { functionNamed, nearestName } from "../function/registry.ts";
 import { elementType, partsOf, resultOf } from "../function/nested/parts.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
-import { textOf, type Value, valueKey } from "../function/value.ts";
+import { type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import { castTo } from "./coerce.ts";
 import type { Environment } from "../function/environment.ts";
 import type { TypedExpression } from "./expression.ts";
@@ -42,11 +44,29 @@ export function nestedCall(
       return subscript(args, environment, bindCall);
     case SLICE:
       return slice(args, bindCall);
+    case "array_has":
+    case "list_has":
+    case "array_contains":
+    case "list_contains":
+      return membership(args, environment);
     case "concat":
       return args.some((argument) => argument.type.kind === "list") ? called("array_concat", args, bindCall) : undefined;
     default:
       return undefined;
   }
+}
+
+/** `array_has` of a constant list is IN, which scans can look up; undefined for other lists. NULL elements are found by nothing. */
+function membership([list, value, ...rest]: readonly TypedExpression[], environment: Environment): TypedExpression | undefined {
+  const element = list === undefined ? undefined : elementType(list.type);
+  if (list?.kind !== "literal" || value === undefined || element === undefined || rest.length > 0) return undefined;
+  const type = list.value === undefined ? undefined : commonType(element, value.type);
+  const cast = type && castTo(list, { kind: "list", element: type }, environment);
+  if (type === undefined || cast?.kind !== "literal") return undefined;
+  const values = partsOf(cast.value, cast.type).filter((part): part is Present => part !== undefined);
+  const operand = castTo(value, type, environment);
+  const keys = new Set(values.map(valueKey));
+  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull: false, negated: false }, environment);
 }
 
 /** `a || b` where one is a list; undefined where none is. */
