@@ -21,7 +21,7 @@ import { planError } from "./plan-error.ts";
 import type { OutputItem } from "./select-body.ts";
 
 /** Position of the column that the first call over a relation becomes, until the operator that computes it has its place. */
-const UNNEST_BASE = 3_000_000;
+const UNNEST_BASE = 4_000_000;
 
 /** How far the columns of calls above GROUP BY lie behind those of calls below it. */
 const UPPER_OFFSET = 500_000;

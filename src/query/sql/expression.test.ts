@@ -284,6 +284,26 @@ describe("calls", () => {
   });
 });
 
+test("lists and subscripts are calls", () => {
+  check("[1, a]", "(make_array 1 a)");
+  check("ARRAY[1] || []", "(|| (make_array 1) (make_array))");
+  check("a[1][2]", "([] ([] a 1) 2)");
+  check("-a[1]", "(- ([] a 1))");
+  check("t.a['k']", '([] t.a "k")');
+  check("a[1:2]", "([:] a 1 2)");
+  check("a[:2:3]", "([:] a null 2 3)");
+  check("a[1].b.c", '(get_field (get_field ([] a 1) "b") "c")');
+  check("f(a)[1]", "([] (f a) 1)");
+  check("a::text[1]", "([] (cast String a) 1)");
+  check("a = ANY(b)", "(array_has b a)");
+  check("a <> ALL(b || [1])", "(not (array_has (|| b (make_array 1)) a))");
+  checkRejects("a[]", "expected a subscript");
+  checkRejects("a[1, 2]", "a subscript is one value");
+  checkRejects("array[1:2]", "found ':'");
+  checkRejects("[1", "expected");
+  checkRejects("a[1", "expected");
+});
+
 test("broken expressions say what was expected", () => {
   checkRejects("", "expected a column or expression");
   checkRejects("1 +", "the text ends too early, expected an expression");
