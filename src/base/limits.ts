@@ -64,7 +64,7 @@ export const SQL_BYTES_MAX: number = 16 * 1024 * 1024;
 /** Largest list, struct or map of an expression in bytes. Reason: it is held and copied whole. Error: RuntimeResourcesExhausted. */
 export const NESTED_BYTES_MAX: number = 64 * 1024 * 1024;
 
-/** Most elements of a list. Reason: functions on lists take them apart in memory, at some 16 to 100 B each. Error: RuntimeResourcesExhausted. */
+/** Most elements of a list. Reason: functions take lists apart in memory, at 16 to 100 B each. Error: RuntimeResourcesExhausted. */
 export const NESTED_PARTS_MAX = 4_000_000;
 
 /** Bytes of all lists of one column in one batch of rows. Reason: batches are held whole. Error: RuntimeResourcesExhausted. */

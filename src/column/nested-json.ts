@@ -5,7 +5,7 @@
 import { compareCodePoints } from "./code-points.ts";
 import { type DataType, isNested, type NestedType } from "./data-type.ts";
 import { decimalText } from "./decimal.ts";
-import { intervalText, type IntervalParts } from "./interval-text.ts";
+import { intervalText } from "./interval-text.ts";
 import { decodeNested, type NestedPart } from "./nested.ts";
 import { floatText } from "./retype-text.ts";
 
@@ -42,13 +42,12 @@ function keyText(type: DataType, part: NestedPart): string {
 function partJson(type: DataType, part: NestedPart): string {
   if (part === undefined) return "null";
   if (part instanceof Uint8Array) return isNested(type) ? nestedJson(type, part) : `[${part.join(",")}]`;
+  if (typeof part === "object") return JSON.stringify(intervalText(part));
   switch (type.kind) {
     case "float":
       return Number.isFinite(part) ? floatText(Number(part)) : "null";
     case "decimal":
       return JSON.stringify(decimalText(part as number | bigint, type.scale));
-    case "interval":
-      return JSON.stringify(intervalText(part as IntervalParts));
     case "json":
       return String(part);
     case "string":

@@ -40,7 +40,7 @@ const LEAVES: readonly (readonly [DataType, fc.Arbitrary<NestedPart>, (a: Nested
   [TIMESTAMP_NANOSECOND, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), byValue],
   [{ kind: "decimal", precision: 38, scale: 3 }, fc.bigInt({ min: 1n - 10n ** 38n, max: 10n ** 38n - 1n }).map(exactInteger), byValue],
   [FLOAT64, fc.double().map((value) => value + 0), (a, b) => (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0) || byValue(a, b)],
-  [STRING, fc.string({ unit: "binary" }), (a, b) => Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))],
+  [STRING, fc.string({ unit: "binary" }), (a, b) => Buffer.compare(Buffer.from(a as string), Buffer.from(b as string))],
   [BINARY, fc.uint8Array(), (a, b) => Buffer.compare(a as Uint8Array, b as Uint8Array)],
 ];
 

@@ -10,18 +10,18 @@
  *   map     { mark key mark value }*  00
  *   mark    01 = a value follows, 02 = NULL
  *
- * | part                                  | bytes                                                                              |
- * |---------------------------------------|------------------------------------------------------------------------------------|
- * | boolean                               | 1: 0 or 1                                                                          |
- * | integers, dates, times, durations     | 8, the highest first; the sign bit turned over unless the type is unsigned         |
- * | decimal                               | 16 like that                                                                       |
- * | float                                 | 8: the bits of a double, turned so that they order; one NaN, above all; -0 is 0    |
- * | text, JSON, binary, vector            | the bytes, 00 as 00 FF, then 00 00                                                 |
- * | interval                              | 16 its length (a month is 30 days), 8 months, 8 days, 8 nanoseconds                |
- * | list, struct, map                     | as above                                                                           |
+ * | part                              | bytes                                                                     |
+ * |-----------------------------------|---------------------------------------------------------------------------|
+ * | boolean                           | 1: 0 or 1                                                                 |
+ * | integers, dates, times, durations | 8, the highest first; the sign bit turned over unless the type is unsigned |
+ * | decimal                           | 16 like that                                                              |
+ * | float                             | 8: a double's bits, turned so that they order; one NaN, above all; -0 is 0 |
+ * | text, JSON, binary, vector        | the bytes, 00 as 00 FF, then 00 00                                        |
+ * | interval                          | 16 its length (a month is 30 days), 8 months, 8 days, 8 nanoseconds       |
+ * | list, struct, map                 | as above                                                                  |
  *
- * Measured (`nested.bench.ts`, one EPYC core at 3.1 GHz, lists of 10,000): whole numbers 39 ns to write and 10 ns to read, floats 16 and 22,
- * texts of 8 letters 117 and 109. Whole numbers without bigints and texts written in place took the loop of bytes from 135 ns a byte to these.
+ * Measured (`nested.bench.ts`, one EPYC core at 3.1 GHz, lists of 10,000): whole numbers 39 ns to write and 10 ns to read, floats 16
+ * and 22, texts of 8 letters 117 and 109. Before texts were copied whole, long ones took 135 ns a byte.
  *
  * In memory only, so the form may change at any time. Limits: `NESTED_BYTES_MAX` a value, `NESTED_PARTS_MAX` parts of it.
  */
@@ -48,7 +48,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The type of a part: of an element of a list, a field of a struct, and of a map's keys and values, which take turns. */
-export function partType(type: NestedType, index: number): DataType {
+function partType(type: NestedType, index: number): DataType {
   switch (type.kind) {
     case "list":
       return type.element;
@@ -151,7 +151,7 @@ function writePart(type: DataType, part: NestedPart): void {
       return;
     default:
       if (part instanceof Uint8Array) writeEscaped(part);
-      else writeText(String(part));
+      else writeText(part as string); // JSON and text are strings
   }
 }
 

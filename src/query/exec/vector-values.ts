@@ -44,7 +44,7 @@ export function valuesVector(type: DataType, values: readonly Value[]): Vector {
 export function batchTooLarge(): DbError {
   return new DbError(
     StatusCode.RuntimeResourcesExhausted,
-    `cannot run query: the lists of ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB and more are computed for one batch of rows; make them shorter`,
+    `cannot run query: lists of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; shorten them`,
   );
 }
 

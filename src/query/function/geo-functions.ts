@@ -1,4 +1,4 @@
-/** Functions on places: geohash, H3, S2, well-known text (contract query.md 2.5). Those whose results are lists: `geo-list-functions.ts`. */
+/** Functions on places: geohash, H3, S2, well-known text (contract query.md 2.5). Lists of places: `geo-list-functions.ts`. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT32, INT64, STRING, UINT64, UINT8 } from "../../column/data-type.ts";

@@ -1,6 +1,6 @@
 /**
- * `FROM unnest(list, …)`: the elements of lists side by side as rows, one column each; a struct gives a row with a column a field. With names
- * of relations before it, as in `FROM t, unnest(t.list)`, it runs for each of their rows.
+ * `FROM unnest(list, …)`: the elements of lists side by side as rows, one column each; a struct gives a row with a column a field. With
+ * names of relations before it, as in `FROM t, unnest(t.list)`, it runs for each of their rows.
  */
 import { type DataType, displayName } from "../../column/data-type.ts";
 import { elementType } from "../function/nested/parts.ts";

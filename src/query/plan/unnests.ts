@@ -29,7 +29,7 @@ const UPPER_OFFSET = 500_000;
 type Call = Extract<Expression, { kind: "call" }>;
 
 /** Whether an expression is `unnest(…)`. */
-export function isUnnest(expression: Expression): expression is Call {
+function isUnnest(expression: Expression): expression is Call {
   return expression.kind === "call" && expression.name === "unnest";
 }
 

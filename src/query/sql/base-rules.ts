@@ -2,8 +2,8 @@
  * What all rules of the grammar share: positions, failures, names, option lists and types. The grammar is a chain of classes, one file
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
- *   BaseRules ◄ OperandRules ◄ NestedRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules ◄ QueryRules
- *             ◄ WriteRules ◄ ViewRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules ◄ CopyRules ◄ SqlParser
+ *   BaseRules ◄ OperandRules ◄ NestedRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules
+ *             ◄ QueryRules ◄ WriteRules ◄ ViewRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules ◄ CopyRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs
  * a call. Such methods must not use a numbered step (`OPTION2`, `SUBRULE9`) that their rule uses too.

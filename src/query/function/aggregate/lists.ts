@@ -1,4 +1,4 @@
-/** `array_agg(value)`: the values of all rows, NULLs included, as a list; `geo_path(latitude, longitude, time)`: places in the order of time. */
+/** `array_agg(value)`: all values, NULLs included; `geo_path(latitude, longitude, time)`: places in the order of time. */
 import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
 import { tooManyParts } from "../../../column/nested.ts";

@@ -6,7 +6,7 @@ import { BOOLEAN, type DataType, FLOAT64, INT64, NULL, UINT64 } from "../../../c
 import { tooManyParts } from "../../../column/nested.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
-import { compareValues, type Present, type Value } from "../value.ts";
+import { compareValues, type Present, textOf, type Value } from "../value.ts";
 import { commonElement, list, listAndNew, named } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, partsOf, resultOf } from "./parts.ts";
 
@@ -56,8 +56,8 @@ function resized(elements: Value[], [, size, value]: readonly Value[]): readonly
 
 /** `ASC` or `DESC`, then `NULLS FIRST` or `NULLS LAST`. */
 function sorted(elements: Value[], [, direction, nulls]: readonly Value[]): readonly Value[] {
-  const way = String(direction ?? "ASC").toUpperCase();
-  const place = String(nulls ?? "NULLS FIRST").toUpperCase();
+  const way = textOf(direction ?? "ASC").toUpperCase();
+  const place = textOf(nulls ?? "NULLS FIRST").toUpperCase();
   if (way !== "ASC" && way !== "DESC") throw failure(`array_sort takes ASC or DESC, not '${way.slice(0, 40)}'`);
   if (place !== "NULLS FIRST" && place !== "NULLS LAST")
     throw failure(`array_sort takes NULLS FIRST or NULLS LAST, not '${place.slice(0, 40)}'`);

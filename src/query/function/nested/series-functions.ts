@@ -1,6 +1,6 @@
 /**
- * `generate_series([start,] end [, step])` and `range`, which leaves the end out, as lists: of whole numbers from 0 or start on, and of dates
- * and times with an interval as the step. In FROM the same names give rows (`plan/virtual/table-functions.ts`).
+ * `generate_series([start,] end [, step])` and `range`, which leaves the end out, as lists: of whole numbers from 0 or start on, and of
+ * dates and times with an interval as the step. In FROM the same names give rows (`plan/virtual/table-functions.ts`).
  */
 import { DbError } from "../../../base/error.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
