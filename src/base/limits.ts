@@ -64,6 +64,15 @@ export const SQL_DEPTH_MAX = 500;
 /** Longest SQL text in bytes. Error: InvalidSyntax. */
 export const SQL_BYTES_MAX: number = 16 * 1024 * 1024;
 
+/** Largest list, struct or map of an expression in bytes. Reason: it is held and copied whole. Error: RuntimeResourcesExhausted. */
+export const NESTED_BYTES_MAX: number = 64 * 1024 * 1024;
+
+/** Most elements of a list. Reason: functions take lists apart in memory, at 16 to 100 B each. Error: RuntimeResourcesExhausted. */
+export const NESTED_PARTS_MAX = 4_000_000;
+
+/** Bytes of all lists of one column in one batch of rows. Reason: batches are held whole. Error: RuntimeResourcesExhausted. */
+export const NESTED_BATCH_BYTES_MAX: number = 256 * 1024 * 1024;
+
 /** Most grouping sets of one GROUP BY. Reason: CUBE of n keys stands for 2^n, each of which sees every row. Error: InvalidSyntax. */
 export const GROUPING_SETS_MAX = 4096;
 

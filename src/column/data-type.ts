@@ -23,7 +23,25 @@ export type DataType =
   | { readonly kind: "decimal"; readonly precision: number; readonly scale: number }
   /** `structured`: JSON2, which holds objects only. */
   | { readonly kind: "json"; readonly structured?: true }
-  | { readonly kind: "vector"; readonly dimension: number };
+  | { readonly kind: "vector"; readonly dimension: number }
+  /** Values of expressions only: no table has columns of these three (`nested.ts`). */
+  | { readonly kind: "list"; readonly element: DataType }
+  | { readonly kind: "struct"; readonly fields: readonly StructField[] }
+  | { readonly kind: "map"; readonly key: DataType; readonly value: DataType };
+
+/** A field of a struct. Names may repeat; the first one counts. */
+export interface StructField {
+  readonly name: string;
+  readonly type: DataType;
+}
+
+/** A type whose values are made of other values. */
+export type NestedType = Extract<DataType, { kind: "list" | "struct" | "map" }>;
+
+/** Whether values of a type are made of other values. */
+export function isNested(type: DataType): type is NestedType {
+  return type.kind === "list" || type.kind === "struct" || type.kind === "map";
+}
 
 /** The usual types. */
 export const NULL: DataType = { kind: "null" };
@@ -105,6 +123,12 @@ export function displayName(type: DataType): string {
       return type.structured === true ? "Json2" : "Json";
     case "vector":
       return `Vector(${type.dimension})`;
+    case "list":
+      return `List<${displayName(type.element)}>`;
+    case "struct":
+      return `Struct<${type.fields.map((field) => `${JSON.stringify(field.name)}: ${displayName(field.type)}`).join(", ")}>`;
+    case "map":
+      return `Map<${displayName(type.key)}, ${displayName(type.value)}>`;
     default:
       return unreachable(type);
   }
@@ -143,6 +167,12 @@ export function sqlName(type: DataType): string {
       return type.structured === true ? "JSON2" : "JSON";
     case "vector":
       return `VECTOR(${type.dimension})`;
+    case "list":
+      return `${sqlName(type.element)}[]`;
+    case "struct":
+      return `STRUCT<${type.fields.map((field) => `${field.name} ${sqlName(field.type)}`).join(", ")}>`;
+    case "map":
+      return `MAP(${sqlName(type.key)}, ${sqlName(type.value)})`;
     default:
       return unreachable(type);
   }
@@ -174,6 +204,9 @@ export function formOf(type: DataType): ValueForm {
     case "interval":
     case "json":
     case "vector":
+    case "list":
+    case "struct":
+    case "map":
       return "bytes";
     default:
       return unreachable(type);

@@ -1,5 +1,5 @@
 import { unreachable } from "../base/assert.ts";
-import type { DataType } from "./data-type.ts";
+import { type DataType, isNested } from "./data-type.ts";
 import { readWideDecimal } from "./decimal.ts";
 import { exactInteger } from "./exact-integer.ts";
 import type { Scalar, Vector } from "./vector.ts";
@@ -32,7 +32,7 @@ export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
     case "bytes": {
       if (type.kind === "decimal") return exactInteger(readWideDecimal(vector.bytes, vector.offsets[row] ?? 0));
       const bytes = vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]);
-      return type.kind === "binary" || type.kind === "vector" ? bytes : decoder.decode(bytes);
+      return type.kind === "binary" || type.kind === "vector" || isNested(type) ? bytes : decoder.decode(bytes);
     }
     default:
       return unreachable(vector);

@@ -21,6 +21,9 @@ export function vectorOf(type: DataType, values: readonly Scalar[]): Vector {
     case "json":
     case "interval":
     case "vector":
+    case "list":
+    case "struct":
+    case "map":
       return bytesOf(values, validity);
     case "timestamp":
     case "duration":

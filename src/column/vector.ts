@@ -11,7 +11,8 @@
  * | time       | timestamps and durations within 2^53 units of a base    | `base + BigInt(offsets[i])`   |
  * | dictionary | strings that repeat: tags                               | `dictionary[codes[i]]`, 0=NULL|
  * | bytes      | strings and JSON (UTF-8), binary, vectors, decimals of  |                               |
- * |            | more than 18 digits (16 bytes, `decimal.ts`)            | `bytes[offsets[i], offsets[i+1])` |
+ * |            | more than 18 digits (16 bytes, `decimal.ts`), lists,    |                               |
+ * |            | structs and maps (`nested.ts`)                          | `bytes[offsets[i], offsets[i+1])` |
  *
  * `validity[i] === 0` marks SQL NULL; an absent `validity` means no NULL. Values under NULL are arbitrary but in range.
  * Arrays may be longer than the batch; only rows `[0, rowCount)` count. Any of them may lie on a SharedArrayBuffer.
@@ -72,6 +73,6 @@ export type Vector = NumberVector | WideVector | TimeVector | DictionaryVector |
 /**
  * One value. NULL is `undefined`. Integers are `number` within ±2^53 and `bigint` beyond; timestamps and durations are `bigint`
  * in the unit of their type; dates are days, times of day units since midnight, both as `number`. Decimals are their unscaled whole number:
- * 1.50 is 150 under DECIMAL(4, 2), as `number` or `bigint` like integers.
+ * 1.50 is 150 under DECIMAL(4, 2), as `number` or `bigint` like integers. Lists, structs and maps are their bytes (`nested.ts`).
  */
 export type Scalar = undefined | boolean | number | bigint | string | Uint8Array;

@@ -1,10 +1,11 @@
 /**
  * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
  */
+import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
-import type { DataType, TimeUnit } from "../column/data-type.ts";
+import { type DataType, isNested, type NestedType, type TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
@@ -13,8 +14,11 @@ import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TablePart
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+/** The types that columns have. */
+type ColumnType = Exclude<DataType, NestedType>;
+
 /** A record, so that a new kind of type must be added here. */
-const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
+const KIND_SET: Readonly<Record<ColumnType["kind"], true>> = {
   null: true,
   boolean: true,
   int: true,
@@ -30,7 +34,7 @@ const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
   json: true,
   vector: true,
 };
-const KINDS: readonly DataType["kind"][] = Object.keys(KIND_SET) as DataType["kind"][]; // The keys of the line above.
+const KINDS: readonly ColumnType["kind"][] = Object.keys(KIND_SET) as ColumnType["kind"][]; // The keys of the line above.
 
 /** Logical tables share the region of their physical table, under the tags `__table_id` and `__labels`. */
 const METRIC_LAYOUT = 1;
@@ -84,16 +88,21 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     columns: schema.columns.map((column) => ({
       id: column.id,
       name: column.name,
-      type: { ...column.type },
+      type: encodeType(column.type),
       semantic: column.semantic,
       nullable: column.nullable,
       ...(column.default === undefined ? {} : { default: encodeDefault(column.default) }),
       ...(column.comment === undefined ? {} : { comment: column.comment }),
       ...(column.indexes === undefined ? {} : { indexes: [...column.indexes] }),
-      ...(column.former === undefined ? {} : { former: column.former.map(({ id, type }) => ({ id, type: { ...type } })) }),
+      ...(column.former === undefined ? {} : { former: column.former.map(({ id, type }) => ({ id, type: encodeType(type) })) }),
       ...(column.initial === undefined ? {} : { initial: encodeDefault(column.initial) }),
     })),
   };
+}
+
+function encodeType(type: DataType): MetaValue {
+  assert(!isNested(type), `no column is a list, a struct or a map; got ${type.kind}`);
+  return { ...type };
 }
 
 /** A schema from JSON. @throws DbError StorageUnavailable when the entry is not what `encodeSchema` made */

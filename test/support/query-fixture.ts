@@ -1,6 +1,7 @@
 /** Runs SQL text against a memory catalog and reads answers as plain values. */
 import { fixedClock } from "../../src/base/clock.ts";
-import { displayName } from "../../src/column/data-type.ts";
+import { type DataType, displayName, isNested } from "../../src/column/data-type.ts";
+import { nestedJson } from "../../src/column/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
@@ -70,7 +71,7 @@ export async function runSql(text: string, context: QueryContext, options: ExecO
       for (let row = 0; row < batch.rowCount; row++) {
         rows.push(
           result.headers.map((header, c) =>
-            batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row)),
+            batch.vectors[c] === undefined ? undefined : ownScalar(scalarAt(batch.vectors[c], header.type, row), header.type),
           ),
         );
       }
@@ -94,7 +95,9 @@ export async function runTwins(text: string, context: QueryContext): Promise<Ans
   return got;
 }
 
-function ownScalar(value: Scalar): Scalar {
+/** A value that does not lie on a batch's memory; lists, structs and maps as JSON. */
+function ownScalar(value: Scalar, type: DataType): Scalar {
+  if (value instanceof Uint8Array && isNested(type)) return nestedJson(type, value);
   return value instanceof Uint8Array ? value.slice() : value;
 }
 

@@ -1,6 +1,7 @@
 /**
  * The buffers of one column in an Arrow record batch: validity bits, then offsets and data, or data.
  */
+import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
@@ -23,6 +24,7 @@ const EMPTY = new Uint8Array(0);
 /** Buffers of rows `[0, rowCount)`. @throws DbError RuntimeResourcesExhausted when the text of one batch passes 2 GiB */
 export function columnBuffers(type: DataType, vector: Vector, rowCount: number): ColumnBuffers {
   const layout = layoutOf(type);
+  assert(layout !== "nested", `nested columns have parts; got ${type.kind}`);
   if (layout === "null") return { nullCount: rowCount, buffers: [] };
   if (vector.kind === "dictionary") return dictionaryBuffers(vector, rowCount);
   const [nullCount, bits] = validityBits(vector.validity, rowCount);
@@ -46,12 +48,13 @@ function tooLong(): DbError {
   return new DbError(StatusCode.RuntimeResourcesExhausted, "cannot encode a batch as Arrow: one column holds more than 2 GiB of text");
 }
 
-function viewOf(array: ArrayBufferView): Uint8Array {
+/** The bytes of a typed array. */
+export function viewOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** One bit a row, lowest first; empty when no row is NULL. */
-function validityBits(validity: Uint8Array | undefined, rowCount: number): readonly [number, Uint8Array] {
+/** How many rows are NULL, and one bit a row, lowest first; no bits when no row is NULL. */
+export function validityBits(validity: Uint8Array | undefined, rowCount: number): readonly [number, Uint8Array] {
   if (validity === undefined) return [0, EMPTY];
   const bits = new Uint8Array((rowCount + 7) >> 3);
   let valid = 0;

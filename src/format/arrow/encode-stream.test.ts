@@ -19,6 +19,7 @@ import {
   UINT16,
   UINT64,
 } from "../../column/data-type.ts";
+import { encodeNested } from "../../column/nested.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { columnBuffers } from "./column-buffers.ts";
@@ -65,6 +66,37 @@ function stream(compression: "zstd" | undefined): Uint8Array {
 test("the stream is the one that pyarrow 26 read and validated in full", async () => {
   const want = await Bun.file(join(import.meta.dir, "fixtures", "all-types.arrows")).bytes();
   expect(Buffer.from(stream(undefined)).equals(want)).toBe(true);
+});
+
+/** Lists, structs and maps, NULL and empty ones among them. */
+function nestedStream(): Uint8Array {
+  const list = { kind: "list", element: INT64 } as const;
+  const lists = { kind: "list", element: { kind: "list", element: STRING } } as const;
+  const struct = {
+    kind: "struct",
+    fields: [
+      { name: "a", type: list },
+      { name: "b", type: FLOAT64 },
+    ],
+  } as const;
+  const map = { kind: "map", key: STRING, value: TIMESTAMP_NANOSECOND } as const;
+  const texts = encodeNested(lists.element, ["a", undefined, ""]);
+  const numbers = encodeNested(list, [2n ** 60n, undefined, -1]);
+  const columns: readonly (readonly [string, DataType, readonly Scalar[]])[] = [
+    ["list", list, [numbers, undefined, encodeNested(list, [])]],
+    ["lists", lists, [encodeNested(lists, [texts, undefined]), encodeNested(lists, []), undefined]],
+    ["struct", struct, [encodeNested(struct, [numbers, 1.5]), undefined, encodeNested(struct, [undefined, undefined])]],
+    ["map", map, [encodeNested(map, ["k", 5n, "l", undefined]), encodeNested(map, []), undefined]],
+    ["none", { kind: "list", element: NULL }, [encodeNested({ kind: "list", element: NULL }, [undefined]), undefined, undefined]],
+  ];
+  const headers = columns.map(([name, type]) => ({ name, type }));
+  const batch: Batch = { rowCount: 3, vectors: columns.map(([, type, values]) => vectorOf(type, values)) };
+  return Buffer.concat([encodeArrowSchema(headers), encodeArrowBatch(headers, batch, undefined), encodeArrowEnd()]);
+}
+
+test("lists, structs and maps are those that pyarrow read and validated in full", async () => {
+  const want = await Bun.file(join(import.meta.dir, "fixtures", "nested.arrows")).bytes();
+  expect(Buffer.from(nestedStream()).equals(want)).toBe(true);
 });
 
 test("messages begin at multiples of eight and say how long they are", () => {

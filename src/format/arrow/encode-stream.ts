@@ -3,7 +3,7 @@
  * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { columnBuffers } from "./column-buffers.ts";
+import { columnParts } from "./column-parts.ts";
 import { writeField } from "./field-type.ts";
 import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
 
@@ -38,13 +38,14 @@ export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch,
   for (const [position, header] of headers.entries()) {
     const vector = batch.vectors[position];
     if (vector === undefined) continue;
-    const { nullCount, buffers } = columnBuffers(header.type, vector, batch.rowCount);
-    nodes.push([batch.rowCount, nullCount]);
-    for (const plain of buffers) {
-      const buffer = compression === undefined ? plain : compressed(plain);
-      places.push([length, buffer.length]);
-      body.push(buffer);
-      length += pad8(buffer.length);
+    for (const { rowCount, nullCount, buffers } of columnParts(header.type, vector, batch.rowCount)) {
+      nodes.push([rowCount, nullCount]);
+      for (const plain of buffers) {
+        const buffer = compression === undefined ? plain : compressed(plain);
+        places.push([length, buffer.length]);
+        body.push(buffer);
+        length += pad8(buffer.length);
+      }
     }
   }
   const writer = new FlatBufferWriter();

@@ -5,7 +5,7 @@ import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { FlatBufferWriter, TableField } from "./flatbuffer.ts";
 
 /** How the values of a column lie in buffers. */
-export type ArrowLayout = "null" | "bits" | "int8" | "int16" | "int32" | "int64" | "float32" | "float64" | "decimal" | "bytes";
+export type ArrowLayout = "null" | "bits" | "int8" | "int16" | "int32" | "int64" | "float32" | "float64" | "decimal" | "bytes" | "nested";
 
 /** Numbers of the union `Type` in Schema.fbs. */
 const TYPE = {
@@ -19,6 +19,9 @@ const TYPE = {
   Date: 8,
   Time: 9,
   Timestamp: 10,
+  List: 12,
+  Struct: 13,
+  Map: 17,
   Duration: 18,
 } as const;
 
@@ -52,6 +55,10 @@ export function layoutOf(type: DataType): ArrowLayout {
     case "json":
     case "vector":
       return "bytes";
+    case "list":
+    case "struct":
+    case "map":
+      return "nested";
   }
 }
 
@@ -107,18 +114,61 @@ function parametersOf(type: DataType): readonly [number, readonly TableField[]] 
     case "interval":
     case "json":
       return [TYPE.Utf8, []];
+    case "list":
+      return [TYPE.List, []];
+    case "struct":
+      return [TYPE.Struct, []];
+    case "map":
+      return [TYPE.Map, [{ slot: 0, kind: "u8", value: 0 }]]; // keys in any order
+  }
+}
+
+/** A field below another one, or a column. */
+interface Field {
+  readonly name: string;
+  readonly type: DataType;
+  readonly nullable: boolean;
+}
+
+/** The fields that the values of a type are made of, under the names that Arrow libraries use. */
+function childrenOf(type: DataType): readonly Field[] {
+  switch (type.kind) {
+    case "list":
+      return [{ name: "item", type: type.element, nullable: true }];
+    case "struct":
+      return type.fields.map((field) => ({ ...field, nullable: true }));
+    case "map": {
+      const entry: DataType = {
+        kind: "struct",
+        fields: [
+          { name: "key", type: type.key },
+          { name: "value", type: type.value },
+        ],
+      };
+      return [{ name: "entries", type: entry, nullable: false }];
+    }
+    default:
+      return [];
   }
 }
 
 /** Writes a `Field` and returns its position. */
 export function writeField(writer: FlatBufferWriter, name: string, type: DataType): number {
+  return fieldAt(writer, { name, type, nullable: true }, false);
+}
+
+/** @param inMap whether the parent is a map, whose keys are never NULL */
+function fieldAt(writer: FlatBufferWriter, { name, type, nullable }: Field, inMap: boolean): number {
   const [number, parameters] = parametersOf(type);
+  const below = childrenOf(type).map((field, i) =>
+    fieldAt(writer, inMap && i === 0 ? { ...field, nullable: false } : field, type.kind === "map"),
+  );
   const nameAt = writer.text(name);
-  const children = writer.offsets([]);
+  const children = writer.offsets(below);
   const typeAt = writer.table(parameters);
   return writer.table([
     { slot: 0, kind: "offset", value: nameAt },
-    { slot: 1, kind: "u8", value: 1 }, // nullable
+    { slot: 1, kind: "u8", value: nullable ? 1 : 0 },
     { slot: 2, kind: "u8", value: number },
     { slot: 3, kind: "offset", value: typeAt },
     { slot: 5, kind: "offset", value: children },

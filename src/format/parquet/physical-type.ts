@@ -42,7 +42,10 @@ export function physicalTypeOf(column: ParquetColumn): PhysicalType {
     case "vector":
       return PhysicalType.ByteArray;
     case "null":
-      throw new AssertionError(`a column has a storable type; ${column.name} is of type null`);
+    case "list":
+    case "struct":
+    case "map":
+      throw new AssertionError(`a column has a storable type; ${column.name} is of type ${type.kind}`);
     default:
       return unreachable(type);
   }

@@ -162,6 +162,9 @@ export function zeroOf(type: DataType): Scalar {
     case "interval":
     case "decimal":
     case "vector":
+    case "list":
+    case "struct":
+    case "map":
       return undefined;
     default:
       return unreachable(type);

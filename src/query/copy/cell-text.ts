@@ -1,5 +1,6 @@
-/** Values as the text that files hold. Times are in UTC and name no zone; binary is hexadecimal. */
+/** Values as the text that files hold. Times are in UTC and name no zone; binary is hexadecimal, lists, structs and maps are JSON. */
 import type { DataType } from "../../column/data-type.ts";
+import { nestedJson } from "../../column/nested-json.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { toText } from "../function/cast.ts";
@@ -36,6 +37,10 @@ function textOfType(type: DataType, patterns: TimePatterns): (value: Exclude<Sca
     // As a number of its unit, which is read again as it is.
     case "duration":
       return String;
+    case "list":
+    case "struct":
+    case "map":
+      return (value) => nestedJson(type, value as Uint8Array); // what nested values are
     case "binary":
       return (value) => (value instanceof Uint8Array ? value.toHex() : toText(value, type));
     default:

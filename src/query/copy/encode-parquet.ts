@@ -2,7 +2,9 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { type DataType, STRING } from "../../column/data-type.ts";
+import { type DataType, isNested, type NestedType, STRING } from "../../column/data-type.ts";
+import { nestedJson } from "../../column/nested-json.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { BytesVector, Vector } from "../../column/vector.ts";
 import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
@@ -53,9 +55,9 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
   yield* parts.splice(0);
 }
 
-/** Columns that hold nothing but NULL have no type of their own. */
+/** Columns that hold nothing but NULL have no type of their own; lists, structs and maps become JSON text. */
 function storedType(type: DataType): DataType {
-  return type.kind === "null" ? STRING : type;
+  return type.kind === "null" || isNested(type) ? STRING : type;
 }
 
 function bytesOf(vector: Vector, rowCount: number): number {
@@ -65,7 +67,17 @@ function bytesOf(vector: Vector, rowCount: number): number {
 /** What the writer takes: texts as bytes. */
 function inputOf(vector: Vector | undefined, type: DataType, rowCount: number): ColumnInput {
   if (vector === undefined || type.kind === "null") return allNull(rowCount, type);
+  if (isNested(type)) return jsonOf(vector, type, rowCount);
   return vector.kind === "dictionary" ? textsOf(vector, rowCount) : vector;
+}
+
+function jsonOf(vector: Vector, type: NestedType, rowCount: number): ColumnInput {
+  const texts = Array.from({ length: rowCount }, (_, row) => {
+    const value = scalarAt(vector, type, row);
+    return value instanceof Uint8Array ? nestedJson(type, value) : undefined;
+  });
+  const made = vectorOf(STRING, texts);
+  return made.kind === "dictionary" ? textsOf(made, rowCount) : made;
 }
 
 function allNull(rowCount: number, type: DataType): ColumnInput {

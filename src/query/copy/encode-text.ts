@@ -67,6 +67,10 @@ function jsonReader({ type }: ColumnHeader, patterns: TimePatterns): (vector: Ve
         // JSON has no NaN and no infinity; as text they are read again.
         return Number.isFinite(number) ? formatFloat(number) : `"${formatFloat(number)}"`;
       };
+    case "list":
+    case "struct":
+    case "map":
+      return cellReader(type, patterns);
     default: {
       const read = cellReader(type, patterns);
       return (vector, row) => {

@@ -4,16 +4,18 @@
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { assert } from "../../base/assert.ts";
+import { type DataType, isNested } from "../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import { bucketOf } from "../plan/bucket-of.ts";
 import { columnsOf, isVolatile, type TypedExpression } from "../plan/expression.ts";
 import { emitFilter, emitProjection, type LoopConstant, type LoopText, layoutOf } from "./emit.ts";
 import type { ExecContext } from "./exec-context.ts";
+import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { generated } from "./generated-code.ts";
 import { evaluate } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
-import { BatchRow, constantVector, valuesVector } from "./vector-values.ts";
+import { BatchRow, batchTooLarge, constantVector, valuesVector } from "./vector-values.ts";
 
 type FilterLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, S: Uint32Array) => number;
 type ProjectionLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, O: NumberArray, M: Uint8Array) => number;
@@ -127,6 +129,9 @@ export class FilterEvaluator {
   }
 }
 
+/** Types whose values no table of a dictionary's entries holds: intervals are no scalars, lists may be long. */
+const isHeavy = (type: DataType): boolean => type.kind === "interval" || isNested(type);
+
 /** Values of an expression over batches, as vectors. */
 export class VectorEvaluator {
   private readonly loops: Loops<ProjectionLoop>;
@@ -141,7 +146,7 @@ export class VectorEvaluator {
     this.context = context;
     this.loops = new Loops(expression, "project", context);
     const [column, ...others] = columnsOf(expression);
-    const liftable = column !== undefined && others.length === 0 && !isVolatile(expression) && expression.type.kind !== "interval";
+    const liftable = column !== undefined && others.length === 0 && !isVolatile(expression) && !isHeavy(expression.type);
     this.lift = liftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
   }
 
@@ -185,9 +190,13 @@ export class VectorEvaluator {
 
   private interpret(batch: Batch): Vector {
     const row = new BatchRow(batch, this.headers);
+    const nested = isNested(this.expression.type);
+    let bytes = 0;
     const values = Array.from({ length: batch.rowCount }, (_, i) => {
       row.row = i;
-      return evaluate(this.expression, row.read, this.context.environment);
+      const value = evaluate(this.expression, row.read, this.context.environment);
+      if (nested && value instanceof Uint8Array && (bytes += value.length) > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
+      return value;
     });
     return valuesVector(this.expression.type, values);
   }

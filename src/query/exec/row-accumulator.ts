@@ -18,7 +18,7 @@ export interface RowAccumulator {
 export function rowAccumulator(call: AggregateCall, reserve: Reserve): RowAccumulator {
   const plain = call.function.create(call.type, reserve);
   const inner = call.distinct ? distinct(plain, reserve) : plain;
-  const skipsNull = call.function.skipsNull || call.distinct;
+  const skipsNull = call.function.skipsNull || (call.distinct && call.function.distinctKeepsNull !== true);
   if (call.orderBy.length === 0) {
     return {
       add(args) {

@@ -24,6 +24,7 @@ import { overlap, overlapInterpreted } from "./overlap.ts";
 import { recursive } from "./recursive.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
+import { unnest } from "./unnest.ts";
 import { window } from "./window/window.ts";
 import { windowInterpreted } from "./window/window-interpreted.ts";
 
@@ -67,6 +68,8 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
       return (context.interpretOnly ? windowInterpreted : window)(node, run(node.input, context), context);
     case "grouping-sets":
       return groupingSets(node, run(node.input, context), context);
+    case "unnest":
+      return unnest(node, run(node.input, context), context);
     case "if-empty":
       return ifEmpty(node, context);
     case "first-of-each":

@@ -1,6 +1,9 @@
 /** Values out of vectors and back. */
+import { DbError } from "../../base/error.ts";
+import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, isNested } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
@@ -37,8 +40,17 @@ export function valuesVector(type: DataType, values: readonly Value[]): Vector {
   );
 }
 
-/** One value in every row. */
+/** The error of a batch whose lists are too large together. */
+export function batchTooLarge(): DbError {
+  return new DbError(
+    StatusCode.RuntimeResourcesExhausted,
+    `cannot run query: lists of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; shorten them`,
+  );
+}
+
+/** One value in every row. @throws DbError RuntimeResourcesExhausted for a value that is too large for that */
 export function constantVector(type: DataType, value: Value, rowCount: number): Vector {
+  if (isNested(type) && value instanceof Uint8Array && value.length * rowCount > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
   if (typeof value === "string") return { kind: "dictionary", codes: new Uint32Array(rowCount).fill(1), dictionary: [undefined, value] };
   const one = valuesVector(type, [value]);
   const validity = value === undefined ? new Uint8Array(rowCount) : undefined;

@@ -48,6 +48,14 @@ export function arrowName(type: DataType): string {
       return "Binary";
     case "null":
       return "Null";
+    case "list":
+      return `List(${arrowName(type.element)})`;
+    case "struct":
+      return `Struct(${type.fields.map((field) => `${JSON.stringify(field.name)}: ${arrowName(field.type)}`).join(", ")})`;
+    case "map": {
+      const entries = `Struct("key": non-null ${arrowName(type.key)}, "value": ${arrowName(type.value)})`;
+      return `Map("entries": non-null ${entries}, unsorted)`;
+    }
     default:
       return type.kind.charAt(0).toUpperCase() + type.kind.slice(1);
   }
@@ -89,8 +97,17 @@ const UNITS: Readonly<Record<string, TimeUnit>> = {
   nanosecond: "nanosecond",
 };
 
+/** Longest name of a type in characters. Reason: lists of lists of … recurse. */
+const NAME_LENGTH_MAX = 1000;
+
 /** The type of an Arrow name, or undefined. Zones other than none are refused, since times have none here. */
 export function arrowTypeNamed(name: string): DataType | undefined {
+  if (name.length > NAME_LENGTH_MAX) return undefined;
+  const list = /^\s*(?:Large)?List\s*\(\s*(?:nullable\s+)?(.*)\)\s*$/is.exec(name);
+  if (list !== null) {
+    const element = arrowTypeNamed(list[1] ?? "");
+    return element && { kind: "list", element };
+  }
   const text = name.toLowerCase().replaceAll(/\s+/g, "");
   const plain = Object.hasOwn(PLAIN, text) ? PLAIN[text] : undefined;
   if (plain !== undefined) return plain;

@@ -3,7 +3,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import { type DataType, displayName, isNested, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { clockNanosOfText, clockOfTimestamp, clockText, rescaledClock, unitsPerDay } from "../../column/clock-time.ts";
 import {
   decimalOfDecimal,
@@ -24,6 +24,8 @@ import { tooLarge } from "./decimal.ts";
 import type { Environment } from "./environment.ts";
 import { formatFloat } from "./format-number.ts";
 import { fits, type IntegerType } from "./integer.ts";
+import { canCastNested, castNested } from "./nested/nested-cast.ts";
+import { nestedText } from "./nested/nested-text.ts";
 import { floorDivide } from "./time/civil.ts";
 import { formatDate, formatDuration, formatInterval, formatTimestamp } from "./time/format-time.ts";
 import { parseInterval } from "./time/parse-interval.ts";
@@ -37,7 +39,9 @@ const encoder = new TextEncoder();
 
 /** Whether `CAST(from AS to)` has a meaning at all. */
 export function canCast(from: DataType, to: DataType): boolean {
-  if (from.kind === "null" || from.kind === to.kind) return true;
+  if (from.kind === "null") return true;
+  if (isNested(from) || isNested(to)) return canCastNested(from, to, canCast);
+  if (from.kind === to.kind) return true;
   const targets = CASTS[from.kind];
   return targets !== undefined && targets.includes(to.kind);
 }
@@ -94,6 +98,10 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
       return from.kind === "duration"
         ? { months: 0, days: 0, nanos: BigInt(value as bigint) * NANOS_PER_UNIT[from.unit] }
         : toInterval(value);
+    case "list":
+    case "struct":
+    case "map":
+      return castNested(value, from, to, (part, partFrom, partTo) => castValue(part, partFrom, partTo, environment));
     default:
       return value;
   }
@@ -163,6 +171,7 @@ const SPECIAL_FLOATS: Readonly<Record<string, number>> = {
 export function toText(value: Present, from: DataType): string {
   if (typeof value === "string") return value;
   if (isInterval(value)) return formatInterval(value);
+  if (value instanceof Uint8Array && isNested(from)) return nestedText(from, value, toText);
   if (value instanceof Uint8Array) return from.kind === "vector" ? embeddingText(value) : textOfBytes(value);
   switch (from.kind) {
     case "decimal":

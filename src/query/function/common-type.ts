@@ -1,5 +1,5 @@
 /** Which type two values meet at when they are compared, added or chosen between. */
-import { type DataType, FLOAT32, FLOAT64, INT64, STRING, sameType } from "../../column/data-type.ts";
+import { type DataType, FLOAT32, FLOAT64, INT64, isNested, STRING, sameType, type StructField } from "../../column/data-type.ts";
 import { asDecimal, widerDecimal } from "./decimal.ts";
 import { finerUnit } from "./time/time-units.ts";
 
@@ -7,6 +7,7 @@ import { finerUnit } from "./time/time-units.ts";
 export function commonType(a: DataType, b: DataType): DataType | undefined {
   if (sameType(a, b) || b.kind === "null") return a;
   if (a.kind === "null") return b;
+  if (isNested(a) || isNested(b)) return commonNested(a, b);
   if (isNumber(a) && isNumber(b)) return commonNumber(a, b);
   if (a.kind === "decimal" || b.kind === "decimal") return commonDecimal(a, b);
   if (a.kind === "time" && b.kind === "time") return { kind: "time", unit: finerUnit(a.unit, b.unit) };
@@ -33,6 +34,26 @@ export function chosenType(a: DataType, b: DataType): DataType | undefined {
   const [text, other] = a.kind === "string" ? [a, b] : [b, a];
   if (text.kind === "string" && ["int", "float", "decimal", "boolean"].includes(other.kind)) return STRING;
   return commonType(a, b);
+}
+
+/** Lists meet at what their elements meet at, structs of equally many fields and maps likewise. */
+function commonNested(a: DataType, b: DataType): DataType | undefined {
+  if (a.kind === "list" && b.kind === "list") {
+    const element = commonType(a.element, b.element);
+    return element && { kind: "list", element };
+  }
+  if (a.kind === "map" && b.kind === "map") {
+    const [key, value] = [commonType(a.key, b.key), commonType(a.value, b.value)];
+    return key && value && { kind: "map", key, value };
+  }
+  if (a.kind !== "struct" || b.kind !== "struct" || a.fields.length !== b.fields.length) return undefined;
+  const fields: StructField[] = [];
+  for (const [i, field] of a.fields.entries()) {
+    const type = commonType(field.type, b.fields[i]?.type ?? field.type);
+    if (type === undefined) return undefined;
+    fields.push({ name: field.name, type });
+  }
+  return { kind: "struct", fields };
 }
 
 /** Where a decimal meets another type: whole numbers become decimals, floats make floats, text is read as what it meets. */

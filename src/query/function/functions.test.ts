@@ -133,8 +133,3 @@ describe("choices and casts", () => {
     await fails("CASE WHEN true THEN 1 ELSE now() - now() END", "CASE mixes");
   });
 });
-
-test("functions on lists are known, and refused as not supported", async () => {
-  for (const call of ["array_length(1)", "unnest(1)", "json_object_keys('{}')", "list_sort(1)"])
-    await fails(call, "lists, structs and maps are no types of expressions");
-});

@@ -1,4 +1,4 @@
-/** Functions on places: geohash, H3, S2, well-known text (contract query.md 2.5). Those whose results are lists wait for lists. */
+/** Functions on places: geohash, H3, S2, well-known text (contract query.md 2.5). Lists of places: `geo-list-functions.ts`. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT32, INT64, STRING, UINT64, UINT8 } from "../../column/data-type.ts";
@@ -8,16 +8,18 @@ import { h3 } from "./geo/h3.ts";
 import { areaOf, contains, distanceOf, intersects } from "./geo/planar.ts";
 import { s2CellOf, s2Level, s2Parent } from "./geo/s2-cell.ts";
 import { geometryOf } from "./geo/wkt.ts";
+import { partsOf } from "./nested/parts.ts";
 import { type ScalarFunction, strict } from "./scalar-function.ts";
 import { isNumeric, typed } from "./signature.ts";
 import { exactInteger, type Present, textOf } from "./value.ts";
 
-function failure(why: string): DbError {
+/** The error of a place or cell that is none. */
+export function failure(why: string): DbError {
   return new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
 }
 
 /** Latitude, longitude and, unless 0, one whole number of 8 bits. */
-function place(wholes: 0 | 1, result: DataType): ScalarFunction["resolve"] {
+export function place(wholes: 0 | 1, result: DataType): ScalarFunction["resolve"] {
   return ([latitude, longitude, ...rest]) => {
     const numbers = [latitude, longitude].every(
       (type) => type !== undefined && (isNumeric(type) || ["decimal", "null"].includes(type.kind)),
@@ -28,7 +30,7 @@ function place(wholes: 0 | 1, result: DataType): ScalarFunction["resolve"] {
 }
 
 /** @throws DbError EngineExecuteQuery for a latitude or longitude that is none */
-function checked([latitude, longitude]: readonly Present[]): readonly [latitude: number, longitude: number] {
+export function checked([latitude, longitude]: readonly Present[]): readonly [latitude: number, longitude: number] {
   const [y, x] = [Number(latitude), Number(longitude)];
   if (Math.abs(y) <= 90 && Math.abs(x) <= 180) return [y, x];
   throw failure(`there is no place at latitude ${y}, longitude ${x}: they are -90..90 and -180..180`);
@@ -41,8 +43,8 @@ function geohash(args: readonly Present[]): string {
   return geohashOf(latitude, longitude, resolution);
 }
 
-/** What the library throws, with a text of our own in front. */
-function h3Call<T>(run: () => T): T {
+/** What the library throws, with a text of our own in front. @throws DbError EngineExecuteQuery */
+export function h3Call<T>(run: () => T): T {
   try {
     return run();
   } catch (cause) {
@@ -61,18 +63,22 @@ function h3CellAt(args: readonly Present[]): string {
   return h3Call(() => h3().latLngToCell(latitude, longitude, resolution));
 }
 
-/** The library's form of a cell given as a number or as hexadecimal text. */
-function h3Cell(value: Present | undefined): string {
+/** The library's form of a cell given as a number or as hexadecimal text. @throws DbError EngineExecuteQuery for what is no cell */
+export function h3Cell(value: Present | undefined): string {
   const text = typeof value === "string" ? value.trim().toLowerCase() : BigInt(value as number | bigint).toString(16);
   if (!/^[0-9a-f]{1,16}$/.test(text) || !h3().isValidCell(text)) throw failure(`H3 error: invalid cell index '${text.slice(0, 40)}'`);
   return text;
 }
 
-const cellNumber = (cell: string): number | bigint => exactInteger(BigInt(`0x${cell}`));
+/** A cell as a number. */
+export function cellNumber(cell: string): number | bigint {
+  return exactInteger(BigInt(`0x${cell}`));
+}
+
 const isCell = (type: DataType | undefined): type is DataType => type !== undefined && ["int", "string", "null"].includes(type.kind);
 
 /** A cell, or two, and then whole numbers. */
-function cells(count: 1 | 2, wholes: number, result: DataType): ScalarFunction["resolve"] {
+export function cells(count: 1 | 2, wholes: number, result: DataType): ScalarFunction["resolve"] {
   return (args) => {
     const rest = args.slice(count);
     const good = args.length === count + wholes && args.slice(0, count).every(isCell);
@@ -82,16 +88,20 @@ function cells(count: 1 | 2, wholes: number, result: DataType): ScalarFunction["
 }
 
 /** Whether a cell is one of a set, or lies in one of it. */
-function h3Contains(set: string, cell: string): boolean {
+function h3Contains(set: readonly Present[], cell: string): boolean {
   const own = h3().getResolution(cell);
-  return set
-    .split(",")
-    .map(h3Cell)
-    .some((member) => {
-      const resolution = h3().getResolution(member);
-      return resolution <= own && h3().cellToParent(cell, resolution) === member;
-    });
+  return set.map(h3Cell).some((member) => {
+    const resolution = h3().getResolution(member);
+    return resolution <= own && h3().cellToParent(cell, resolution) === member;
+  });
 }
+
+/** A set of cells is a list, or text with commas between; then a cell. */
+const setAndCell: ScalarFunction["resolve"] = (args) => {
+  const [set, cell] = args;
+  const good = set?.kind === "string" || set?.kind === "null" || (set?.kind === "list" && isCell(set.element));
+  return args.length === 2 && good && isCell(cell) ? { args, result: BOOLEAN } : undefined;
+};
 
 function centers([a, b]: readonly Present[]): readonly [[number, number], [number, number]] {
   return [h3().cellToLatLng(h3Cell(a)), h3().cellToLatLng(h3Cell(b))];
@@ -173,11 +183,10 @@ export const GEO_FUNCTIONS: readonly ScalarFunction[] = [
         : undefined,
     ([position, cell, resolution]) => cellNumber(h3Call(() => h3().childPosToCell(Number(position), h3Cell(cell), Number(resolution)))),
   ),
-  strict(
-    "h3_cells_contains(cells, cell)",
-    (args) => (args.length === 2 && args[0]?.kind === "string" && isCell(args[1]) ? { args, result: BOOLEAN } : undefined),
-    ([set, cell]) => h3Contains(textOf(set), h3Cell(cell)),
-  ),
+  strict("h3_cells_contains(cells, cell)", setAndCell, ([set, cell], { type }) => {
+    const members = typeof set === "string" ? set.split(",") : partsOf(set, type.args[0]).filter((member) => member !== undefined);
+    return h3Contains(members, h3Cell(cell));
+  }),
   strict("h3_grid_distance(cell, cell)", cells(2, 0, INT32), ([a, b]) => h3Call(() => h3().gridDistance(h3Cell(a), h3Cell(b)))),
   strict("h3_distance_sphere_km(cell, cell)", cells(2, 0, FLOAT64), (args) => {
     const [a, b] = centers(args);

@@ -9,7 +9,8 @@ import { toJson } from "./cast.ts";
 import { fits } from "./integer.ts";
 import { jsonConditionOf, jsonPathOf } from "./json/json-path.ts";
 import { jsonHolds, selectJson } from "./json/json-select.ts";
-import { type JsonKind, jsonKind, stringOf } from "./json/json-slices.ts";
+import { type JsonKind, jsonKind, jsonMembers, stringOf } from "./json/json-slices.ts";
+import { listOf, resultOf } from "./nested/parts.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
 import { exactInteger, type Present, textOf, type Value } from "./value.ts";
@@ -40,6 +41,19 @@ function firstAt(json: string, path: string): string | undefined {
   if (read.kind === "path") return selectJson(json, read)[0];
   const holds = jsonHolds(json, read);
   return holds === undefined ? undefined : String(holds);
+}
+
+const keysType: ScalarFunction["resolve"] = (args) => (args.length === 1 ? ofDocument : ofDocumentAndText)(listOf(STRING))(args);
+
+/** The keys of an object, or of the one that a path finds, sorted; NULL for what is none. */
+function objectKeys([json, path]: readonly Present[], call: FunctionCall): Value {
+  const document = documentOf(json, call.type.args[0]);
+  const found = path === undefined ? document : firstAt(document, textOf(path));
+  if (found === undefined || jsonKind(found) !== "object") return undefined;
+  return resultOf(
+    call,
+    jsonMembers(found).map((member) => member.key),
+  );
 }
 
 /** `json_get_…`: the value that a path finds when `read` takes it, else NULL. */
@@ -156,6 +170,7 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   getter("json_get_float", FLOAT64, floatOf),
   getter("json_get_string", STRING, scalarText),
   getter("json_get_bool", BOOLEAN, booleanOf),
+  strict("json_object_keys(json[, path])", keysType, objectKeys),
   getter("json_get_object", JSON_TYPE, (json, kind) => (kind === "object" || kind === "array" ? json : undefined)),
   lenient("json_get(json, path[, NULL::type])", anyValueType, anyValue),
   kindTest("json_is_null", (kind) => kind === "null"),

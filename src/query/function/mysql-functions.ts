@@ -14,7 +14,7 @@ const eltType: ScalarFunction["resolve"] = ([n, ...rest]) => {
   if (n === undefined || rest.length === 0 || !rest.every(isText) || (n.kind !== "int" && n.kind !== "null")) return undefined;
   return { args: [INT64, ...rest.map(() => STRING)], result: STRING };
 };
-const isText = (type: DataType): boolean => !["json", "vector", "binary"].includes(type.kind);
+const isText = (type: DataType): boolean => !["json", "vector", "binary", "list", "struct", "map"].includes(type.kind);
 
 /** The number of the text among the others, from 1; 0 when it is none of them or NULL. */
 function field([wanted, ...rest]: readonly Value[]): number {

@@ -5,6 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, INT64, STRING } from "../../column/data-type.ts";
+import { listOf, resultOf } from "./nested/parts.ts";
 import { lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
 import { textOf, type Value } from "./value.ts";
@@ -72,6 +73,19 @@ const settingType: ScalarFunction["resolve"] = ([name, missing, ...rest]) => {
 /** A name as SQL text: in quotes where it would not read back otherwise. */
 const quoteIdent = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 
+/** The parts of a qualified name, folded as SQL does. @throws DbError EngineExecuteQuery for what is no name */
+function namesOf(text: string): string[] {
+  const parts: string[] = [];
+  const part = /\s*(?:"((?:[^"]|"")+)"|([\p{L}_][\p{L}\p{N}_$]*))\s*(\.|$)/uy;
+  for (let more = true; more; ) {
+    const found = part.exec(text);
+    if (found === null) throw new DbError(StatusCode.EngineExecuteQuery, `string is not a valid identifier: "${text.slice(0, 80)}"`);
+    parts.push(found[1] === undefined ? (found[2] ?? "").toLowerCase() : found[1].replaceAll('""', '"'));
+    more = found[3] === ".";
+  }
+  return parts;
+}
+
 const formatType: ScalarFunction["resolve"] = (args) => {
   const good = args.length >= 1 && args.length <= 2 && args.every((type) => type.kind === "int" || type.kind === "null");
   return good ? { args: args.map(() => INT64), result: STRING } : undefined;
@@ -95,6 +109,19 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
     fixed(name, 2, 3, BOOLEAN, true),
   ),
   lenient("format_type(oid[, modifier])", formatType, ([oid]) => (oid === undefined ? undefined : (TYPE_NAMES[Number(oid)] ?? "???"))),
+  strict(
+    "current_schemas(implicit)",
+    ([implicit, ...rest]) =>
+      rest.length === 0 && (implicit?.kind === "boolean" || implicit?.kind === "null")
+        ? { args: [BOOLEAN], result: listOf(STRING) }
+        : undefined,
+    ([implicit], call) => {
+      const hidden = implicit === true ? ["information_schema", "pg_catalog", "greptime_private"] : [];
+      return resultOf(call, [call.environment.database, ...hidden]);
+    },
+    { volatility: "stable" },
+  ),
+  strict("parse_ident(text)", typed(["text"], listOf(STRING)), ([name], call) => resultOf(call, namesOf(textOf(name)))),
   strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdent(textOf(name))),
   strict(
     "current_setting(name[, missing_ok])",

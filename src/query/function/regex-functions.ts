@@ -3,7 +3,8 @@ import { DbError } from "../../base/error.ts";
 import { compileLinearRegex, compileReplacement, type Regex, type RegexMatch } from "../../base/linear-regex.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
-import { type ScalarFunction, strict } from "./scalar-function.ts";
+import { listOf, resultOf } from "./nested/parts.ts";
+import { type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
 import { type Present, textOf as str, type Value } from "./value.ts";
 
@@ -85,6 +86,17 @@ function replaced([text, pattern, to, flags]: readonly Present[]): string {
   return regex.replaceAll(str(text), replacement, letters.includes("g") ? Number.POSITIVE_INFINITY : 1);
 }
 
+/** The groups of the first match, or where the expression has none, the whole of it; NULL without a match. */
+function matched([text, pattern, flags]: readonly Present[], call: FunctionCall): Value {
+  const letters = given(flags, "");
+  if (letters.includes("g")) {
+    const why = 'regexp_match() does not support the "global" option; regexp_count and regexp_instr look at every match';
+    throw new DbError(StatusCode.EngineExecuteQuery, why);
+  }
+  const groups = regexOf(str(pattern), letters).first(str(text));
+  return groups === undefined ? undefined : resultOf(call, groups.length > 1 ? groups.slice(1) : [groups[0]]);
+}
+
 /** The functions of this file. */
 export const REGEX_FUNCTIONS: readonly ScalarFunction[] = [
   operator("regex_match_op", "", true),
@@ -105,5 +117,6 @@ export const REGEX_FUNCTIONS: readonly ScalarFunction[] = [
     typed(["text", "text"], STRING),
     ([text, pattern]) => regexOf(str(pattern), "").first(str(text))?.[0],
   ),
+  strict("regexp_match(text, pattern[, flags])", typed(["text", "text", "text"], listOf(STRING), 2), matched),
   strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), replaced),
 ];

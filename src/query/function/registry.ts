@@ -2,11 +2,17 @@
 import { CALENDAR_FUNCTIONS } from "./calendar-functions.ts";
 import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
 import { GEO_FUNCTIONS } from "./geo-functions.ts";
+import { GEO_LIST_FUNCTIONS } from "./geo-list-functions.ts";
 import { HASH_FUNCTIONS } from "./hash-functions.ts";
 import { IP_FUNCTIONS } from "./ip-functions.ts";
 import { JSON_FUNCTIONS } from "./json-functions.ts";
 import { MATH_FUNCTIONS } from "./math-functions.ts";
 import { MYSQL_FUNCTIONS } from "./mysql-functions.ts";
+import { LIST_FUNCTIONS } from "./nested/list-functions.ts";
+import { LIST_SEARCH_FUNCTIONS } from "./nested/list-search-functions.ts";
+import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
+import { MAP_FUNCTIONS } from "./nested/map-functions.ts";
+import { SERIES_FUNCTIONS } from "./nested/series-functions.ts";
 import { POSTGRES_FUNCTIONS } from "./postgres-functions.ts";
 import { REGEX_FUNCTIONS } from "./regex-functions.ts";
 import type { ScalarFunction } from "./scalar-function.ts";
@@ -34,6 +40,12 @@ const ALL: readonly ScalarFunction[] = [
   ...VECTOR_FUNCTIONS,
   ...SKETCH_FUNCTIONS,
   ...GEO_FUNCTIONS,
+  ...GEO_LIST_FUNCTIONS,
+  ...LIST_FUNCTIONS,
+  ...LIST_SEARCH_FUNCTIONS,
+  ...LIST_TEXT_FUNCTIONS,
+  ...SERIES_FUNCTIONS,
+  ...MAP_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 /** Names ending in `_op` stand for operators and cannot be called by name. */
@@ -42,22 +54,6 @@ const isInternal = (name: string): boolean => name.endsWith("_op") || name === "
 /** The function that a call names (lower-case), or undefined. */
 export function functionNamed(name: string): ScalarFunction | undefined {
   return isInternal(name) ? undefined : BY_NAME.get(name);
-}
-
-/** Names of functions on lists, structs and maps, which have no types here. */
-const LIST_NAMES: ReadonlySet<string> = new Set(
-  (
-    "make_array unnest generate_series range string_to_array string_to_list regexp_match array_agg cardinality empty " +
-    "flatten arrays_overlap arrays_zip named_struct row struct get_field element_at map map_entries map_extract map_keys " +
-    "map_values union_extract union_tag json_object_keys geohash_neighbours geo_path h3_cell_center_latlng " +
-    "h3_cell_to_children h3_grid_disk h3_grid_disk_distances h3_grid_path_cells current_schemas parse_ident " +
-    "pg_get_partition_ancestors rate"
-  ).split(" "),
-);
-
-/** Whether a name is that of a function that takes or gives lists, structs or maps. */
-export function isListFunction(name: string): boolean {
-  return LIST_NAMES.has(name) || name.startsWith("array_") || name.startsWith("list_");
 }
 
 /** A function behind an operator. */

@@ -10,7 +10,7 @@ const numericOrNull = (type: DataType): boolean => isNumeric(type) || type.kind 
 /** What casts to a float without being one. */
 const floatable = (type: DataType): boolean => numericOrNull(type) || type.kind === "decimal";
 /** Whether values of a type turn into text without loss of meaning. */
-const textual = (type: DataType): boolean => !["json", "vector"].includes(type.kind);
+const textual = (type: DataType): boolean => !["json", "vector", "list", "struct", "map"].includes(type.kind);
 
 /** No arguments. */
 export function constant(result: DataType): Resolve {

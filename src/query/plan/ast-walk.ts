@@ -34,7 +34,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
 }
 
 /** Whether a node that meets a test is anywhere in an expression, sub-queries aside. Does not recurse, since chains of AND may be long. */
-function contains(expression: Expression, test: (node: Expression) => boolean): boolean {
+export function contains(expression: Expression, test: (node: Expression) => boolean): boolean {
   const open: Expression[] = [expression];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (test(node)) return true;

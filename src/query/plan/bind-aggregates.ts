@@ -63,6 +63,7 @@ export function aggregateScope(
     const withQuery = containsSubQuery(expression) ? keysByText.get(printExpression(expression)) : undefined;
     if (withQuery !== undefined) return keyColumn(positions.get(expressionKey(withQuery)) ?? -1, withQuery.type);
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
+    if (input.hasNewUnnest?.(expression) === true) return undefined;
     const bound = bind(expression, input);
     const position = positions.get(expressionKey(bound));
     if (position !== undefined) return keyColumn(position, bound.type);

@@ -22,7 +22,7 @@ import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.t
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
-import { functionNamed, functionNames, isListFunction, nearestName, operatorFunction } from "../function/registry.ts";
+import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
 import type { Expression, ObjectName } from "../sql/ast.ts";
@@ -37,6 +37,7 @@ import {
   isUntypedMember,
   unify,
 } from "./coerce.ts";
+import { fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -48,6 +49,8 @@ export interface Binder {
   readonly scope: Scope;
   readonly environment: Environment;
   readonly intercept?: ((expression: Expression) => TypedExpression | undefined) | undefined;
+  /** Whether an expression holds an `unnest` that is no column yet: binding it here would make rows. */
+  readonly hasNewUnnest?: ((expression: Expression) => boolean) | undefined;
   /** Columns of the queries around. */
   readonly outer?: { readonly resolve: (name: ObjectName) => TypedExpression | undefined } | undefined;
   /** Takes sub-queries; without it there may be none. */
@@ -167,10 +170,12 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
   throw unknownColumn(binder.scope, expression.name);
 }
 
-/** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives. */
+/** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives; where it is a struct, its field. */
 function memberOf(name: ObjectName, binder: Binder): TypedExpression | undefined {
   for (let length = name.length - 1; length > 0; length--) {
     const document = findColumn(binder.scope, name.slice(0, length))?.expression;
+    if (document?.type.kind === "struct")
+      return name.slice(length).reduce((value: TypedExpression, part) => fieldOf(value, part, binder.environment), document);
     if (document?.type.kind !== "json" || document.type.structured !== true) continue;
     const path = name.slice(length).map((part) => (/^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`));
     return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`)], binder);
@@ -242,8 +247,10 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
     case "/":
     case "%":
       return arithmeticOf(operator, left, right, environment);
-    case "||":
-      return concatenation(left, right, environment);
+    case "||": {
+      const lists = listConcatenation(left, right, (found, name, args) => required(found, name, args, binder));
+      return lists ?? concatenation(left, right, environment);
+    }
     case "is distinct from":
     case "is not distinct from":
       return distinctFrom(operator === "is not distinct from", left, right, environment);
@@ -324,6 +331,15 @@ function caseOf(expression: Of<"case">, binder: Binder): TypedExpression {
   return fold({ kind: "case", type: last.type, branches, otherwise: last }, environment);
 }
 
+/** Functions that clients may know and that are not served: there are no unions, no partitions of tables, and `rate` is that of PromQL. */
+const UNSERVED: ReadonlySet<string> = new Set(["union_extract", "union_tag", "pg_get_partition_ancestors", "rate"]);
+
+/** Names that are not in a table of functions, for suggestions. */
+const OTHER_NAMES: readonly string[] = ["unnest", "named_struct", "get_field", "arrow_cast", "arrow_try_cast"];
+
+/** Names of `plan/bind-nested.ts` that are no function of the registry. */
+const NESTED_NAMES: ReadonlySet<string> = new Set(["named_struct", "get_field", SUBSCRIPT, SLICE]);
+
 function call(expression: Of<"call">, binder: Binder): TypedExpression {
   const { name } = expression;
   if (expression.over !== undefined)
@@ -331,13 +347,14 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
       `the window call ${name}() OVER is not allowed here; it belongs in the select list, ORDER BY or QUALIFY, not inside another`,
     );
   if (name === "arrow_cast" || name === "arrow_try_cast") return arrowCast(name, expression.args, binder);
+  if (name === "unnest") throw planError("unnest() belongs in the select list, GROUP BY, ORDER BY or FROM; its argument is a list");
   const found = functionNamed(name);
-  if (found === undefined) {
+  if (found === undefined && !NESTED_NAMES.has(name)) {
     if (aggregateNamed(name) !== undefined)
       throw planError(`aggregate ${name}() is not allowed here; it belongs in the select list, HAVING or ORDER BY`);
     if (windowFunctionNamed(name) !== undefined) throw planError(`${name}() is a window function: it needs OVER`);
-    if (isListFunction(name)) throw notSupported(`${name}(): lists, structs and maps are no types of expressions`);
-    const near = nearestName(name, [...functionNames(), ...aggregateNames(), ...WINDOW_FUNCTION_NAMES]);
+    if (UNSERVED.has(name)) throw notSupported(`${name}()`);
+    const near = nearestName(name, [...functionNames(), ...aggregateNames(), ...WINDOW_FUNCTION_NAMES, ...OTHER_NAMES]);
     throw planError(`Invalid function '${name}'.${near === undefined ? "" : `\nDid you mean '${near}'?`}`);
   }
   if (
@@ -353,6 +370,9 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
   if (name === "date_part" && args[0]?.kind === "literal" && textOf(args[0].value).toLowerCase() === "epoch") {
     return required(operatorFunction("date_part_epoch"), name, args, binder);
   }
+  const nested = nestedCall(name, args, binder.environment, (inner, innerName, given) => required(inner, innerName, given, binder));
+  if (nested !== undefined) return nested;
+  if (found === undefined) throw planError(`Invalid function '${name}'.`);
   return required(found, name, args, binder);
 }
 

@@ -1,9 +1,10 @@
 /** Plans as text, for EXPLAIN: one operator a line, indented below the one that reads it. */
 import type { ColumnHeader } from "../../column/batch.ts";
-import { displayName } from "../../column/data-type.ts";
+import { displayName, isNested } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
+import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
 import { isInterval, type Value } from "../function/value.ts";
@@ -91,6 +92,8 @@ function physicalLine(node: PlanNode): string {
       const sets = node.sets.map((set) => `(${set.join(" ")})`);
       return `GroupingSetsExec: keys=[${node.keys.map(expressionText).join(", ")}], sets=[${sets.join(", ")}]`;
     }
+    case "unnest":
+      return `UnnestExec: [${node.lists.map(expressionText).join(", ")}]`;
     case "if-empty":
       return "IfEmptyExec";
     case "first-of-each":
@@ -287,7 +290,7 @@ function expressionText(expression: TypedExpression): string {
 function literalText(type: DataType, value: Value): string {
   if (value === undefined) return "NULL";
   if (isInterval(value)) return `INTERVAL '${formatInterval(value)}'`;
-  if (value instanceof Uint8Array) return `X'${value.toHex()}'`;
+  if (value instanceof Uint8Array) return isNested(type) ? toText(value, type) : `X'${value.toHex()}'`;
   if (type.kind === "timestamp") return `'${formatTimestamp(BigInt(value as bigint), type.unit)}'`;
   if (type.kind === "float") return formatFloat(Number(value));
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);

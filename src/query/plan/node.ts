@@ -276,6 +276,13 @@ export type PlanNode =
       readonly keys: readonly TypedExpression[];
       readonly sets: readonly (readonly number[])[];
     }
+  /** Each row once for each place of its longest list, with a column more for each of `lists`, which holds its element. */
+  | {
+      readonly kind: "unnest";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly lists: readonly TypedExpression[];
+    }
   /** The rows of `input`, and if there are none, those of `otherwise`. */
   | { readonly kind: "if-empty"; readonly input: PlanNode; readonly otherwise: PlanNode; readonly columns: readonly ColumnHeader[] }
   /** The first row of each distinct set of values of `keys`. */
@@ -431,6 +438,8 @@ export function rebuilt(
       };
     case "grouping-sets":
       return { ...node, input: input(node.input), keys: changeAll(node.keys) };
+    case "unnest":
+      return { ...node, input: input(node.input), lists: changeAll(node.lists) };
     case "if-empty":
       return { ...node, input: input(node.input), otherwise: input(node.otherwise) };
     case "limit":

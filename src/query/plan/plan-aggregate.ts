@@ -24,14 +24,17 @@ import {
   resolveAlias,
   type SelectBody,
 } from "./select-body.ts";
+import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
 import { figuresFor } from "./rules/page-figures.ts";
 
 /** The plan of a SELECT whose rows are groups. */
-export function planAggregate(body: SelectBody): PlanNode {
-  const { select, input, limits, planner } = body;
-  const below = input.binder;
+export function planAggregate(given: SelectBody): PlanNode {
+  const { select, input, limits, planner } = given;
+  const body = { ...given, items: withoutStructs(given.items, input.binder) };
+  const lower = new Unnests(input.binder);
+  const below = lower.binder;
   const keysByText = new Map<string, TypedExpression>();
   const written = select.groupBy.map((item) => {
     const expression = resolveAlias(item, body, true);
@@ -45,22 +48,25 @@ export function planAggregate(body: SelectBody): PlanNode {
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
   const above = aggregateScope(below, groupKeys, subQueries, keysByText);
-  const windows = new Windows(above.binder, select.windows ?? []);
+  const upper = new Unnests(above.binder, lower);
+  const windows = new Windows(upper.binder, select.windows ?? []);
   const output = orderedOutput(body, windows.binder);
   const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);
   const qualify = bindQualify(body, windows);
   const { keys, sets } = groupKeys;
-  const grouped = sets === undefined ? aggregation(body, keys, above.calls) : setAggregation(body, keys, sets, above.calls);
+  const grouped = sets === undefined ? aggregation(body, keys, above.calls, lower) : setAggregation(body, keys, sets, above.calls, lower);
   const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
-  const windowed = qualified(windows.over(filtered, placed), qualify);
+  const unnested = upper.over(filtered, placed);
+  const windowed = qualified(windows.over(unnested.node, unnested.place), qualify);
   const expressions = output.expressions.map(windowed.place);
   const projected: PlanNode = { kind: "project", input: windowed.node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  const newest = windows.isEmpty && grouped.kind === "aggregate" ? newestFirst(body, output, grouped, having, projected) : undefined;
+  const newest =
+    windows.isEmpty && upper.isEmpty && grouped.kind === "aggregate" ? newestFirst(body, output, grouped, having, projected) : undefined;
   return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
@@ -70,17 +76,18 @@ const unchanged = (node: PlanNode): Pick<Applied, "node" | "place"> => ({ node, 
 
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 
-function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[]): Aggregation {
+function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[], unnests: Unnests): Aggregation {
   const { input, planner } = body;
   const { table } = input.source;
-  const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0;
+  const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 && unnests.isEmpty;
   const plain = (expression: TypedExpression): GroupKey => ({ kind: "row", type: expression.type, expression });
   const planned = keys.map((key) => (optimised ? groupKeyOf(key, table.schema) : plain(key)));
-  const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions)];
+  const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions), ...unnests.expressions()];
   const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
   const figures = optimised && !newest ? figuresFor(planned, calls, input.split.residual, table.schema) : undefined;
   const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
-  const { node, place } = prunedInput(input, needed, extra);
+  const pruned = prunedInput(input, needed, extra);
+  const { node, place } = unnests.over(pruned.node, pruned.place);
   const placedKeys = planned.map((key) => placeKey(key, place));
   const aggregates = calls.map((call) => changedAggregate(call, place));
   const columns: ColumnHeader[] = [
@@ -95,8 +102,10 @@ function setAggregation(
   keys: readonly TypedExpression[],
   sets: readonly (readonly number[])[],
   calls: readonly AggregateCall[],
+  unnests: Unnests,
 ): PlanNode {
-  const { node, place } = prunedInput(input, [...keys, ...calls.flatMap(callExpressions)], {});
+  const pruned = prunedInput(input, [...keys, ...calls.flatMap(callExpressions), ...unnests.expressions()], {});
+  const { node, place } = unnests.over(pruned.node, pruned.place);
   const aggregates = calls.map((call) => changedAggregate(call, place));
   return aggregationBySets(node, keys.map(place), sets, aggregates);
 }

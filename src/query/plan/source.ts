@@ -8,7 +8,8 @@ import type { Table } from "../../table/catalog.ts";
 import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
 import type { ViewInfo } from "../../table/view.ts";
-import type { JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
+import type { Expression, JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
+import { contains } from "./ast-walk.ts";
 import { bindCondition } from "./bind.ts";
 import { compare, unify } from "./coerce.ts";
 import { conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
@@ -20,6 +21,7 @@ import type { Planner } from "./planner.ts";
 import type { Relation } from "./relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
 import { checkNoGraphTable } from "./semantic-graph.ts";
+import { seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
 import { tableFunction } from "./virtual/table-functions.ts";
@@ -111,8 +113,11 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
 }
 
+type TableFunction = Extract<TableReference, { kind: "table-function" }>;
+
 /** The rows of a function such as `generate_series(1, 3)`. */
-function functionSource({ name, args, alias }: Extract<TableReference, { kind: "table-function" }>, planner: Planner): Source {
+function functionSource({ name, args, alias }: TableFunction, planner: Planner): Source {
+  if (name === "unnest") return derivedSource(unnestPlan(args, planner, planner.outer), alias);
   const rows = tableFunction(name, args, planner.environment);
   const { columns } = rows;
   return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
@@ -155,7 +160,16 @@ type Join = Extract<TableReference, { kind: "join" }>;
 
 function joinSource(from: Join, planner: Planner): Source {
   const left = sourceOf(from.left, planner);
-  if (from.right.kind === "derived" && from.right.lateral) return lateralSource(from, from.right, left, planner);
+  const before = outerScopeOf(left, planner);
+  if (from.right.kind === "derived" && from.right.lateral) {
+    const { right } = from;
+    const node = planner.plan(right.query, { ...planner, outer: before });
+    return lateralSource(from, derivedSource(node, right.alias), node, left, before, planner);
+  }
+  if (from.right.kind === "table-function") {
+    const node = lateralFunction(from.right, before, planner);
+    if (node !== undefined) return lateralSource(from, derivedSource(node, aliasOf(from.right)), node, left, before, planner);
+  }
   const right = sourceOf(from.right, planner);
   const [mode, swapped] = MODES[from.join];
   const [first, second] = swapped ? [right, left] : [left, right];
@@ -248,13 +262,32 @@ function bothOf(left: ScopeColumn, right: ScopeColumn, planner: Planner): ScopeC
   };
 }
 
-/** A sub-query of FROM that names columns of the relation before it. */
-function lateralSource(from: Join, right: Extract<TableReference, { kind: "derived" }>, left: Source, planner: Planner): Source {
+/** The names that a relation may take from the one before it. */
+function outerScopeOf(left: Source, planner: Planner): OuterScope {
+  return new OuterScope((name) => findColumn(left.scope, name)?.expression ?? planner.outer?.resolve(name), planner.newId);
+}
+
+/** A function of FROM whose arguments name columns of the relation before it; undefined for one that can stand alone. */
+function lateralFunction({ name, args, span }: TableFunction, before: OuterScope, planner: Planner): PlanNode | undefined {
+  const isSeries = name === "generate_series" || name === "range";
+  if (name !== "unnest" && !isSeries) return undefined;
+  if (!args.some(namesColumn)) return undefined;
+  if (name === "unnest") return unnestPlan(args, planner, before);
+  const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
+  return seriesPlan(call, planner, before);
+}
+
+const namesColumn = (expression: Expression): boolean => contains(expression, (node) => node.kind === "column");
+
+/** The alias of a function; its columns are known by its own name where it has none. */
+function aliasOf({ name, alias }: TableFunction): RelationAlias {
+  return alias ?? { name, columns: [] };
+}
+
+/** A relation of FROM that names columns of the one before it. */
+function lateralSource(from: Join, made: Source, node: PlanNode, left: Source, outer: OuterScope, planner: Planner): Source {
   if (from.join !== "inner" && from.join !== "left" && from.join !== "cross")
     throw planError(`LATERAL goes with JOIN, LEFT JOIN and CROSS JOIN, not with ${from.join.toUpperCase()} JOIN`);
-  const outer = new OuterScope((name) => findColumn(left.scope, name)?.expression ?? planner.outer?.resolve(name), planner.newId);
-  const node = planner.plan(right.query, { ...planner, outer });
-  const made = derivedSource(node, right.alias);
   const sides = { left: left.scope, right: shifted(made.scope, left.columns.length) };
   const { on, scope } = constrained(from, sides, planner);
   const join = from.join === "left" ? "left" : "inner";

@@ -177,7 +177,7 @@ export abstract class AlterRules extends CreateRules {
             return { kind: "drop-default", column };
           },
         },
-        { ALT: () => ({ kind: "change-type", column, type: this.SUBRULE(this.typeName) }) },
+        { ALT: () => ({ kind: "change-type", column, type: this.SUBRULE(this.columnType) }) },
       ],
     });
   });

@@ -2,9 +2,9 @@
  * What all rules of the grammar share: positions, failures, names, option lists and types. The grammar is a chain of classes, one file
  * a topic, since a chevrotain grammar is the methods of one parser object:
  *
- *   BaseRules ◄ OperandRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules ◄ QueryRules
- *             ◄ TqlRules ◄ WriteRules ◄ ViewRules ◄ FlowRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules ◄ CopyRules
- *             ◄ SessionRules ◄ SqlParser
+ *   BaseRules ◄ OperandRules ◄ NestedRules ◄ WindowRules ◄ CallRules ◄ RangeRules ◄ ExpressionRules ◄ FromRules ◄ GroupingRules
+ *             ◄ QueryRules ◄ TqlRules ◄ WriteRules ◄ ViewRules ◄ FlowRules ◄ CreateRules ◄ AlterRules ◄ ListRules ◄ ShowRules
+ *             ◄ CopyRules ◄ SessionRules ◄ SqlParser
  *
  * Where a comment says "a part of" a rule, a plain method is meant that reads on in the rule that calls it: a rule costs about 0.15 µs
  * a call. Such methods must not use a numbered step (`OPTION2`, `SUBRULE9`) that their rule uses too.
@@ -13,7 +13,7 @@
  * stands inside `ACTION`.
  */
 import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod } from "chevrotain";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, isNested } from "../../column/data-type.ts";
 import type { ObjectName, Span } from "./ast.ts";
 import { nameOf, unquote } from "./lexer.ts";
 import { expectedProvider, positionOf, quote, syntaxError, unsupported } from "./syntax-error.ts";
@@ -23,11 +23,13 @@ import {
   Equal,
   K,
   Label,
+  LeftBracket,
   LeftParen,
   Name,
   NumberText,
   Prefix,
   QuotedName,
+  RightBracket,
   RightParen,
   StringText,
   VOCABULARY,
@@ -49,6 +51,9 @@ export interface Choice<Result> {
 export function spanOf(token: IToken): Span {
   return { line: token.startLine ?? 1, column: token.startColumn ?? 1 };
 }
+
+/** Deepest type of lists in lists. Reason: later passes recurse. */
+const LISTS_DEEP_MAX = 16;
 
 const OPTION_VALUE = "an option value such as 'text', 10 or true";
 
@@ -252,11 +257,34 @@ export abstract class BaseRules extends EmbeddedActionsParser {
       this.CONSUME(K.TIME);
       this.CONSUME(K.ZONE);
     });
+    let lists = 0;
+    this.MANY({
+      // `x::int[]` is a type, `x::text[1]` a subscript.
+      GATE: () => this.LA(2).tokenType === RightBracket,
+      DEF: () => {
+        this.CONSUME(LeftBracket);
+        this.CONSUME(RightBracket);
+        lists++;
+      },
+    });
     return this.ACTION(() => {
       if (first.tokenType === QuotedName) this.fail(`found ${quote(first.image)}, expected a type`, first);
       const name = second === undefined ? nameOf(first) : `${nameOf(first)}_${nameOf(second)}`;
-      return this.resolveType(name, args, unsigned, first);
+      let type = this.resolveType(name, args, unsigned, first);
+      if (lists > LISTS_DEEP_MAX) this.fail(`a type nests lists deeper than ${LISTS_DEEP_MAX} levels`, first);
+      for (; lists > 0; lists--) type = { kind: "list", element: type };
+      return type;
     });
+  });
+
+  /** The type of a column of a table: not one of expressions alone. */
+  protected readonly columnType: Rule<[], DataType> = this.rule("columnType", () => {
+    const start = this.LA(1);
+    const type = this.SUBRULE(this.typeName);
+    this.ACTION(() => {
+      if (isNested(type)) this.refuse("array type", start);
+    });
+    return type;
   });
 
   /** @throws DbError InvalidSyntax for an unknown type, Unsupported for one that is not served */

@@ -194,7 +194,7 @@ export abstract class CreateRules extends FlowRules {
 
   protected readonly columnDefinition: Rule<[], ColumnClause> = this.rule("columnDefinition", () => {
     const start = this.CONSUME(Name);
-    const type: DataType = this.SUBRULE(this.typeName);
+    const type: DataType = this.SUBRULE(this.columnType);
     const options: ColumnOptions = {
       nullable: undefined,
       default: undefined,

@@ -79,6 +79,7 @@ export abstract class ExpressionRules extends RangeRules {
             { ALT: () => this.SUBRULE(this.predicateTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.isTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.castTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.subscriptTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.rangeTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.zoneTail, { ARGS: [left] }) },
           ],
@@ -127,7 +128,7 @@ export abstract class ExpressionRules extends RangeRules {
     const operator = operatorOf(token.tokenType) ?? "=";
     let quantified: Expression | undefined;
     this.OPTION5({
-      GATE: () => COMPARISONS.has(operator) && this.LA(2).tokenType === LeftParen && this.beginsQuery(3),
+      GATE: () => COMPARISONS.has(operator) && this.LA(2).tokenType === LeftParen,
       DEF: () => {
         quantified = this.SUBRULE(this.quantifiedTail, { ARGS: [left, operator] });
       },
@@ -156,7 +157,7 @@ export abstract class ExpressionRules extends RangeRules {
     return balance(operator, terms, 0, terms.length);
   }
 
-  /** `ANY (SELECT …)` behind a comparison. */
+  /** `ANY (SELECT …)` or `ANY (list)` behind a comparison. */
   private readonly quantifiedTail: Rule<[left?: Expression, operator?: BinaryOperator], Expression> = this.rule(
     "quantifiedTail",
     (left = RECORDED, operator = "=") => {
@@ -168,12 +169,58 @@ export abstract class ExpressionRules extends RangeRules {
           { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
         ],
       });
-      this.CONSUME(LeftParen);
-      const query = this.SUBRULE(this.query);
+      const start = this.CONSUME(LeftParen);
+      let query: Query | undefined;
+      let list: Expression | undefined;
+      this.OR2({
+        ERR_MSG: "a query or a list",
+        DEF: [
+          {
+            GATE: () => this.queryFollows(1),
+            ALT: () => {
+              query = this.SUBRULE(this.query);
+            },
+            IGNORE_AMBIGUITIES: true,
+          },
+          {
+            ALT: () => {
+              list = this.SUBRULE(this.expression);
+            },
+          },
+        ],
+      });
       this.CONSUME(RightParen);
-      return { kind: "quantified", operator: operator as ComparisonOperator, quantifier, operand: left, query, span: left.span };
+      return this.ACTION(() => {
+        if (list !== undefined) return this.anyOf(left, operator, quantifier, list, start);
+        return {
+          kind: "quantified",
+          operator: operator as ComparisonOperator,
+          quantifier,
+          operand: left,
+          query: query as Query,
+          span: left.span,
+        };
+      });
     },
   );
+
+  /** `x = ANY (list)` is `array_has(list, x)`, and `x <> ALL (list)` its opposite. */
+  private anyOf(left: Expression, operator: BinaryOperator, quantifier: "any" | "all", list: Expression, token: IToken): Expression {
+    const { span } = left;
+    const has: Expression = {
+      kind: "call",
+      name: "array_has",
+      args: [list, left],
+      star: false,
+      distinct: false,
+      orderBy: [],
+      filter: undefined,
+      span,
+    };
+    if (operator === "=" && quantifier === "any") return has;
+    if (operator === "<>" && quantifier === "all") return { kind: "unary", operator: "not", operand: has, span };
+    return this.refuse(`${operator} ${quantifier.toUpperCase()} of a list; only = ANY and <> ALL are`, token);
+  }
 
   /** `a, b, c`. */
   protected readonly expressionList: Rule<[], readonly Expression[]> = this.rule("expressionList", () => {

@@ -299,9 +299,31 @@ describe("calls", () => {
     checkRejects("a::timestamp(4)", "must have precision 0, 3, 6 or 9");
     check("a::time(3)", "(cast TimeMillisecond a)");
     checkRejects("a::timetz", "not supported: type TIMETZ");
-    checkRejects("a::int[]", "not supported: array");
+    check("a::int[]", "(cast List<Int32> a)");
+    check("a::text[][]", "(cast List<List<String>> a)");
+    checkRejects(`a::int${"[]".repeat(17)}`, "deeper than 16 levels");
     checkRejects("a::int(1.5)", "whole numbers");
   });
+});
+
+test("lists and subscripts are calls", () => {
+  check("[1, a]", "(make_array 1 a)");
+  check("ARRAY[1] || []", "(|| (make_array 1) (make_array))");
+  check("a[1][2]", "([] ([] a 1) 2)");
+  check("-a[1]", "(- ([] a 1))");
+  check("t.a['k']", '([] t.a "k")');
+  check("a[1:2]", "([:] a 1 2)");
+  check("a[:2:3]", "([:] a null 2 3)");
+  check("a[1].b.c", '(get_field (get_field ([] a 1) "b") "c")');
+  check("f(a)[1]", "([] (f a) 1)");
+  check("a::text[1]", "([] (cast String a) 1)");
+  check("a = ANY(b)", "(array_has b a)");
+  check("a <> ALL(b || [1])", "(not (array_has (|| b (make_array 1)) a))");
+  checkRejects("a[]", "expected a subscript");
+  checkRejects("a[1, 2]", "a subscript is one value");
+  checkRejects("array[1:2]", "found ':'");
+  checkRejects("[1", "expected");
+  checkRejects("a[1", "expected");
 });
 
 test("broken expressions say what was expected", () => {

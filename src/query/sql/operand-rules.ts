@@ -63,6 +63,8 @@ export abstract class OperandRules extends BaseRules {
 
   protected abstract readonly specialLed: Rule<[], Expression>;
 
+  protected abstract readonly listLiteral: Rule<[], Expression>;
+
   /** The parenthesis and what follows it after a name. */
   protected abstract readonly callTail: Rule<[first?: IToken], Expression>;
 
@@ -102,6 +104,7 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => this.escapedLiteral(this.CONSUME(EscapedText)) },
       { ALT: () => this.placeholder(this.CONSUME(Parameter)) },
       { ALT: () => this.SUBRULE(this.caseExpression) },
+      { ALT: () => this.SUBRULE(this.listLiteral) },
       { ALT: () => this.SUBRULE(this.castCall) },
       { ALT: () => this.defaultValue(this.CONSUME(K.DEFAULT)) },
     ];

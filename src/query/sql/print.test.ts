@@ -118,6 +118,13 @@ function edge(offset: fc.Arbitrary<Expression>): fc.Arbitrary<FrameEdge> {
   );
 }
 
+const nothing = fc.constant<Expression>({ kind: "null", span });
+
+/** What `x[i]` and `x[from:to]` stand for. */
+function bracketed(name: "[]" | "[:]", args: readonly Expression[]): Expression {
+  return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
+}
+
 const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; node: Expression }>((tie) => {
   const child = tie("expression");
   const negated = fc.boolean();
@@ -170,6 +177,9 @@ const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; nod
           ),
         })
         .map((n): Expression => ({ kind: "range", ...n, span })),
+      fc.tuple(child, child).map((args): Expression => bracketed("[]", args)),
+      fc.tuple(child, fc.oneof(child, nothing), fc.oneof(child, nothing)).map((args): Expression => bracketed("[:]", args)),
+      fc.tuple(child, child, nothing, child).map((args): Expression => bracketed("[:]", args)),
       fc.record({ operand: child, type, safe: fc.boolean() }).map((n): Expression => ({ kind: "cast", ...n, span })),
       fc
         .record({

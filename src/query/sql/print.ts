@@ -204,8 +204,27 @@ function printCase(node: Node<"case">, style: PrintStyle): string {
   return parts.join(" ");
 }
 
+/** Bounds of a slice; two colons side by side would be a cast. */
+function joinedBounds([from = "", ...rest]: readonly string[]): string {
+  const [to, stride] = rest;
+  if (stride === undefined) return [from, ...rest].join(":");
+  return `${from}:${to === "" ? " " : to}:${stride}`;
+}
+
+/** `x[1]`, `x[1:3]`: bounds that are NULL were left out. */
+function printBrackets({ name, args }: Node<"call">, style: PrintStyle): string {
+  const [value, ...rest] = args;
+  if (value === undefined) return "";
+  // ARRAY[1] is a list.
+  const isArray = value.kind === "column" && value.name.length === 1 && value.name[0] === "array";
+  const text = isArray ? quoteName("array") : operand(value, Power.primary, style);
+  const bounds = rest.map((bound, i) => (name === "[:]" && i < 2 && bound.kind === "null" ? "" : print(bound, style)));
+  return `${text}[${joinedBounds(bounds)}]`;
+}
+
 function printCall(node: Node<"call">, style: PrintStyle): string {
   const { word } = style;
+  if (node.name.startsWith("[")) return printBrackets(node, style);
   const name = SPECIAL_CALLS.has(node.name) ? quoteName(node.name) : printPart(node.name);
   const distinct = node.distinct ? `${word("distinct")} ` : "";
   const args = node.star ? "*" : node.args.map((arg) => print(arg, style)).join(", ");

@@ -181,7 +181,6 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
   [K.EXISTS, "EXISTS (sub-query)"],
-  [LeftBracket, "array"],
   [AtAt, "system variable"],
 ]);
 

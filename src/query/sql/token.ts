@@ -93,7 +93,8 @@ export const LeftParen: TokenType = punctuation("LeftParen", "(");
 export const RightParen: TokenType = punctuation("RightParen", ")");
 /** `[` */
 export const LeftBracket: TokenType = punctuation("LeftBracket", "[");
-const RightBracket: TokenType = punctuation("RightBracket", "]");
+/** `]` */
+export const RightBracket: TokenType = punctuation("RightBracket", "]");
 const LeftBrace: TokenType = punctuation("LeftBrace", "{");
 const RightBrace: TokenType = punctuation("RightBrace", "}");
 /** `,` */
@@ -104,7 +105,8 @@ export const Semicolon: TokenType = punctuation("Semicolon", ";");
 export const Dot: TokenType = punctuation("Dot", ".");
 /** `::`: a cast */
 export const DoubleColon: TokenType = punctuation("DoubleColon", "::");
-const Colon: TokenType = punctuation("Colon", ":");
+/** `:`: between the bounds of a slice */
+export const Colon: TokenType = punctuation("Colon", ":");
 /** `*`: product, `count(*)`, all columns */
 export const Star: TokenType = punctuation("Star", "*", [Infix]);
 /** `=` */
@@ -402,6 +404,7 @@ const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and
 const powers: number[] = [];
 for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERATOR_POWER[operator];
 powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
+powers[LeftBracket.tokenTypeIdx ?? 0] = Power.primary;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
 for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
 powers[K.AT.tokenTypeIdx ?? 0] = Power.zone;

@@ -10,7 +10,7 @@ import type { IToken } from "chevrotain";
 import type { Expression, FrameClause, FrameEdge, NamedWindow, OrderItem, WindowClause } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
-import { OperandRules } from "./operand-rules.ts";
+import { NestedRules } from "./nested-rules.ts";
 import { Power } from "./precedence.ts";
 import { Comma, K, LeftParen, Name, RightParen } from "./token.ts";
 
@@ -24,7 +24,7 @@ const CURRENT: FrameEdge = { kind: "current" };
 type WindowPart = Pick<Extract<Expression, { kind: "call" }>, "nulls" | "over">;
 
 /** OVER and WINDOW. */
-export abstract class WindowRules extends OperandRules {
+export abstract class WindowRules extends NestedRules {
   protected abstract readonly orderByClause: Rule<[], readonly OrderItem[]>;
 
   /** What may follow the arguments of a call: `IGNORE NULLS OVER w`. A part of `callTail`; uses OPTION6 and OPTION7 of that rule. */

@@ -37,6 +37,10 @@ function postgresType(type: DataType): string {
       return "INTERVAL";
     case "decimal":
       return "NUMERIC";
+    // No table has columns of these; as JSON they would be read.
+    case "list":
+    case "struct":
+    case "map":
     case "json":
       return "JSON";
     case "null":

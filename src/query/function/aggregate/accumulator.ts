@@ -22,6 +22,8 @@ export interface AggregateFunction {
   readonly resolve: (args: readonly DataType[]) => FunctionType | undefined;
   /** Rows whose first argument is NULL are left out. */
   readonly skipsNull: boolean;
+  /** With DISTINCT, NULL counts as a value too. */
+  readonly distinctKeepsNull?: true;
   readonly create: (type: FunctionType, reserve: Reserve) => Accumulator;
   /** What generated loops call it, when they know it. */
   readonly kernel?: "count" | "sum" | "avg" | "min" | "max" | "first" | "last";

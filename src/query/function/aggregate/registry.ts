@@ -4,6 +4,7 @@ import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
+import { collected, geoPath, geoPathType, listType } from "./lists.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { REGRESSIONS, regression } from "./regression.ts";
 import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
@@ -20,7 +21,8 @@ function aggregate(
   create: Create,
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
-  const keepsNull = ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value"].includes(name);
+  const keepsNull =
+    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg"].includes(name);
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
@@ -95,6 +97,8 @@ const ALL: readonly AggregateFunction[] = [
     vectorFold("vec_avg", (a, b) => a + b, true),
   ),
   aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
+  aggregate("geo_path", "latitude, longitude, time", geoPathType, geoPath),
+  { ...aggregate("array_agg", "value [ORDER BY …]", listType, collected), distinctKeepsNull: true },
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...["stddev", "stddev_samp"].map((name) => aggregate(name, "number", numberToFloat, variance(true, true))),
   ...["stddev_pop", "std"].map((name) => aggregate(name, "number", numberToFloat, variance(false, true))),

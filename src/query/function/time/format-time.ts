@@ -1,8 +1,9 @@
 /** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
 import type { TimeUnit } from "../../../column/data-type.ts";
-import type { IntervalValue } from "../../sql/ast.ts";
 import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
 import { rescale } from "./time-units.ts";
+
+export { intervalText as formatInterval } from "../../../column/interval-text.ts";
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
@@ -41,24 +42,4 @@ export function formatDuration(value: bigint, unit: TimeUnit): string {
 
 function fractionDigits(nanos: bigint): string {
   return nanos === 0n ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
-}
-
-/** `14 mons 3 days 4 hours 5 mins 6.000100000 secs`; parts that are zero are left out, negative ones carry their own sign. */
-export function formatInterval(value: IntervalValue): string {
-  const parts: string[] = [];
-  if (value.months !== 0) parts.push(`${value.months} mons`);
-  if (value.days !== 0) parts.push(`${value.days} days`);
-  const sign = value.nanos < 0n ? "-" : "";
-  const nanos = value.nanos < 0n ? -value.nanos : value.nanos;
-  const seconds = nanos / 1_000_000_000n;
-  const add = (amount: bigint, name: string): void => {
-    if (amount !== 0n) parts.push(`${sign}${amount} ${name}`);
-  };
-  add(seconds / 3600n, "hours");
-  add((seconds / 60n) % 60n, "mins");
-  const rest = nanos % 60_000_000_000n;
-  if (rest !== 0n || parts.length === 0) {
-    parts.push(`${sign}${rest / 1_000_000_000n}.${String(rest % 1_000_000_000n).padStart(9, "0")} secs`);
-  }
-  return parts.join(" ");
 }

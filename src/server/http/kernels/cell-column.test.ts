@@ -14,6 +14,7 @@ import {
   UINT64,
 } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
+import { encodeNested } from "../../../column/nested.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { CellColumn, type CellDialect, CSV_DIALECT, CSV_SINGLE_DIALECT, JSON_DIALECT } from "./cell-column.ts";
@@ -51,6 +52,21 @@ describe("numbers", () => {
     );
     check({ kind: "decimal", precision: 18, scale: 0 }, [10n ** 18n - 1n, undefined], ['"999999999999999999"', "null"]);
     check(long, [1n - 10n ** 38n, undefined], [`"-9.${"9".repeat(37)}"`, "null"]);
+  });
+
+  test("lists and structs are JSON, in CSV in quotes", () => {
+    const list = { kind: "list", element: INT64 } as const;
+    const struct = {
+      kind: "struct",
+      fields: [
+        { name: "b", type: list },
+        { name: "a", type: STRING },
+      ],
+    } as const;
+    const numbers = encodeNested(list, [1, undefined]);
+    check(list, [numbers, undefined, encodeNested(list, [])], ["[1,null]", "null", "[]"]);
+    check(list, [numbers, undefined], ['"[1,null]"', ""], CSV_DIALECT);
+    check(struct, [encodeNested(struct, [numbers, 'x"'])], ['{"a":"x\\"","b":[1,null]}']);
   });
 
   test("integers are exact in the whole 64-bit range", () => {

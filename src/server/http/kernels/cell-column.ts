@@ -10,8 +10,9 @@
  */
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
-import type { DataType } from "../../../column/data-type.ts";
+import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
+import { nestedJson } from "../../../column/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import { NUMBER_BYTES_MAX, writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
@@ -86,6 +87,10 @@ export class CellColumn {
     this.used = writeAscii(this.bytes, 0, this.dialect.nullText);
     if (this.type.kind === "decimal") {
       this.encodeDecimals(vector, rowCount, this.type.scale);
+      return;
+    }
+    if (isNested(this.type)) {
+      this.encodeNested(vector, rowCount, this.type);
       return;
     }
     switch (vector.kind) {
@@ -182,6 +187,22 @@ export class CellColumn {
       else if (start === end) this.used = writeAscii(this.bytes, this.used, this.dialect.emptyText);
       else this.used = writeCsvText(bytes, start, end, this.bytes, this.used);
       this.ends[row] = this.used;
+    }
+  }
+
+  /** Lists, structs and maps are JSON in every dialect. */
+  private encodeNested(vector: Exclude<Vector, DictionaryVector>, rowCount: number, type: NestedType): void {
+    for (let row = 0; row < rowCount; row++) {
+      const value = scalarAt(vector, type, row);
+      this.starts[row] = value === undefined ? 0 : this.used;
+      if (value !== undefined) {
+        const json = nestedJson(type, value as Uint8Array); // what nested values are
+        const printed = encoder.encode(this.dialect.text === "json" ? json : csvText(json));
+        this.reserve(printed.length);
+        this.bytes.set(printed, this.used);
+        this.used += printed.length;
+      }
+      this.ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
     }
   }
 

@@ -1,0 +1,84 @@
+/**
+ * Lists as rows: each row once for each place of its longest list, with a column more for each list. Shorter lists give NULL there; a row
+ * whose lists are all empty or NULL goes. Rows come out in parts, so that memory is one row's lists and a part.
+ */
+import { type DataType, isNested, NULL } from "../../column/data-type.ts";
+import { decodeNested } from "../../column/nested.ts";
+import { scalarAt } from "../../column/scalar.ts";
+import type { Vector } from "../../column/vector.ts";
+import type { Value } from "../function/value.ts";
+import type { PlanNode } from "../plan/node.ts";
+import { VectorEvaluator } from "./evaluator.ts";
+import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { gather } from "./kernels/gather.ts";
+import { valuesVector } from "./vector-values.ts";
+
+/** Rows of a batch that comes out. */
+const BATCH_ROWS = 8192;
+
+type Node = Extract<PlanNode, { kind: "unnest" }>;
+
+/** The rows of `input` with the elements of their lists. */
+export async function* unnest(node: Node, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const evaluators = node.lists.map((list) => new VectorEvaluator(list, node.input.columns, context));
+  for await (const batch of input) {
+    checkCancelled(context);
+    const lists = evaluators.map((evaluator) => evaluator.vector(batch));
+    const part = new Part(batch, node);
+    for (let row = 0; row < batch.rowCount; row++) {
+      const elements = lists.map((vector, i) => elementsOf(vector, node.lists[i]?.type ?? NULL, row));
+      const length = elements.reduce((most, each) => Math.max(most, each.length), 0);
+      for (let from = 0; from < length; from += BATCH_ROWS) {
+        part.add(row, elements, from, Math.min(from + BATCH_ROWS, length));
+        if (part.rowCount < BATCH_ROWS) continue;
+        yield part.take();
+        checkCancelled(context);
+      }
+    }
+    if (part.rowCount > 0) yield part.take();
+    await context.pace.turn();
+  }
+}
+
+function elementsOf(vector: Vector, type: DataType, row: number): readonly Value[] {
+  const value = scalarAt(vector, type, row);
+  return value instanceof Uint8Array && isNested(type) ? decodeNested(type, value) : [];
+}
+
+/** Rows that gather before they come out. */
+class Part {
+  private rows: number[] = [];
+  private columns: Value[][];
+  private readonly batch: ExecBatch;
+  private readonly node: Node;
+
+  constructor(batch: ExecBatch, node: Node) {
+    this.batch = batch;
+    this.node = node;
+    this.columns = node.lists.map(() => []);
+  }
+
+  get rowCount(): number {
+    return this.rows.length;
+  }
+
+  /** Takes places `[from, to)` of the lists of a row. */
+  add(row: number, elements: readonly (readonly Value[])[], from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      this.rows.push(row);
+      for (const [c, column] of this.columns.entries()) column.push(elements[c]?.[i]);
+    }
+  }
+
+  /** The rows gathered so far as a batch. */
+  take(): ExecBatch {
+    const { rows, columns, batch, node } = this;
+    const selection = Uint32Array.from(rows);
+    const kept = batch.vectors.map((vector) => gather(vector, selection, rows.length));
+    const first = node.input.columns.length;
+    const added = columns.map((values, i) => valuesVector(node.columns[first + i]?.type ?? NULL, values));
+    this.rows = [];
+    this.columns = columns.map(() => []);
+    return { rowCount: rows.length, vectors: [...kept, ...added] };
+  }
+}

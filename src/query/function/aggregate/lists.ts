@@ -1,0 +1,70 @@
+/** `array_agg(value)`: all values, NULLs included; `geo_path(latitude, longitude, time)`: places in the order of time. */
+import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
+import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
+import { tooManyParts } from "../../../column/nested.ts";
+import { listOf, nestedOf } from "../nested/parts.ts";
+import { compareValues, type Present, type Value } from "../value.ts";
+import type { AggregateFunction } from "./accumulator.ts";
+import { pathType } from "./paths.ts";
+
+/** About what a collected value costs in memory, bytes. */
+const VALUE_BYTES = 48;
+/** About what a place costs in memory, bytes. */
+const PLACE_BYTES = 96;
+
+/** The list of the first argument's type. */
+export const listType: AggregateFunction["resolve"] = ([type, ...rest]) =>
+  type !== undefined && rest.length === 0 ? { args: [type], result: listOf(type) } : undefined;
+
+/** Every value in the order of the rows; NULL without rows. */
+export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
+  const values: Value[] = [];
+  return {
+    add([value]) {
+      const size = typeof value === "string" ? value.length * 2 : value instanceof Uint8Array ? value.length : 0;
+      reserve(VALUE_BYTES + size);
+      // Bytes may lie on a batch's memory, which ends with the batch.
+      if (values.push(value instanceof Uint8Array ? value.slice() : value) > NESTED_PARTS_MAX) throw tooManyParts();
+    },
+    result: () => (values.length === 0 ? undefined : nestedOf(result, values)),
+  };
+};
+
+const PATH: DataType = {
+  kind: "struct",
+  fields: [
+    { name: "lat", type: listOf(FLOAT64) },
+    { name: "lng", type: listOf(FLOAT64) },
+  ],
+};
+
+/** Two numbers and a time to a struct of two lists. */
+export const geoPathType: AggregateFunction["resolve"] = (args) => {
+  const type = pathType(args);
+  return type && { ...type, result: PATH };
+};
+
+/** Rows with a NULL are left out; without any the lists are empty. */
+export const geoPath: AggregateFunction["create"] = ({ result }, reserve) => {
+  const places: { readonly latitude: Value; readonly longitude: Value; readonly time: Present }[] = [];
+  return {
+    add([latitude, longitude, time]) {
+      if (latitude === undefined || longitude === undefined || time === undefined) return;
+      reserve(PLACE_BYTES);
+      places.push({ latitude, longitude, time });
+    },
+    result() {
+      places.sort((a, b) => compareValues(a.time, b.time));
+      const list = listOf(FLOAT64);
+      const latitudes = nestedOf(
+        list,
+        places.map((place) => place.latitude),
+      );
+      const longitudes = nestedOf(
+        list,
+        places.map((place) => place.longitude),
+      );
+      return nestedOf(result, [latitudes, longitudes]);
+    },
+  };
+};
