@@ -20,6 +20,7 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
+import { assembleRows, type RowsOfSource } from "./assemble-rows.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
 import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
@@ -199,13 +200,15 @@ function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, ba
   const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
   const wanted = { base, minOffset, maxOffset, selection };
   const sources: ScanSource[] = [];
-  const fileScan = { ...wanted, timeColumnId, conditions, summaries, metrics };
-  for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
+  const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
+  const fileScan = { ...wanted, timeColumnId, timeType, conditions, summaries, metrics };
+  for (const { file, sst } of opened) {
+    if (sst.index.timeBase === base) sources.push(fileSource(sst, { ...fileScan, latest: Number(file.meta.maxTime - base) }));
+  }
   if (scan.memtables.length > 0) {
     const memtableScan = { ...wanted, seriesCount: registry.count, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
   const assembler = { sources, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
@@ -215,7 +218,8 @@ async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to:
   const { scan, seen, selection } = plan;
   const { assembler, minOffset, maxOffset, tombstones } = group;
   const found = new RunList();
-  for (let s = 0; s < assembler.sources.length; s++) (assembler.sources[s] as ScanSource).addRuns(s, from, to, found);
+  const since = seen === undefined || tombstones.length > 0 ? Number.NEGATIVE_INFINITY : newestOfAll(assembler.sources, from, to);
+  for (const [s, source] of assembler.sources.entries()) if (source.latest >= since) source.addRuns(s, from, to, found);
   await clipRuns(found, assembler.sources, minOffset, maxOffset);
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
@@ -225,6 +229,15 @@ async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to:
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   return { assembler, runs, singles: single, singlesOf, clusters, selection };
+}
+
+/** A time before which no newest row of a series in slots `[from, to)` lies. */
+function newestOfAll(sources: readonly ScanSource[], from: number, to: number): number {
+  for (let s = sources.length - 1; s > 0; s--) {
+    const newest = (sources[s] as ScanSource).newestOfAll(from, to);
+    if (newest > Number.NEGATIVE_INFINITY) return newest;
+  }
+  return Number.NEGATIVE_INFINITY;
 }
 
 /** Runs that stand alone, source by source: they come in the order of their sources. */
@@ -271,12 +284,43 @@ async function* plainBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
   for (const base of plan.groups) {
     const sources = openGroup(plan, base);
     for (let from = 0; from < count; from += plan.sliceSeries) {
-      yield* plainSlice(await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries)));
+      const group = await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries));
+      yield* plan.seen === undefined ? singleRuns(group) : newestRows(group);
+      yield* clusterBatches(group);
     }
   }
 }
 
-async function* plainSlice(group: Group): AsyncGenerator<ScanBatch> {
+/** Runs that stand alone, one row each. */
+async function* newestRows({ assembler, runs, singlesOf, selection }: Group): AsyncGenerator<ScanBatch> {
+  let series = new Uint32Array(BATCH_ROWS);
+  let count = 0;
+  let parts: RowsOfSource[] = [];
+  for (const [source, own] of singlesOf.entries()) {
+    const rowsOf = assembler.sources[source] as ScanSource;
+    for (let from = 0; from < own.length; ) {
+      const rows = new Uint32Array(Math.min(own.length - from, BATCH_ROWS - count));
+      let kept = 0;
+      for (; from < own.length && count < BATCH_ROWS; from++) {
+        const run = own[from] as number;
+        const row = runs.starts[run] as number;
+        if (rowsOf.holdsNothing(row)) continue;
+        rows[kept++] = row;
+        series[count++] = selection.numberOf(runs.slots[run] as number);
+      }
+      if (kept > 0) parts.push({ source, rows: rows.subarray(0, kept) });
+      if (count < BATCH_ROWS) continue;
+      yield await assembleRows(assembler, { series, parts });
+      series = new Uint32Array(BATCH_ROWS);
+      count = 0;
+      parts = [];
+    }
+  }
+  if (count > 0) yield await assembleRows(assembler, { series: series.subarray(0, count), parts });
+}
+
+/** Runs that stand alone, and figures of their pages where those will do. */
+async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
   const pending = new PendingBatch(group.assembler);
   for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
   for (const i of group.singles) {
@@ -287,6 +331,10 @@ async function* plainSlice(group: Group): AsyncGenerator<ScanBatch> {
     }
   }
   if (pending.rowCount > 0) yield await pending.take();
+}
+
+/** Runs that had to be merged. */
+async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   const clusters = new PendingClusters(group.assembler);
   for (const cluster of group.clusters) {
     for (const part of await partsOf(group, cluster)) {
