@@ -9,7 +9,7 @@ import { StatusCode } from "../base/status-code.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
 import { executeStatement, isReadOnly } from "../query/execute.ts";
 import type { AdminOperations, QueryContext } from "../query/query-context.ts";
-import { parseSql } from "../query/sql/parse.ts";
+import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
@@ -58,6 +58,7 @@ export class LocalDb implements Db {
   private readonly files: FileAccess | undefined;
   private readonly running: RunningStatements;
   private readonly system: SystemFacts;
+  private readonly texts: ParsedTexts = new ParsedTexts();
 
   /** @param files what COPY and external tables reach; absent: nothing */
   constructor(engine: EngineFacade, clock: Clock, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
@@ -79,7 +80,7 @@ export class LocalDb implements Db {
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
-    const statements = parseSql(text);
+    const statements = this.texts.parse(text);
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
