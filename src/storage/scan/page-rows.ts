@@ -1,8 +1,8 @@
 /**
  * Single rows of a file out of its decoded pages: the newest rows of 4,000 series lie in a few hundred pages, one to a few dozen in each.
  *
- * Where they are the last rows of all series of the file, what was found is kept beside the pages: 4,000 rows of ten integers lie 540 B apart,
- * each a miss of the processor's cache (1.9 ms a query).
+ * Where they are the last rows of all series of the file, what was found is kept beside the pages: 4,000 rows of ten integers lie 540 B
+ * apart, each a miss of the processor's cache (1.9 ms a query).
  */
 import type { DataType } from "../../column/data-type.ts";
 import { halvesOf, moveHalves } from "../../column/double-bits.ts";
@@ -38,7 +38,7 @@ export class PageRows {
     this.file = file;
   }
 
-  /** Values of `rows`, in their order; neighbours in the list should be neighbours in the file. The list must not change between columns. */
+  /** Values of `rows`, in their order; neighbours in the list should be neighbours in the file. The caller does not change the list. */
   async take(column: number, type: DataType, rows: Uint32Array, metrics: ScanMetrics | undefined): Promise<Vector> {
     if (rows !== this.rows) {
       this.isLastRows = areLastRows(this.file, rows);

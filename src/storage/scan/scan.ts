@@ -20,7 +20,7 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
-import { assembleRows, type RowsOfSource } from "./assemble-rows.ts";
+import { assembleFiltered, assembleNewest, type RowsOfSource } from "./assemble-rows.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
 import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
@@ -28,6 +28,7 @@ import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { orderUnits } from "./ordered-units.ts";
 import type { ResolvedSummaries } from "./page-summaries.ts";
+import { type RowFilter, rowFilterOf } from "./row-filter.ts";
 import { RunList } from "./run-list.ts";
 import { ScanDictionary } from "./scan-dictionary.ts";
 import type { ScanSource } from "./scan-source.ts";
@@ -41,6 +42,10 @@ import { wantedTagsIn } from "./wanted-tags.ts";
 const BATCH_ROWS = 16_384;
 /** A batch that reached this many rows is handed out at the end of a page, so that whole pages pass through without a copy. */
 const BATCH_ROWS_AT_PAGE_END = 4096;
+/** Rows that a filter looks at for one batch: what is read of a page is read for few rows. */
+const FILTERED_ROWS = 65_536;
+/** A filter that leaves more than one row in so many is not asked again. */
+const FILTER_SHARE = 4;
 /** Series whose runs are listed at a time: 28 B a run, so 14 MiB for eight sources. */
 const SLICE_SERIES = 65_536;
 
@@ -84,7 +89,12 @@ export async function* scanRows(scan: ResolvedScan, sliceSeries: number = SLICE_
   const plan: ScanPlan = { scan, opened, groups, selection, seen, sliceSeries, dictionaries: dictionariesOf(scan, selection) };
   let returned = 0;
   for await (const batch of isOrdered ? orderedBatches(plan) : plainBatches(plan)) {
-    if (batch.rowCount === 0) continue;
+    if (batch.rowCount === 0) {
+      // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
+      throwIfCancelled(request.signal);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      continue;
+    }
     returned += batch.rowCount;
     scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
@@ -209,7 +219,11 @@ function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, ba
     const memtableScan = { ...wanted, seriesCount: registry.count, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const assembler = { sources, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
+  const filter = rowFilterOf(
+    conditions,
+    scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
+  );
+  const assembler = { sources, filter, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 
@@ -310,13 +324,13 @@ async function* newestRows({ assembler, runs, singlesOf, selection }: Group): As
       }
       if (kept > 0) parts.push({ source, rows: rows.subarray(0, kept) });
       if (count < BATCH_ROWS) continue;
-      yield await assembleRows(assembler, { series, parts });
+      yield await assembleNewest(assembler, series, parts);
       series = new Uint32Array(BATCH_ROWS);
       count = 0;
       parts = [];
     }
   }
-  if (count > 0) yield await assembleRows(assembler, { series: series.subarray(0, count), parts });
+  if (count > 0) yield await assembleNewest(assembler, series.subarray(0, count), parts);
 }
 
 /** Runs that stand alone, and figures of their pages where those will do. */
@@ -392,35 +406,43 @@ class PendingBatch {
   readonly assembler: Assembler;
   rowCount = 0;
   isFull = false;
+  private filter: RowFilter | undefined;
   private segments: Segment[] = [];
 
   constructor(assembler: Assembler) {
     this.assembler = assembler;
+    this.filter = assembler.filter;
   }
 
   /** Adds rows of a run from row `from` on, until the batch is full or the run ends. Returns the first row that was not looked at. */
   add({ source, series, end }: Segment, from: number): number {
     const rows = this.assembler.sources[source] as ScanSource;
+    const rowsMax = this.filter === undefined ? BATCH_ROWS : FILTERED_ROWS;
+    const rowsAtPageEnd = this.filter === undefined ? BATCH_ROWS_AT_PAGE_END : FILTERED_ROWS;
     let at = from;
     while (at < end && !this.isFull) {
       const pageEnd = rows.pageEnd(at);
-      const to = Math.min(end, pageEnd, at + BATCH_ROWS - this.rowCount);
+      const to = Math.min(end, pageEnd, at + rowsMax - this.rowCount);
       if (!rows.holdsNothing(at)) {
         this.segments.push({ source, series, start: at, end: to });
         this.rowCount += to - at;
-        this.isFull = this.rowCount >= BATCH_ROWS || (to === pageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
+        this.isFull = this.rowCount >= rowsMax || (to === pageEnd && this.rowCount >= rowsAtPageEnd);
       }
       at = to;
     }
     return at;
   }
 
-  take(): Promise<ScanBatch> {
-    const segments = this.segments;
+  async take(): Promise<ScanBatch> {
+    const { assembler, segments, filter } = this;
     this.segments = [];
     this.rowCount = 0;
     this.isFull = false;
-    return assembleSegments(this.assembler, segments);
+    if (filter === undefined) return await assembleSegments(assembler, segments);
+    const filtered = await assembleFiltered(assembler, filter, segments, FILTER_SHARE);
+    if (filtered !== undefined) return filtered;
+    this.filter = undefined;
+    return await assembleSegments(assembler, segments);
   }
 }
 
