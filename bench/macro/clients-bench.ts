@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { type Dataset, FIELDS, TABLE, TAGS } from "./dataset.ts";
 import type { Generated } from "./generator.ts";
 import { loadFile, type Shape } from "./ingest-bench.ts";
+import type { LoadReport } from "./loader.ts";
 import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { queriesFor } from "./queries.ts";
 import { type ClientsReport, startClients } from "./query-clients.ts";
 import { seededRandom } from "./random.ts";
 import { table } from "./report.ts";
+import { percentile } from "./statistics.ts";
 import type { RunningTarget, Target } from "./target.ts";
 
 /** What to measure. */
@@ -36,23 +38,31 @@ const PACED: Load = { name: "10 queries/s a client", pauseMs: 100 };
 const BUSY: Load = { name: "each query after the last answer", pauseMs: 0 };
 /** The parts of the file. The first fills the store and warms the server up. */
 const PARTS: readonly Load[] = [ALONE, ALONE, PACED, ALONE, BUSY, ALONE];
+/** How long clients ask before rows are written beside them: the first queries of a process wait for the compiler. */
+const WARM_MS = 3000;
 /** Different queries of each of the two types. */
 const QUERIES = 200;
 const MIB = 2 ** 20;
 
 /** Measures, and returns the text of the result. @throws Error when a write or a query fails */
 export async function runClients(bench: ClientsBench): Promise<string> {
-  const { target, dataset, input, shape, clients, workDirectory, progress } = bench;
+  const { target, dataset, input, clients, workDirectory, progress } = bench;
+  const requestsMin = PARTS.length * bench.shape.connections;
+  const shape = { ...bench.shape, rowsPerBatch: Math.min(bench.shape.rowsPerBatch, Math.ceil(dataset.rows / requestsMin)) };
   const running = await target.start(join(workDirectory, "clients"));
   const queries = pointQueries(dataset);
   const rates: number[] = [];
-  const reports: (ClientsReport | undefined)[] = [];
+  const seconds: number[] = [];
+  const reports: (readonly number[] | undefined)[] = [];
   for (const [index, { name, pauseMs }] of PARTS.entries()) {
     progress(`part ${index + 1} of ${PARTS.length}: ${name}`);
     const asking = pauseMs === undefined ? undefined : startClients({ baseUrl: running.baseUrl, clients, pauseMs, queries });
+    if (asking !== undefined) await Bun.sleep(WARM_MS);
     const load = await loadFile(running, shape, input, { index, of: PARTS.length });
-    reports.push(await asking?.stop());
+    const report = await asking?.stop();
+    reports.push(report === undefined ? undefined : duringLoad(report, load));
     rates.push(load.rows / load.seconds);
+    seconds.push(load.seconds);
   }
   await expectRows(running, input.rows);
   const { rssBytesPeak } = readProcess(running.server.pid);
@@ -68,10 +78,8 @@ export async function runClients(bench: ClientsBench): Promise<string> {
         ? ["–", "–", "–", "–", "–"]
         : [
             (rate / beside).toFixed(2),
-            Math.round(report.queries / report.seconds).toLocaleString("en-US"),
-            report.msP50.toFixed(1),
-            report.msP99.toFixed(1),
-            report.msMax.toFixed(1),
+            Math.round(report.length / (seconds[i] ?? Number.NaN)).toLocaleString("en-US"),
+            ...[0.5, 0.99, 1].map((share) => percentile(report, share).toFixed(1)),
           ]),
     ];
   });
@@ -80,9 +88,15 @@ export async function runClients(bench: ClientsBench): Promise<string> {
 ${clients} clients ask for the maximum of an hour of one host by minute and for the last row of one host in turn, while ${
     shape.connections
   } connections write
-${shape.rowsPerBatch.toLocaleString("en-US")} rows a request as fast as they can, all on this machine. Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB.
+${shape.rowsPerBatch.toLocaleString("en-US")} rows a request as fast as they can, all on this machine.
+Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB.
 
 ${table(["beside", "rows/s", "× alone", "queries/s", "p50 ms", "p99 ms", "max ms"], lines)}`;
+}
+
+/** Milliseconds of the queries that were asked while rows were written. */
+function duringLoad({ askedAtMs, tookMs }: ClientsReport, { startedAtMs, seconds }: LoadReport): readonly number[] {
+  return tookMs.filter((_, i) => (askedAtMs[i] ?? 0) >= startedAtMs && (askedAtMs[i] ?? 0) < startedAtMs + seconds * 1000);
 }
 
 /** single-groupby-1-1-1, and the last row of one host, in turn. */

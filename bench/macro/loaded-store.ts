@@ -20,7 +20,7 @@ export interface StoreLoad {
 /** Says that a store is whole, and which rows it holds. */
 const MARK = "loaded.json";
 
-/** Makes `directory` a stopped store of the target with all rows, flushed and merged, unless it is one. @throws Error when a row is missing */
+/** Makes `directory` a stopped store of the target with all rows, flushed, unless it is one. @throws Error when a row is missing */
 export async function loadStore(target: Target, directory: string, { dataset, input, shape, progress }: StoreLoad): Promise<void> {
   const mark = Bun.file(join(directory, MARK));
   const wanted = JSON.stringify({ target: target.name, ...dataset });

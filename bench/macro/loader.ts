@@ -17,6 +17,8 @@ export interface LoadReport {
   readonly bytes: number;
   readonly requests: number;
   readonly seconds: number;
+  /** When the first request was sent, in milliseconds since 1970. */
+  readonly startedAtMs: number;
   /** Milliseconds from the start of a request to the end of its answer. */
   readonly ackMsP50: number;
   readonly ackMsP99: number;
@@ -92,6 +94,7 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
     }
   };
   const cpuBefore = process.cpuUsage();
+  const startedAtMs = performance.timeOrigin + performance.now();
   const started = performance.now();
   await Promise.all(Array.from({ length: options.connections }, connection));
   const seconds = (performance.now() - started) / 1000;
@@ -101,6 +104,7 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
     bytes: (batches.offsets[end] ?? 0) - (batches.offsets[first] ?? 0),
     requests,
     seconds,
+    startedAtMs,
     ackMsP50: percentile(ackMs, 0.5),
     ackMsP99: percentile(ackMs, 0.99),
     ackMsMax: percentile(ackMs, 1),

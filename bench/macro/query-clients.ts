@@ -1,10 +1,10 @@
 /**
  * Clients that ask point queries, a process of its own: reads one line of JSON from stdin, asks until stdin ends, prints one JSON line.
  *
- *   (echo '{"baseUrl":"http://127.0.0.1:4000","clients":50,"pauseMs":100,"queries":["SELECT 1"]}'; sleep 5) | bun bench/macro/query-clients.ts
+ *   (echo '{"baseUrl":"http://127.0.0.1:4000","clients":50,"pauseMs":100,"queries":["SELECT 1"]}'; sleep 5) |
+ *     bun bench/macro/query-clients.ts
  */
 import { sqlBody } from "./sql-client.ts";
-import { percentile } from "./statistics.ts";
 
 /** What the clients do. */
 export interface ClientsPlan {
@@ -16,13 +16,11 @@ export interface ClientsPlan {
   readonly queries: readonly string[];
 }
 
-/** What they saw. */
+/** What they saw: the queries in the order of their answers. */
 export interface ClientsReport {
-  readonly queries: number;
-  readonly seconds: number;
-  readonly msP50: number;
-  readonly msP99: number;
-  readonly msMax: number;
+  /** When each was asked, in milliseconds since 1970. */
+  readonly askedAtMs: readonly number[];
+  readonly tookMs: readonly number[];
 }
 
 /** Clients that are asking. */
@@ -35,7 +33,7 @@ export interface RunningClients {
 export function startClients(plan: ClientsPlan): RunningClients {
   const path = Bun.fileURLToPath(new URL("./query-clients.ts", import.meta.url));
   const child = Bun.spawn([process.execPath, path], { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
-  child.stdin.write(`${JSON.stringify(plan)}\n`);
+  void child.stdin.write(`${JSON.stringify(plan)}\n`);
   void child.stdin.flush(); // The pipe takes some kilobytes at once; a child that died is found out by `stop`.
   return {
     stop: async () => {
@@ -50,26 +48,21 @@ export function startClients(plan: ClientsPlan): RunningClients {
 
 /** Asks until `isOver`. */
 async function ask(plan: ClientsPlan, isOver: () => boolean): Promise<ClientsReport> {
-  const took: number[] = [];
-  const began = performance.now();
+  const askedAtMs: number[] = [];
+  const tookMs: number[] = [];
   const client = async (_: unknown, number: number): Promise<void> => {
     await Bun.sleep((plan.pauseMs * number) / plan.clients); // Not all at the same moment.
     for (let i = number; !isOver(); i++) {
       const started = performance.now();
       await sqlBody(plan.baseUrl, plan.queries[i % plan.queries.length] ?? "");
       const ms = performance.now() - started;
-      took.push(ms);
+      askedAtMs.push(performance.timeOrigin + started);
+      tookMs.push(ms);
       if (ms < plan.pauseMs) await Bun.sleep(plan.pauseMs - ms);
     }
   };
   await Promise.all(Array.from({ length: plan.clients }, client));
-  return {
-    queries: took.length,
-    seconds: (performance.now() - began) / 1000,
-    msP50: percentile(took, 0.5),
-    msP99: percentile(took, 0.99),
-    msMax: percentile(took, 1),
-  };
+  return { askedAtMs, tookMs };
 }
 
 if (import.meta.main) {

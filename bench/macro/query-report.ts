@@ -22,8 +22,9 @@ export function queriesText(results: readonly QueryResult[]): string {
   return `## Queries
 
 Over HTTP, one client, whole results fetched; Varve is started anew for each type. "Restarted": the first execution of each query, after
-"first of all", which finds no code compiled. DuckDB reads Varve's own Parquet files in process, with all cores; InfluxDB has the same rows and is
-asked over HTTP. "×": so many times as long as Varve took, warm and restarted. Varve's results and DuckDB's were compared, and were equal.
+"first of all", which finds no code compiled. DuckDB reads Varve's own Parquet files in process, with all cores; InfluxDB has the same
+rows and is asked over HTTP. "×": so many times as long as Varve took, warm and restarted. Varve's results and DuckDB's were compared, and
+were equal.
 
 ${table([...own, ...beside("DuckDB"), ...beside("InfluxDB"), "peak RSS MiB"], lines)}`;
 }
