@@ -55,6 +55,11 @@ export class TagKeyCodes {
     return code;
   }
 
+  /** The code of a series' value, or -1 when it has none. */
+  find(series: number): number {
+    return (this.numbers[this.series.codesOf(this.column)[series] ?? 0] ?? 0) - 1;
+  }
+
   /** The values of codes. */
   vector(codes: Uint32Array, count: number): Vector {
     const { tags, examples, series, column } = this;
