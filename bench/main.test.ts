@@ -29,6 +29,16 @@ test(
 );
 
 test(
+  "measures point queries beside ingest, and finds every row again",
+  async () => {
+    const { status, output, errors } = await bench("clients", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toContain("each query after the last answer");
+  },
+  TEST_MS_MAX,
+);
+
+test(
   "measures starts and replay, and finds every row again",
   async () => {
     const { status, output, errors } = await bench("replay", "--smoke");

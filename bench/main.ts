@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
 import { type Generated, generateFile } from "./macro/generator.ts";
 import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
+import { runClients } from "./macro/clients-bench.ts";
 import { runColumns } from "./macro/columns-bench.ts";
 import { runLogs } from "./macro/logs-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
@@ -12,11 +13,13 @@ import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
 import { runPush } from "./macro/push-bench.ts";
 import { PUSH_PROTOCOLS, type PushProtocol } from "./macro/push-loader.ts";
+import { loadStore } from "./macro/loaded-store.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
+import { queriesText } from "./macro/query-report.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
 import { runRemoteHours } from "./macro/remote-write-hours.ts";
-import { compactionText, headText, ingestText, queriesText, soakText, startText } from "./macro/report.ts";
+import { compactionText, headText, ingestText, soakText, startText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
 import { killAllServers } from "./macro/server-process.ts";
@@ -97,36 +100,57 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   }
   const scale = await measureScale(options, workDirectory, progress);
   if (scale !== undefined) return [scale];
+  if (options.command === "queries") return [await measureQueries(options, workDirectory, undefined, progress)];
   const input = await makeInput(options, workDirectory, progress);
   const shape: Shape = { rowsPerBatch: options.rowsPerBatch, connections: options.connections };
+  const [target] = varveTargets(options);
   if (options.command === "replay") {
     return [startText(await runStarts(input, shape, options.durabilities[0] ?? "always", workDirectory, progress))];
   }
   if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
+  if (options.command === "clients" && target !== undefined) {
+    const { dataset, clients } = options;
+    return [await runClients({ target, dataset, input, shape, clients, workDirectory, progress })];
+  }
+  return await measureIngest(options, input, shape, workDirectory, progress);
+}
+
+/** Ingest, and then queries on one of the stores unless they are not wanted. */
+async function measureIngest(
+  options: Options,
+  input: Generated,
+  shape: Shape,
+  workDirectory: string,
+  progress: Progress,
+): Promise<readonly string[]> {
   const varve = varveTargets(options);
-  const isVarve = (target: Target): boolean => target === varve[0];
-  const withIngest = options.command !== "queries";
-  const { cases, notes } = withIngest
-    ? ingestCases(options, varve, shape, input)
-    : { cases: varve.slice(0, 1).map((target) => ({ target, shape, runs: 1 })), notes: [] };
-  const runs = withIngest ? Math.max(options.runs, options.peers.length > 0 ? options.peerRuns : 0) : 1;
-  const keep = (target: Target): boolean => options.command !== "ingest" && isVarve(target);
-  const { results, keptDirectory } = await runIngest({
-    cases,
-    input,
-    workDirectory,
-    runs,
-    progress,
-    keep,
-    keepsDirectories: options.keepsWorkDirectory,
-  });
-  const pieces = withIngest ? [ingestText(results, varve[0]?.name ?? "Varve"), ...compactionText(results), ...notes] : [];
-  if (keptDirectory === undefined || varve[0] === undefined) return pieces;
-  const kept = await varve[0].start(keptDirectory);
-  const queries = queriesFor(options.dataset, options.queriesPerType);
-  pieces.push(queriesText(await runQueries(kept, queries, options.repeats, options.withDuckdb, progress)));
-  await kept.server.stop();
+  const { cases, notes } = ingestCases(options, varve, shape, input);
+  const runs = Math.max(options.runs, options.peers.length > 0 ? options.peerRuns : 0);
+  const keep = (target: Target): boolean => options.command !== "ingest" && target === varve[0];
+  const { keepsWorkDirectory: keepsDirectories } = options;
+  const { results, keptDirectory } = await runIngest({ cases, input, workDirectory, runs, progress, keep, keepsDirectories });
+  const pieces = [ingestText(results, varve[0]?.name ?? "Varve"), ...compactionText(results), ...notes];
+  if (keptDirectory !== undefined)
+    pieces.push(await measureQueries({ ...options, input: input.path }, workDirectory, keptDirectory, progress));
   return pieces;
+}
+
+/** The queries, on a store that is there already or on one that is loaded now. */
+async function measureQueries(options: Options, workDirectory: string, kept: string | undefined, progress: Progress): Promise<string> {
+  const { dataset, rowsPerBatch, connections, types, queriesPerType, repeats, withDuckdb } = options;
+  const hours = (stepCount(dataset) * STEP_SECONDS) / 3600;
+  const names = options.peers.filter((name) => name === "influxdb");
+  const [influx] = findPeers(names, "", timeRange(dataset).end, hours).found;
+  const [target] = varveTargets(options);
+  if (target === undefined) throw new Error("cannot measure queries: no durability was chosen");
+  const shape: Shape = { rowsPerBatch, connections };
+  const load = { dataset, input: () => makeInput(options, workDirectory, progress), shape, progress };
+  const varve = { target, directory: kept ?? join(workDirectory, "queries-varve") };
+  if (kept === undefined) await loadStore(target, varve.directory, load);
+  const influxdb = influx === undefined ? undefined : { target: influx, directory: join(workDirectory, "queries-influxdb") };
+  if (influxdb !== undefined) await loadStore(influxdb.target, influxdb.directory, load);
+  const queries = queriesFor(dataset, queriesPerType).filter(({ type }) => types.includes(type));
+  return queriesText(await runQueries({ varve, influxdb, queries, repeats, withDuckdb, progress }));
 }
 
 /** What of Varve is measured: every number of threads, with and without merges. */

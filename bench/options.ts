@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Dataset, FULL, SMOKE } from "./macro/dataset.ts";
 import { PEERS, type PeerName } from "./macro/peers.ts";
+import { QUERY_TYPES } from "./macro/queries.ts";
 import { type Compaction, COMPACTIONS, DURABILITIES, type Durability } from "./macro/target.ts";
 
 /** What `--help` prints. */
@@ -16,6 +17,9 @@ Examples:
   bun bench ingest --peers none --rows 20000000 --compaction on,off
                                                what merging files costs writers
   bun bench queries --rows 2000000             queries on a smaller store
+  bun bench queries --work-dir D --keep --types lastpoint,high-cpu-1 --peers none
+                                               some types; with a work directory that is kept, loaded only once
+  bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
@@ -29,13 +33,14 @@ Examples:
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:
-  bun bench [all | ingest | queries | replay | soak | series | tables | columns | loki | opentsdb | otlp |
+  bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
              remote-write | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
   --hosts N          hosts they come from (4000)
                      series: --rows is 3000000 and --hosts, the series, 1000000
+                     clients: --rows is 17280000
                      tables: --hosts is the number of tables, 10000
                      columns: --hosts is the number of columns, 1000; --rows of it 20000
                      remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
@@ -55,6 +60,8 @@ Options:
   --runs N           runs of Varve and the sink (3)
   --peer-runs N      runs of the peers (1)
   --queries N        queries of each type (10)
+  --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
+  --clients N        clients that ask beside ingest (50)
   --repeats N        warm rounds over them, fewer for slow types (3)
   --no-duckdb        do not run the queries in DuckDB
   --set KEY=TOML     a setting of Varve, e.g. --set 'storage.memtable_size="64MiB"'; may be repeated
@@ -71,6 +78,7 @@ export const COMMANDS = [
   "all",
   "ingest",
   "queries",
+  "clients",
   "replay",
   "soak",
   "series",
@@ -91,6 +99,7 @@ type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
 
 /** Rows and hosts where a command does not take those of the published figures. */
 const SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  clients: { rows: 17_280_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
   columns: { rows: 20_000, hosts: 1000 },
@@ -131,6 +140,10 @@ export interface Options {
   readonly runs: number;
   readonly peerRuns: number;
   readonly queriesPerType: number;
+  /** Types of queries that are measured. */
+  readonly types: readonly string[];
+  /** Clients that ask beside ingest. */
+  readonly clients: number;
   readonly repeats: number;
   readonly withDuckdb: boolean;
   /** Settings of Varve, `section.key` to TOML text. */
@@ -185,6 +198,8 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
     peerRuns: whole("peer-runs", values["peer-runs"], 1),
     queriesPerType: whole("queries", values.queries, isSmoke ? 2 : 10),
+    types: values.types === undefined ? QUERY_TYPES : list("types", values.types, QUERY_TYPES),
+    clients: whole("clients", values.clients, isSmoke ? 8 : 50),
     repeats: whole("repeats", values.repeats, isSmoke ? 1 : 3),
     withDuckdb: !values["no-duckdb"],
     settings: new Map((values.set ?? []).map(setting)),
@@ -220,6 +235,8 @@ function parse(args: readonly string[]) {
         runs: VALUE,
         "peer-runs": VALUE,
         queries: VALUE,
+        types: VALUE,
+        clients: VALUE,
         repeats: VALUE,
         "no-duckdb": SWITCH,
         set: { type: "string", multiple: true },

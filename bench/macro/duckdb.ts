@@ -64,7 +64,7 @@ if (import.meta.main) {
   await connection.run(`CREATE VIEW ${TABLE} AS SELECT * FROM read_parquet('${request.glob.replaceAll("'", "''")}')`);
   const timings: readonly QueryTiming[] = await timeQueries(
     {
-      run: async (sql) => await connection.runAndReadAll(duckdbSql(sql)),
+      run: async ({ sql }) => await connection.runAndReadAll(duckdbSql(sql)),
       digest: async (query) => await digest(connection, query),
     },
     request.queries,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runProgram } from "./child.ts";
 import { diskUsage } from "./disk-usage.ts";
 import type { Generated } from "./generator.ts";
-import { type LoadReport, loaderArguments } from "./loader.ts";
+import { type FilePart, type LoadReport, loaderArguments } from "./loader.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import type { RunningTarget, Target } from "./target.ts";
@@ -113,20 +113,20 @@ async function measure(running: RunningTarget, target: Target, shape: Shape, run
   };
 }
 
-/** Sends the whole input from a process of its own. @throws Error when a request is refused */
-export async function loadFile(running: RunningTarget, shape: Shape, input: Generated): Promise<LoadReport> {
+/** Sends the whole input, or a part of it, from a process of its own. @throws Error when a request is refused */
+export async function loadFile(running: RunningTarget, shape: Shape, input: Generated, part?: FilePart): Promise<LoadReport> {
   const loader = new URL("./loader.ts", import.meta.url);
   const load = await runProgram<LoadReport>(
     loader,
-    loaderArguments({ url: running.writeUrl, file: input.path, ...shape, status: GOOD_STATUS }),
+    loaderArguments({ url: running.writeUrl, file: input.path, ...shape, status: GOOD_STATUS, part }),
   );
   if (load.bad > 0) throw new Error(`${running.server.name} refused ${load.bad} of ${load.requests} requests; the first: ${load.firstBad}`);
-  if (load.rows !== input.rows) throw new Error(`the load generator sent ${load.rows} of ${input.rows} rows`);
+  if (part === undefined && load.rows !== input.rows) throw new Error(`the load generator sent ${load.rows} of ${input.rows} rows`);
   return load;
 }
 
-/** Waits until a query counts all rows; servers that acknowledge early apply later. Returns seconds. */
-async function waitUntilVisible(running: RunningTarget, name: string, want: number): Promise<number> {
+/** Waits until a query counts all rows; servers that acknowledge early apply later. Returns seconds. @throws Error after three minutes */
+export async function waitUntilVisible(running: RunningTarget, name: string, want: number): Promise<number> {
   const started = performance.now();
   for (;;) {
     const rows = await running.countRows();

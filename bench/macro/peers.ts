@@ -85,6 +85,11 @@ function peer(name: PeerName, questdbJar: string, endSeconds: number, hours: num
   }
 }
 
+/** Where a query of the benchmark's database in InfluxDB is asked. */
+export function influxQueryUrl(baseUrl: string, influxQl: string): string {
+  return `${baseUrl}/query?${new URLSearchParams({ db: DATABASE, q: influxQl, epoch: "ns" }).toString()}`;
+}
+
 async function startInflux(directory: string): Promise<RunningTarget> {
   const data = join(directory, "data");
   await mkdir(data, { recursive: true });

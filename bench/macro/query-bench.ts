@@ -1,45 +1,115 @@
-/** Measures the fifteen query types on a loaded and flushed Varve, beside DuckDB on the very same Parquet files. */
+/**
+ * Measures the fifteen query types on a loaded and flushed Varve, started anew for each of them, beside DuckDB on the very same Parquet
+ * files and InfluxDB with the same rows.
+ */
 import { join } from "node:path";
 import { type CanonicalCell, type CellKind, columnOrder, digestRows, type ResultDigest } from "./canonical.ts";
 import { runProgram } from "./child.ts";
 import type { DuckdbRequest } from "./duckdb.ts";
+import { influxQueryUrl } from "./peers.ts";
+import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
-import type { Query } from "./queries.ts";
-import { type QueryTiming, timeQueries } from "./query-timing.ts";
+import { type Query, queryTypesOf } from "./queries.ts";
+import { type QueryTiming, timeQueries, timeType } from "./query-timing.ts";
 import { type Cell, type ResultColumn, parseAnswer, sqlBody } from "./sql-client.ts";
 import { percentile } from "./statistics.ts";
-import type { RunningTarget } from "./target.ts";
+import type { Target } from "./target.ts";
 
-/** One query type's figures; milliseconds. */
-export interface QueryResult {
+/** Milliseconds of one type in one engine. */
+export interface EngineFigures {
+  readonly warmMsP50: number;
+  readonly warmMsP95: number;
+}
+
+/** One query type's figures. */
+export interface QueryResult extends EngineFigures {
   readonly type: string;
   /** Rows of the largest result. */
   readonly rows: number;
+  /** Milliseconds of the very first query of a process, and the median of the first execution of each query. */
+  readonly veryFirstMs: number;
   readonly firstMsP50: number;
-  readonly warmMsP50: number;
-  readonly warmMsP95: number;
-  /** The same of DuckDB; `undefined` when it was not asked. */
-  readonly duckdb: { readonly warmMsP50: number; readonly warmMsP95: number } | undefined;
+  readonly rssBytesPeak: number;
+  /** The same rows elsewhere; `undefined` when it was not asked. */
+  readonly duckdb: EngineFigures | undefined;
+  readonly influxdb: EngineFigures | undefined;
 }
 
-/** Times all queries. @throws Error when the two databases disagree on a result */
-export async function runQueries(
-  running: RunningTarget,
-  queries: readonly Query[],
-  repeats: number,
-  withDuckdb: boolean,
-  progress: Progress,
-): Promise<readonly QueryResult[]> {
-  progress(`${queries.length} queries, ${repeats + 1} times each`);
-  const engine = { run: (sql: string) => sqlBody(running.baseUrl, sql), digest: (query: Query) => digest(running.baseUrl, query) };
-  const own = await timeQueries(engine, queries, repeats);
-  if (!withDuckdb) return summarize(own, undefined);
+/** A stopped store and what serves it. */
+export interface QueryStore {
+  readonly target: Target;
+  readonly directory: string;
+}
+
+/** What to measure. */
+export interface QueryPlan {
+  readonly varve: QueryStore;
+  readonly influxdb: QueryStore | undefined;
+  readonly queries: readonly Query[];
+  readonly repeats: number;
+  readonly withDuckdb: boolean;
+  readonly progress: Progress;
+}
+
+/** Times all queries in every engine. Two never run at once. @throws Error when Varve and DuckDB disagree on a result */
+export async function runQueries(plan: QueryPlan): Promise<readonly QueryResult[]> {
+  const own: TypeTimings[] = [];
+  for (const type of queryTypesOf(plan.queries)) {
+    plan.progress(`${type}: Varve, started anew`);
+    own.push(await timeInVarve(plan, type));
+  }
+  const timings = own.flatMap((type) => type.timings);
+  const duckdb = plan.withDuckdb ? await timeInDuckdb(plan) : undefined;
+  if (duckdb !== undefined) {
+    const different = differences(timings, duckdb);
+    if (different.length > 0) throw new Error(`Varve and DuckDB disagree on ${different.length} queries:\n${different.join("\n")}`);
+  }
+  const influxdb = plan.influxdb === undefined ? undefined : await timeInInfluxdb(plan.influxdb, plan);
+  return own.map((type) => summarize(type, figuresOf(duckdb, type.type), figuresOf(influxdb, type.type)));
+}
+
+/** What the queries of one type took in one process of Varve. */
+interface TypeTimings {
+  readonly type: string;
+  readonly timings: readonly QueryTiming[];
+  readonly rssBytesPeak: number;
+}
+
+async function timeInVarve({ varve, queries, repeats }: QueryPlan, type: string): Promise<TypeTimings> {
+  const running = await varve.target.start(varve.directory);
+  const { baseUrl, server } = running;
+  const engine = { run: (query: Query) => sqlBody(baseUrl, query.sql), digest: (query: Query) => digest(baseUrl, query) };
+  const timings = await timeType(
+    engine,
+    queries.filter((query) => query.type === type),
+    repeats,
+  );
+  const { rssBytesPeak } = readProcess(server.pid);
+  await server.stop();
+  return { type, timings, rssBytesPeak };
+}
+
+async function timeInDuckdb({ varve, queries, repeats, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
   progress("the same queries in DuckDB");
-  const request: DuckdbRequest = { glob: join(running.dataDirectory, "**", "*.parquet"), queries, repeats };
-  const duckdb = await runProgram<readonly QueryTiming[]>(new URL("./duckdb.ts", import.meta.url), [], JSON.stringify(request));
-  const different = differences(own, duckdb);
-  if (different.length > 0) throw new Error(`Varve and DuckDB disagree on ${different.length} queries:\n${different.join("\n")}`);
-  return summarize(own, duckdb);
+  const request: DuckdbRequest = { glob: join(varve.directory, "**", "*.parquet"), queries, repeats };
+  return await runProgram<readonly QueryTiming[]>(new URL("./duckdb.ts", import.meta.url), [], JSON.stringify(request));
+}
+
+async function timeInInfluxdb(
+  { target, directory }: QueryStore,
+  { queries, repeats, progress }: QueryPlan,
+): Promise<readonly QueryTiming[]> {
+  progress(`the same queries in ${target.name}`);
+  const running = await target.start(directory);
+  const run = async ({ influxQl }: Query): Promise<void> => {
+    const response = await fetch(influxQueryUrl(running.baseUrl, influxQl));
+    const bytes = await response.bytes();
+    const start = new TextDecoder().decode(bytes.subarray(0, 300));
+    if (response.status !== 200 || start.includes('"error"')) throw new Error(`cannot run ${influxQl}: ${response.status} ${start}`);
+  };
+  const timings = await timeQueries({ run }, queries, repeats);
+  await running.server.stop();
+  return timings;
 }
 
 /** The queries whose results are not the same multiset of rows, one line each. */
@@ -47,8 +117,8 @@ function differences(own: readonly QueryTiming[], other: readonly QueryTiming[])
   const found: string[] = [];
   for (const [i, timing] of own.entries()) {
     const digestOther = other[i]?.digest;
-    if (digestOther?.hash === timing.digest.hash && digestOther.rows === timing.digest.rows) continue;
-    found.push(`${timing.type}: ${timing.digest.rows} rows, DuckDB ${digestOther?.rows ?? "none"}: ${timing.sql}`);
+    if (timing.digest !== undefined && digestOther?.hash === timing.digest.hash && digestOther.rows === timing.digest.rows) continue;
+    found.push(`${timing.type}: ${timing.digest?.rows ?? "no"} rows, DuckDB ${digestOther?.rows ?? "none"}: ${timing.sql}`);
   }
   return found;
 }
@@ -87,21 +157,30 @@ function nanosPerUnit(column: ResultColumn): bigint | undefined {
   }
 }
 
-function summarize(own: readonly QueryTiming[], duckdb: readonly QueryTiming[] | undefined): readonly QueryResult[] {
-  return [...new Set(own.map((timing) => timing.type))].map((type) => {
-    const timings = own.filter((timing) => timing.type === type);
-    const warm = timings.flatMap((timing) => timing.warmMs);
-    const other = duckdb?.filter((timing) => timing.type === type).flatMap((timing) => timing.warmMs);
-    return {
-      type,
-      rows: Math.max(...timings.map((timing) => timing.digest.rows)),
-      firstMsP50: percentile(
-        timings.map((timing) => timing.firstMs),
-        0.5,
-      ),
-      warmMsP50: percentile(warm, 0.5),
-      warmMsP95: percentile(warm, 0.95),
-      duckdb: other === undefined ? undefined : { warmMsP50: percentile(other, 0.5), warmMsP95: percentile(other, 0.95) },
-    };
-  });
+function summarize(
+  { type, timings, rssBytesPeak }: TypeTimings,
+  duckdb: EngineFigures | undefined,
+  influxdb: EngineFigures | undefined,
+): QueryResult {
+  const firsts = timings.map((timing) => timing.firstMs);
+  return {
+    type,
+    rows: Math.max(...timings.map((timing) => timing.digest?.rows ?? 0)),
+    veryFirstMs: firsts[0] ?? Number.NaN,
+    firstMsP50: percentile(firsts, 0.5),
+    ...warmFigures(timings),
+    rssBytesPeak,
+    duckdb,
+    influxdb,
+  };
+}
+
+function figuresOf(timings: readonly QueryTiming[] | undefined, type: string): EngineFigures | undefined {
+  const own = timings?.filter((timing) => timing.type === type) ?? [];
+  return own.length === 0 ? undefined : warmFigures(own);
+}
+
+function warmFigures(timings: readonly QueryTiming[]): EngineFigures {
+  const warm = timings.flatMap((timing) => timing.warmMs);
+  return { warmMsP50: percentile(warm, 0.5), warmMsP95: percentile(warm, 0.95) };
 }

@@ -1,54 +1,77 @@
 /** Times queries: every query once, then all of them again, warm. */
 import type { ResultDigest } from "./canonical.ts";
-import type { Query } from "./queries.ts";
+import { type Query, queryTypesOf } from "./queries.ts";
 
 /** What one query took. */
 export interface QueryTiming {
   readonly type: string;
   readonly sql: string;
-  /** Milliseconds of the first execution after the load. */
+  /** Milliseconds of the first execution. */
   readonly firstMs: number;
   /** Milliseconds of the later ones. */
   readonly warmMs: readonly number[];
-  readonly digest: ResultDigest;
+  /** Absent when the results are not compared. */
+  readonly digest: ResultDigest | undefined;
 }
 
 /** Something that answers queries. */
 export interface QueryEngine {
   /** Runs a query and fetches its whole result. This is what is timed. */
-  run(sql: string): Promise<unknown>;
-  /** Runs a query and digests its result. Not timed. */
-  digest(query: Query): Promise<ResultDigest>;
+  run(query: Query): Promise<unknown>;
+  /** Runs a query and digests its result. Not timed. Absent: results are not compared, and slow types run fewer queries. */
+  digest?(query: Query): Promise<ResultDigest>;
 }
 
 /** No further round of a type starts after this long: slow queries have many rows, and vary less. */
 const WARM_MS_MAX = 10_000;
+/** Rounds go on for this long: a fast query is in compiled code after some hundred executions, in every engine. */
+const WARM_MS_MIN = 1500;
 
-/** Times each query once, then `repeats` rounds a type, fewer for slow ones. Results of equal texts are digested once. */
+/** Times the queries type by type. */
 export async function timeQueries(engine: QueryEngine, queries: readonly Query[], repeats: number): Promise<readonly QueryTiming[]> {
-  const digests = new Map<string, ResultDigest>();
   const timings: QueryTiming[] = [];
-  for (const type of new Set(queries.map((query) => query.type))) {
-    const group = queries.filter((query) => query.type === type);
-    const first = new Float64Array(group.length);
-    for (const [i, query] of group.entries()) first[i] = await timeOne(engine, query.sql);
-    const warm: number[][] = group.map(() => []);
-    const warmStarted = performance.now();
-    for (let round = 0; round < repeats; round++) {
-      if (round > 0 && performance.now() - warmStarted > WARM_MS_MAX) break;
-      for (const [i, query] of group.entries()) warm[i]!.push(await timeOne(engine, query.sql));
-    }
-    for (const [i, query] of group.entries()) {
-      const digest = digests.get(query.sql) ?? (await engine.digest(query));
-      digests.set(query.sql, digest);
-      timings.push({ type, sql: query.sql, firstMs: first[i]!, warmMs: warm[i]!, digest });
-    }
+  for (const type of queryTypesOf(queries)) {
+    timings.push(
+      ...(await timeType(
+        engine,
+        queries.filter((query) => query.type === type),
+        repeats,
+      )),
+    );
   }
   return timings;
 }
 
-async function timeOne(engine: QueryEngine, sql: string): Promise<number> {
+/** Times each query of one type once, then at least `repeats` rounds, fewer for slow ones. Results of equal texts are digested once. */
+export async function timeType(engine: QueryEngine, queries: readonly Query[], repeats: number): Promise<readonly QueryTiming[]> {
+  const firstMs: number[] = [];
+  let spentMs = 0;
+  for (const query of queries) {
+    if (engine.digest === undefined && spentMs > WARM_MS_MAX) break;
+    const took = await timeOne(engine, query);
+    spentMs += took;
+    firstMs.push(took);
+  }
+  const timed = queries.slice(0, firstMs.length);
+  const warmMs: number[][] = timed.map(() => []);
   const started = performance.now();
-  await engine.run(sql);
+  for (let round = 0; ; round++) {
+    const ms = performance.now() - started;
+    if (round > 0 && (ms > WARM_MS_MAX || (round >= repeats && ms > WARM_MS_MIN))) break;
+    for (const [i, query] of timed.entries()) warmMs[i]!.push(await timeOne(engine, query));
+  }
+  const digests = new Map<string, ResultDigest>();
+  const timings: QueryTiming[] = [];
+  for (const [i, query] of timed.entries()) {
+    const digest = digests.get(query.sql) ?? (await engine.digest?.(query));
+    if (digest !== undefined) digests.set(query.sql, digest);
+    timings.push({ type: query.type, sql: query.sql, firstMs: firstMs[i]!, warmMs: warmMs[i]!, digest });
+  }
+  return timings;
+}
+
+async function timeOne(engine: QueryEngine, query: Query): Promise<number> {
+  const started = performance.now();
+  await engine.run(query);
   return performance.now() - started;
 }

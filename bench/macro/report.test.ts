@@ -15,6 +15,7 @@ function result(name: string, run: number, seconds: number): IngestResult {
       bytes: 347_000,
       requests: 1,
       seconds,
+      startedAtMs: 0,
       ackMsP50: 1,
       ackMsP99: 2,
       ackMsMax: 3,

@@ -2,7 +2,6 @@
 import type { IngestResult } from "./ingest-bench.ts";
 import type { Machine } from "./machine.ts";
 import { type MemoryLook, uncountedBytes } from "./memory-parts.ts";
-import type { QueryResult } from "./query-bench.ts";
 import type { StartResult } from "./start-bench.ts";
 import type { SoakResult } from "./soak-bench.ts";
 import { median, percentile, spread } from "./statistics.ts";
@@ -105,26 +104,6 @@ export function compactionText(results: readonly IngestResult[]): readonly strin
     ratios.set(key, [...(ratios.get(key) ?? []), rowsPerSecond(result) / rowsPerSecond(other)]);
   }
   return Array.from(ratios, ([key, values]) => `${key}: with compaction ${median(values).toFixed(2)} of the rate without.\n`);
-}
-
-/** The query table. */
-export function queriesText(results: readonly QueryResult[]): string {
-  const lines = results.map((result) => [
-    result.type,
-    thousands(result.rows),
-    ms(result.firstMsP50),
-    ms(result.warmMsP50),
-    ms(result.warmMsP95),
-    result.duckdb === undefined ? "–" : ms(result.duckdb.warmMsP50),
-    result.duckdb === undefined ? "–" : ms(result.duckdb.warmMsP95),
-    result.duckdb === undefined ? "–" : (result.duckdb.warmMsP50 / result.warmMsP50).toFixed(1),
-  ]);
-  const head = ["type", "rows", "first p50 ms", "p50 ms", "p95 ms", "DuckDB p50 ms", "p95 ms", "× faster"];
-  return `## Queries
-
-Over HTTP, one client, whole results fetched. DuckDB reads Varve's own Parquet files in process. The results of both were compared.
-
-${table(head, lines)}`;
 }
 
 /** The table of starts and small writes. */
@@ -239,6 +218,7 @@ function thousands(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-function ms(value: number): string {
+/** Milliseconds with three digits, as far as they matter. */
+export function ms(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 }

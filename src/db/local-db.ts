@@ -13,7 +13,7 @@ import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { PromqlEngine } from "../query/promql-engine.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
 import type { Statement } from "../query/sql/ast.ts";
-import { parseSql } from "../query/sql/parse.ts";
+import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
@@ -66,6 +66,7 @@ export class LocalDb implements Db {
   private readonly promql: PromqlEngine | undefined;
   private readonly running: RunningStatements;
   private readonly system: SystemFacts;
+  private readonly texts: ParsedTexts = new ParsedTexts();
 
   /**
    * @param files what COPY and external tables reach; absent: nothing
@@ -98,7 +99,7 @@ export class LocalDb implements Db {
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
-    const statements = parseSql(text);
+    const statements = this.texts.parse(text);
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
     for (const statement of statements) yield* this.run(statement, text, session);
   }

@@ -8,6 +8,7 @@ import type { ExecBatch, ExecContext } from "./exec-context.ts";
 import type { BucketKey, Grouper } from "./grouper.ts";
 import { evaluate } from "./interpreter.ts";
 import { type BucketFrame, frameOf, locate } from "./kernels/bucket-starts.ts";
+import { TagKeyCodes } from "./tag-key-codes.ts";
 
 /** What has no group. */
 export const NO_GROUP = -1;
@@ -54,7 +55,8 @@ export class GroupFinder {
     };
     let id = 0;
     for (const [position, { key, codes }] of this.grouper.seriesKeys.entries()) {
-      id = this.folded(id, codes.find(evaluate(key.expression, read, context.environment)), position);
+      const isTag = codes instanceof TagKeyCodes;
+      id = this.folded(id, isTag ? codes.find(series) : codes.find(evaluate(key.expression, read, context.environment)), position);
     }
     this.series.set(series, id);
     return id;

@@ -21,6 +21,7 @@ import { type BucketCuts, type BucketFrame, type BucketSpan, cutBuckets, frameOf
 import { PairTable } from "./kernels/pair-table.ts";
 import { endOfSpan } from "./kernels/span-end.ts";
 import { BucketCodes, ValueCodes } from "./key-codes.ts";
+import { TagKeyCodes } from "./tag-key-codes.ts";
 
 /** Bytes a group costs in the grouper, for the budget. */
 const GROUP_BYTES = 32;
@@ -53,13 +54,13 @@ export interface RowKey {
 /** Where the codes of a planned key are found after folding. */
 interface KeyPlace {
   readonly position: number;
-  readonly codes: ValueCodes | BucketCodes;
+  readonly codes: ValueCodes | BucketCodes | TagKeyCodes;
 }
 
 /** A key of series, with what is known of it. */
 export interface SeriesKey {
   readonly key: KeyOf<"series">;
-  readonly codes: ValueCodes;
+  readonly codes: ValueCodes | TagKeyCodes;
 }
 
 export class Grouper {
@@ -91,9 +92,10 @@ export class Grouper {
       const key = keys[index];
       if (key === undefined) continue;
       if (position > 0) this.tables.push(new PairTable());
-      const codes = key.kind === "bucket" ? new BucketCodes(key.buckets, key.type) : new ValueCodes(key.type, reserve);
+      const codes =
+        this.tagCodes(key) ?? (key.kind === "bucket" ? new BucketCodes(key.buckets, key.type) : new ValueCodes(key.type, reserve));
       places.set(index, { position, codes });
-      if (key.kind === "series" && codes instanceof ValueCodes) this.seriesKeys.push({ key, codes });
+      if (key.kind === "series" && !(codes instanceof BucketCodes)) this.seriesKeys.push({ key, codes });
       else if (key.kind === "bucket" && codes instanceof BucketCodes)
         this.bucketKeys.push({ key, codes, span: { steps: 0, start: 1, end: 0 } });
       else if (key.kind === "row" && codes instanceof ValueCodes) {
@@ -104,6 +106,14 @@ export class Grouper {
       const place = places.get(index);
       if (place !== undefined) this.places.push(place);
     }
+  }
+
+  /** Codes of a key that is a tag as it is. */
+  private tagCodes(key: GroupKey): TagKeyCodes | undefined {
+    if (key.kind !== "series" || key.expression.kind !== "column" || key.type.kind !== "string" || this.table === undefined)
+      return undefined;
+    const column = this.table.schema.columns[key.expression.index];
+    return column === undefined ? undefined : new TagKeyCodes(this.table.series, column.name, this.context.budget.reserve);
   }
 
   /** Groups found so far. Without keys there is always one. */
@@ -121,6 +131,7 @@ export class Grouper {
     }
     this.count = 0;
     const before = this.groupCount;
+    for (const { codes } of this.seriesKeys) if (codes instanceof TagKeyCodes) codes.beginBatch();
     if (this.keyCount === 0) this.push(0, 0);
     else if (this.rowKeys.length > 0) this.byRow(batch);
     else this.byRun(batch);
@@ -191,8 +202,11 @@ export class Grouper {
       return table.series.tagOf(column.name, series);
     };
     let id = 0;
-    for (const [position, { key, codes }] of this.seriesKeys.entries()) {
-      id = this.fold(id, codes.codeOf(evaluate(key.expression, read, this.context.environment)), position);
+    for (let position = 0; position < this.seriesKeys.length; position++) {
+      const { key, codes } = this.seriesKeys[position] as (typeof this.seriesKeys)[number];
+      const isTag = codes instanceof TagKeyCodes;
+      const code = isTag ? codes.codeOf(series) : codes.codeOf(evaluate(key.expression, read, this.context.environment));
+      id = this.fold(id, code, position);
     }
     return id;
   }

@@ -23,3 +23,11 @@ export function grownCodes(array: Uint32Array, length: number): Uint32Array {
   grown.set(array);
   return grown;
 }
+
+/** As `grownFloats`, for integers of a byte. */
+export function grownSmall(array: Int8Array, length: number): Int8Array {
+  if (array.length >= length) return array;
+  const grown = new Int8Array(Math.max(length, array.length * 2, 64));
+  grown.set(array);
+  return grown;
+}

@@ -7,11 +7,11 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
-import type { TimeVector, Vector } from "../../column/vector.ts";
+import type { NumberArray, TimeVector, Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { ExecBatch } from "./exec-context.ts";
 import type { Segments } from "./grouper.ts";
-import { grownBytes, grownCodes, grownFloats } from "./growing.ts";
+import { grownBytes, grownCodes, grownFloats, grownSmall } from "./growing.ts";
 import { valuesVector } from "./vector-values.ts";
 
 const HALF = 2 ** 32;
@@ -101,7 +101,8 @@ export class WinnerTracker {
 
 /** One column of the winners of all groups. Typed while the batches allow, values otherwise. */
 export class WinnerColumn {
-  private numbers: Float64Array = new Float64Array(64);
+  /** As narrow as the batches' while they are bytes: most of what follows is a quarter of the work then. */
+  private numbers: Float64Array | Int8Array | undefined;
   private validity: Uint8Array = new Uint8Array(64);
   private codes: Uint32Array = new Uint32Array(64);
   private dictionary: readonly (string | undefined)[] | undefined;
@@ -121,10 +122,11 @@ export class WinnerColumn {
       this.codes = grownCodes(this.codes, groupCount);
       for (const group of changed) this.codes[group] = vector.codes[rows[group] ?? 0] ?? 0;
     } else if (this.values === undefined && this.dictionary === undefined && vector.kind === "number") {
-      this.numbers = grownFloats(this.numbers, groupCount);
+      const numbers = this.numbersFor(vector.values, groupCount);
+      this.numbers = numbers;
       for (const group of changed) {
         const row = rows[group] ?? 0;
-        this.numbers[group] = vector.values[row] ?? 0;
+        numbers[group] = vector.values[row] ?? 0;
         this.validity[group] = vector.validity?.[row] ?? 1;
       }
     } else {
@@ -134,10 +136,17 @@ export class WinnerColumn {
     }
   }
 
+  private numbersFor(values: NumberArray, groupCount: number): Float64Array | Int8Array {
+    const { numbers } = this;
+    if (this.type.kind === "int" && values instanceof Int8Array && !(numbers instanceof Float64Array))
+      return grownSmall(numbers ?? new Int8Array(0), groupCount);
+    return grownFloats(numbers instanceof Float64Array ? numbers : Float64Array.from(numbers ?? []), groupCount);
+  }
+
   private asValues(): Value[] {
     if (this.dictionary !== undefined) return Array.from(this.codes, (code) => this.dictionary?.[code]);
     const isBoolean = this.type.kind === "boolean";
-    return Array.from(this.validity, (valid, g) => (valid === 0 ? undefined : isBoolean ? this.numbers[g] !== 0 : this.numbers[g]));
+    return Array.from(this.validity, (valid, g) => (valid === 0 ? undefined : isBoolean ? this.numbers?.[g] !== 0 : this.numbers?.[g]));
   }
 
   /** The column. */
@@ -152,7 +161,7 @@ export class WinnerColumn {
     const validity = grownBytes(this.validity, groupCount).subarray(0, groupCount);
     return {
       kind: "number",
-      values: grownFloats(this.numbers, groupCount).subarray(0, groupCount),
+      values: this.numbersFor(this.numbers ?? new Float64Array(0), groupCount).subarray(0, groupCount),
       validity: validity.includes(0) ? validity : undefined,
     };
   }

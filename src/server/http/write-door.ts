@@ -10,6 +10,7 @@ import type { Session } from "../../db/session.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import { readBody } from "./body.ts";
 import { databaseExists, sessionOf } from "./context.ts";
+import { decodeTurns } from "./decode-turns.ts";
 import type { Exchange } from "./exchange.ts";
 import { autoCreateOf, hintedTableOptions, type Hints, readHints } from "./hints.ts";
 import type { IngestServerOptions } from "./options.ts";
@@ -51,7 +52,7 @@ function checkDatabase(database: string, db: IngestDb): void {
 }
 
 /**
- * The body under the server's limit, or the answer that refuses it. It lasts until the handler has answered.
+ * The body under the server's limit, in its turn to be decoded, or the answer that refuses it. It lasts until the handler has answered.
  *
  * @param refuse the answer to a body that cannot be read, in the protocol's own shape
  */
@@ -63,7 +64,9 @@ export async function doorBody(
 ): Promise<Uint8Array | Reply> {
   const limits = { bytesMax: options.bodyBytesMax, decode, ...(refuse === undefined ? {} : { refuse }) };
   const body = await readBody(exchange, limits);
-  if (body instanceof Uint8Array) exchange.share.hold(body);
+  if (!(body instanceof Uint8Array)) return body;
+  exchange.share.hold(body);
+  await decodeTurns.take(body.length);
   return body;
 }
 

@@ -9,6 +9,7 @@ import type { MergeMode } from "../../table/schema.ts";
 import { concatPieces } from "./concat.ts";
 import { readInterleaved } from "./interleave.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
+import type { RowFilter } from "./row-filter.ts";
 import type { ScanDictionary } from "./scan-dictionary.ts";
 import type { RowRange, ScanColumn, ScanSource } from "./scan-source.ts";
 import type { TagCodes } from "./tag-codes.ts";
@@ -32,6 +33,8 @@ export interface Assembler {
   readonly tags: TagCodes;
   readonly timeType: DataType;
   readonly mergeMode: MergeMode;
+  /** Rows that it leaves out need not be in batches of runs that stand alone. */
+  readonly filter: RowFilter | undefined;
   /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */
   readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
 }
@@ -119,7 +122,7 @@ function runsOfGroups(
 }
 
 /** Segments of one source that follow each other become one, so that a whole page is read as one piece. */
-function joinNeighbours(segments: readonly Segment[]): Segment[] {
+export function joinNeighbours(segments: readonly Segment[]): Segment[] {
   const joined: Segment[] = [];
   for (const segment of segments) {
     const last = joined.at(-1);

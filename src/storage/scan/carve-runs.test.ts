@@ -17,6 +17,10 @@ function sourceOf(times: readonly number[], reads: { count: number }): ScanSourc
       return ranges.map(({ start, end }) => ({ vector: { kind: "time", base: 0n, offsets, validity: undefined }, from: start, to: end }));
     },
     column: async () => [],
+    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
+    columnAt: async () => undefined,
+    latest: 0,
+    newestOfAll: () => Number.NEGATIVE_INFINITY,
     pageEnd: (row) => row,
     tombstones: () => undefined,
     prune: async () => undefined,

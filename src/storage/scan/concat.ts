@@ -86,7 +86,8 @@ function signedBits(values: NumberArray): 8 | 16 | 32 | 64 {
   return values instanceof Uint16Array || values instanceof Int32Array ? 32 : 64;
 }
 
-function numberTarget(pieces: readonly Piece[], rowCount: number, type: DataType): NumberArray {
+/** An array for numbers of all these vectors. */
+export function numberTarget(pieces: readonly Pick<Piece, "vector">[], rowCount: number, type: DataType): NumberArray {
   if (type.kind === "float") return type.bits === 32 ? new Float32Array(rowCount) : new Float64Array(rowCount);
   let bits = 8;
   for (const { vector } of pieces) if (vector?.kind === "number") bits = Math.max(bits, signedBits(vector.values));

@@ -1,9 +1,11 @@
+import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";
+import { PageRows } from "./page-rows.ts";
 import { PageSummaries, type ResolvedSummaries } from "./page-summaries.ts";
 import type { RunList } from "./run-list.ts";
 import type { SeriesSelection } from "./series-selection.ts";
@@ -17,10 +19,13 @@ export interface FileScan {
   readonly minOffset: number;
   readonly maxOffset: number;
   readonly timeColumnId: number;
+  readonly timeType: DataType;
   readonly selection: SeriesSelection;
   readonly conditions: readonly ColumnCondition[];
   readonly summaries: ResolvedSummaries | undefined;
   readonly metrics: ScanMetrics | undefined;
+  /** No row of the file is later, as an offset from `base`. */
+  readonly latest: number;
 }
 
 /** A data file as a source. The file's group base equals the scan's, so its offsets need no shift. */
@@ -29,6 +34,7 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const pruner = new PagePruner(file, scan.conditions, scan.metrics);
   const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.selection, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
+  const pageRows = new PageRows(file);
   return {
     addRuns: (source, from, to, runs) => addRuns(file, scan, source, from, to, runs),
     times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
@@ -46,6 +52,16 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       for (const { start, end } of ranges) rowCount += end - start;
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
+    timesAt: (rows) => pageRows.take(timeColumn, scan.timeType, rows, scan.metrics),
+    async columnAt(column, rows): Promise<Vector | undefined> {
+      const position = file.columnOf(column.id);
+      if (position >= 0) return await pageRows.take(position, column.type, rows, scan.metrics);
+      const old = formerIn(column.former, (id) => (file.columnOf(id) >= 0 ? file.columnOf(id) : undefined));
+      if (old === undefined) return column.missing?.atLeast(rows.length);
+      return new RetypedVectors().of(await pageRows.take(old.found, old.type, rows, scan.metrics), old.type, column.type);
+    },
+    latest: scan.latest,
+    newestOfAll: (from, to) => newestOfAll(file, scan, from, to),
     pageEnd: (row) => file.pageStarts[file.pageOf(row) + 1] as number,
     tombstones: () => file.tombstones,
     prune: (runs, own) => pruner.decide(runs, own),
@@ -72,6 +88,24 @@ function addRuns(file: OpenSst, scan: FileScan, source: number, from: number, to
     const slot = slots[series[run] as number] as number;
     if (slot >= from && slot < to) add(run, slot); // DROPPED is above every slot.
   }
+}
+
+/** See `ScanSource`. A file has at most one run of a series. */
+function newestOfAll(file: OpenSst, scan: FileScan, from: number, to: number): number {
+  const { index, series } = file;
+  const { minOffset, maxOffset, selection } = scan;
+  if (selection.isFew || series.length < to - from) return Number.NEGATIVE_INFINITY; // Few runs of each source cost nothing.
+  const slots = selection.slotOfSeries();
+  let found = 0;
+  let newest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < series.length; run++) {
+    const slot = slots[series[run] as number] as number;
+    const last = index.lastTimes[run] as number;
+    if (slot < from || slot >= to || last < minOffset || last > maxOffset) continue;
+    found++;
+    if (last < newest) newest = last;
+  }
+  return found === to - from ? newest : Number.NEGATIVE_INFINITY;
 }
 
 /** Runs of the series in slots `[from, to)` and their slots, in the order of the file's rows. */

@@ -4,6 +4,7 @@ import { type MemtableView, pickRows } from "../memtable/pick-rows.ts";
 import { scatterColumn } from "../memtable/scatter.ts";
 import { DROPPED, type SortedRows, sortRows } from "../memtable/sort-rows.ts";
 import { tombstonesOf } from "../tombstone/delete-chunk.ts";
+import { takeRows } from "./merge-rows.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, ScanColumn, ScanSource } from "./scan-source.ts";
 import type { SeriesSelection } from "./series-selection.ts";
@@ -36,21 +37,28 @@ export function memtableSource(memtables: readonly MemtableView[], scan: Memtabl
   const { base } = scan;
   const sorted = wantedRows(memtables, scan);
   const columns = new Map<number, Vector>();
+  const vectorOf = (column: ScanColumn): Vector => {
+    let vector = columns.get(column.id);
+    if (vector === undefined) {
+      vector = scatterColumn(sorted, column.id, column.type, column.former);
+      columns.set(column.id, vector);
+    }
+    return vector;
+  };
+  const times: Vector = { kind: "time", base, offsets: sorted.times, validity: undefined };
   return {
     addRuns: (source, from, to, runs) => addRuns(sorted, source, from, to, runs),
     async times(ranges): Promise<readonly Piece[]> {
-      const vector: Vector = { kind: "time", base, offsets: sorted.times, validity: undefined };
-      return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
+      return ranges.map(({ start, end }) => ({ vector: times, from: start, to: end }));
     },
     async column(column: ScanColumn, ranges): Promise<readonly Piece[]> {
-      let vector = columns.get(column.id);
-      if (vector === undefined) {
-        vector = scatterColumn(sorted, column.id, column.type, column.former);
-        columns.set(column.id, vector);
-      }
-      const values = vector;
-      return ranges.map(({ start, end }) => ({ vector: values, from: start, to: end }));
+      const vector = vectorOf(column);
+      return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
     },
+    timesAt: async (rows) => takeRows(times, rows),
+    columnAt: async (column, rows) => takeRows(vectorOf(column), rows),
+    latest: Number.POSITIVE_INFINITY,
+    newestOfAll: (from, to) => newestOfAll(sorted, from, to),
     pageEnd: () => sorted.rowCount,
     tombstones: () => sorted.tombstones,
     prune: async () => undefined,
@@ -78,17 +86,32 @@ function wantedRows(memtables: readonly MemtableView[], scan: MemtableScan): Sor
   return sortRows(chunks, rows, mergeMode);
 }
 
-/** Runs are in the order of slots. */
-function addRuns(sorted: SortedRows, source: number, from: number, to: number, runs: RunList): void {
-  const { runBuckets, runStarts, times } = sorted;
+/** The first run of slot `slot` or a later one. Runs are in the order of slots. */
+function firstRun({ runBuckets }: SortedRows, slot: number): number {
   let low = 0;
   let high = runBuckets.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((runBuckets[middle] as number) < from) low = middle + 1;
+    if ((runBuckets[middle] as number) < slot) low = middle + 1;
     else high = middle;
   }
-  for (let run = low; run < runBuckets.length && (runBuckets[run] as number) < to; run++) {
+  return low;
+}
+
+/** See `ScanSource`. There is one run a slot. */
+function newestOfAll(sorted: SortedRows, from: number, to: number): number {
+  const { runStarts, times } = sorted;
+  const first = firstRun(sorted, from);
+  const end = firstRun(sorted, to);
+  if (end - first < to - from) return Number.NEGATIVE_INFINITY;
+  let newest = Number.POSITIVE_INFINITY;
+  for (let run = first; run < end; run++) newest = Math.min(newest, times[(runStarts[run + 1] as number) - 1] as number);
+  return newest;
+}
+
+function addRuns(sorted: SortedRows, source: number, from: number, to: number, runs: RunList): void {
+  const { runBuckets, runStarts, times } = sorted;
+  for (let run = firstRun(sorted, from); run < runBuckets.length && (runBuckets[run] as number) < to; run++) {
     const start = runStarts[run] as number;
     const end = runStarts[run + 1] as number;
     runs.push(runBuckets[run] as number, source, start, end, times[start] as number, times[end - 1] as number);

@@ -41,6 +41,14 @@ export interface ScanSource {
   times(ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** Values of the rows of `ranges`, in their order, in pieces. */
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
+  /** As `times`, of single rows. */
+  timesAt(rows: Uint32Array): Promise<Vector>;
+  /** As `column`, of single rows; undefined: NULLs. */
+  columnAt(column: ScanColumn, rows: Uint32Array): Promise<Vector | undefined>;
+  /** No row of the source is later, as an offset from the group's base. */
+  readonly latest: number;
+  /** The smallest time that the newest wanted row of a series in slots `[from, to)` has here; -Infinity when one of them may have none. */
+  newestOfAll(from: number, to: number): number;
   /** The end of the page that holds `row`: where a batch is best cut. */
   pageEnd(row: number): number;
   /** What the source deletes of older ones, by series number; times count from the group's base. Undefined: nothing. */

@@ -20,6 +20,7 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
+import { assembleFiltered, assembleNewest, type RowsOfSource } from "./assemble-rows.ts";
 import { type Assembler, assembleClusters, assembleSegments, type OutputColumn, type Segment } from "./assemble.ts";
 import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import type { ColumnCondition } from "./column-condition.ts";
@@ -27,6 +28,7 @@ import { fileSource } from "./file-source.ts";
 import { memtableSource } from "./memtable-source.ts";
 import { orderUnits } from "./ordered-units.ts";
 import type { ResolvedSummaries } from "./page-summaries.ts";
+import { type RowFilter, rowFilterOf } from "./row-filter.ts";
 import { RunList } from "./run-list.ts";
 import { ScanDictionary } from "./scan-dictionary.ts";
 import type { ScanSource } from "./scan-source.ts";
@@ -40,6 +42,10 @@ import { wantedTagsIn } from "./wanted-tags.ts";
 const BATCH_ROWS = 16_384;
 /** A batch that reached this many rows is handed out at the end of a page, so that whole pages pass through without a copy. */
 const BATCH_ROWS_AT_PAGE_END = 4096;
+/** Rows that a filter looks at for one batch: what is read of a page is read for few rows. */
+const FILTERED_ROWS = 65_536;
+/** A filter that leaves more than one row in so many is not asked again. */
+const FILTER_SHARE = 4;
 /** Series whose runs are listed at a time: 28 B a run, so 14 MiB for eight sources. */
 const SLICE_SERIES = 65_536;
 
@@ -83,7 +89,12 @@ export async function* scanRows(scan: ResolvedScan, sliceSeries: number = SLICE_
   const plan: ScanPlan = { scan, opened, groups, selection, seen, sliceSeries, dictionaries: dictionariesOf(scan, selection) };
   let returned = 0;
   for await (const batch of isOrdered ? orderedBatches(plan) : plainBatches(plan)) {
-    if (batch.rowCount === 0) continue;
+    if (batch.rowCount === 0) {
+      // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
+      throwIfCancelled(request.signal);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      continue;
+    }
     returned += batch.rowCount;
     scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
@@ -199,14 +210,20 @@ function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, ba
   const maxOffset = timeRange.end >= end ? length - 1 : Number(timeRange.end - base) - 1;
   const wanted = { base, minOffset, maxOffset, selection };
   const sources: ScanSource[] = [];
-  const fileScan = { ...wanted, timeColumnId, conditions, summaries, metrics };
-  for (const { sst } of opened) if (sst.index.timeBase === base) sources.push(fileSource(sst, fileScan));
+  const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
+  const fileScan = { ...wanted, timeColumnId, timeType, conditions, summaries, metrics };
+  for (const { file, sst } of opened) {
+    if (sst.index.timeBase === base) sources.push(fileSource(sst, { ...fileScan, latest: Number(file.meta.maxTime - base) }));
+  }
   if (scan.memtables.length > 0) {
     const memtableScan = { ...wanted, seriesCount: registry.count, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
-  const assembler = { sources, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
+  const filter = rowFilterOf(
+    conditions,
+    scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
+  );
+  const assembler = { sources, filter, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 
@@ -215,7 +232,8 @@ async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to:
   const { scan, seen, selection } = plan;
   const { assembler, minOffset, maxOffset, tombstones } = group;
   const found = new RunList();
-  for (let s = 0; s < assembler.sources.length; s++) (assembler.sources[s] as ScanSource).addRuns(s, from, to, found);
+  const since = seen === undefined || tombstones.length > 0 ? Number.NEGATIVE_INFINITY : newestOfAll(assembler.sources, from, to);
+  for (const [s, source] of assembler.sources.entries()) if (source.latest >= since) source.addRuns(s, from, to, found);
   await clipRuns(found, assembler.sources, minOffset, maxOffset);
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
@@ -225,6 +243,15 @@ async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to:
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   return { assembler, runs, singles: single, singlesOf, clusters, selection };
+}
+
+/** A time before which no newest row of a series in slots `[from, to)` lies. */
+function newestOfAll(sources: readonly ScanSource[], from: number, to: number): number {
+  for (let s = sources.length - 1; s > 0; s--) {
+    const newest = (sources[s] as ScanSource).newestOfAll(from, to);
+    if (newest > Number.NEGATIVE_INFINITY) return newest;
+  }
+  return Number.NEGATIVE_INFINITY;
 }
 
 /** Runs that stand alone, source by source: they come in the order of their sources. */
@@ -271,12 +298,43 @@ async function* plainBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
   for (const base of plan.groups) {
     const sources = openGroup(plan, base);
     for (let from = 0; from < count; from += plan.sliceSeries) {
-      yield* plainSlice(await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries)));
+      const group = await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries));
+      yield* plan.seen === undefined ? singleRuns(group) : newestRows(group);
+      yield* clusterBatches(group);
     }
   }
 }
 
-async function* plainSlice(group: Group): AsyncGenerator<ScanBatch> {
+/** Runs that stand alone, one row each. */
+async function* newestRows({ assembler, runs, singlesOf, selection }: Group): AsyncGenerator<ScanBatch> {
+  let series = new Uint32Array(BATCH_ROWS);
+  let count = 0;
+  let parts: RowsOfSource[] = [];
+  for (const [source, own] of singlesOf.entries()) {
+    const rowsOf = assembler.sources[source] as ScanSource;
+    for (let from = 0; from < own.length; ) {
+      const rows = new Uint32Array(Math.min(own.length - from, BATCH_ROWS - count));
+      let kept = 0;
+      for (; from < own.length && count < BATCH_ROWS; from++) {
+        const run = own[from] as number;
+        const row = runs.starts[run] as number;
+        if (rowsOf.holdsNothing(row)) continue;
+        rows[kept++] = row;
+        series[count++] = selection.numberOf(runs.slots[run] as number);
+      }
+      if (kept > 0) parts.push({ source, rows: rows.subarray(0, kept) });
+      if (count < BATCH_ROWS) continue;
+      yield await assembleNewest(assembler, series, parts);
+      series = new Uint32Array(BATCH_ROWS);
+      count = 0;
+      parts = [];
+    }
+  }
+  if (count > 0) yield await assembleNewest(assembler, series.subarray(0, count), parts);
+}
+
+/** Runs that stand alone, and figures of their pages where those will do. */
+async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
   const pending = new PendingBatch(group.assembler);
   for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
   for (const i of group.singles) {
@@ -287,6 +345,10 @@ async function* plainSlice(group: Group): AsyncGenerator<ScanBatch> {
     }
   }
   if (pending.rowCount > 0) yield await pending.take();
+}
+
+/** Runs that had to be merged. */
+async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   const clusters = new PendingClusters(group.assembler);
   for (const cluster of group.clusters) {
     for (const part of await partsOf(group, cluster)) {
@@ -344,35 +406,43 @@ class PendingBatch {
   readonly assembler: Assembler;
   rowCount = 0;
   isFull = false;
+  private filter: RowFilter | undefined;
   private segments: Segment[] = [];
 
   constructor(assembler: Assembler) {
     this.assembler = assembler;
+    this.filter = assembler.filter;
   }
 
   /** Adds rows of a run from row `from` on, until the batch is full or the run ends. Returns the first row that was not looked at. */
   add({ source, series, end }: Segment, from: number): number {
     const rows = this.assembler.sources[source] as ScanSource;
+    const rowsMax = this.filter === undefined ? BATCH_ROWS : FILTERED_ROWS;
+    const rowsAtPageEnd = this.filter === undefined ? BATCH_ROWS_AT_PAGE_END : FILTERED_ROWS;
     let at = from;
     while (at < end && !this.isFull) {
       const pageEnd = rows.pageEnd(at);
-      const to = Math.min(end, pageEnd, at + BATCH_ROWS - this.rowCount);
+      const to = Math.min(end, pageEnd, at + rowsMax - this.rowCount);
       if (!rows.holdsNothing(at)) {
         this.segments.push({ source, series, start: at, end: to });
         this.rowCount += to - at;
-        this.isFull = this.rowCount >= BATCH_ROWS || (to === pageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
+        this.isFull = this.rowCount >= rowsMax || (to === pageEnd && this.rowCount >= rowsAtPageEnd);
       }
       at = to;
     }
     return at;
   }
 
-  take(): Promise<ScanBatch> {
-    const segments = this.segments;
+  async take(): Promise<ScanBatch> {
+    const { assembler, segments, filter } = this;
     this.segments = [];
     this.rowCount = 0;
     this.isFull = false;
-    return assembleSegments(this.assembler, segments);
+    if (filter === undefined) return await assembleSegments(assembler, segments);
+    const filtered = await assembleFiltered(assembler, filter, segments, FILTER_SHARE);
+    if (filtered !== undefined) return filtered;
+    this.filter = undefined;
+    return await assembleSegments(assembler, segments);
   }
 }
 

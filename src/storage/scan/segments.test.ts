@@ -39,6 +39,10 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
       return pieces;
     },
     column: async () => [],
+    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
+    columnAt: async () => undefined,
+    latest: 0,
+    newestOfAll: () => Number.NEGATIVE_INFINITY,
     pageEnd: (row) => row,
     tombstones: () => undefined,
     prune: async () => undefined,

@@ -87,8 +87,15 @@ async function worldOf(seed: number, mode: MergeMode): Promise<World> {
   return { scan, files, store };
 }
 
-async function rowsOf({ scan, files, store }: World, request: ScanRequest, sliceSeries: number, metrics?: ScanMetrics): Promise<string[]> {
-  const opened = files.map((file) => new SstFile(file, store));
+async function rowsOf(
+  world: World,
+  request: ScanRequest,
+  sliceSeries: number,
+  metrics?: ScanMetrics,
+  files?: SstFile[],
+): Promise<string[]> {
+  const { scan } = world;
+  const opened = files ?? world.files.map((file) => new SstFile(file, world.store));
   const rows: string[] = [];
   for await (const { rowCount, vectors, runs } of scanRows({ ...scan, files: opened, request, metrics }, sliceSeries)) {
     for (let run = 0; run < runs.series.length; run++) {
@@ -116,6 +123,22 @@ const PREDICATES: readonly (readonly TagPredicate[])[] = [
 ];
 
 describe.each(["last_row", "last_non_null", "append"] as const)("in mode %s", (mode) => {
+  test("the newest rows are those of the whole table, and the same when they are asked for again", async () => {
+    const { scan, ...world } = await worldOf(3, mode);
+    for (const memtables of [scan.memtables, scan.memtables.slice(0, 1), []]) {
+      const part = { ...world, scan: { ...scan, memtables } };
+      const request: ScanRequest = { projection: [], timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], order: "series-time" };
+      const newest = new Map((await rowsOf(part, request, 1 << 20)).map((row) => [row.split(" ").slice(0, 2).join(" "), row]));
+      const files = world.files.map((file) => new SstFile(file, world.store));
+      for (let round = 0; round < 2; round++) {
+        const rows = await rowsOf(part, { ...request, order: "none", newestPerSeries: true }, 1 << 20, undefined, files);
+        const timesOf = (all: Iterable<string>): string[] => Array.from(all, (row) => row.split(" ").slice(0, 3).join(" ")).sort();
+        expect(timesOf(rows)).toEqual(timesOf(newest.values()));
+        if (mode !== "append") expect(rows.toSorted()).toEqual([...newest.values()].sort()); // There equal times may come in any order.
+      }
+    }
+  });
+
   for (const order of ["series-time", "none"] as const) {
     for (const newestPerSeries of [false, true]) {
       test(`order ${order}${newestPerSeries ? ", newest rows" : ""}: slices of any size and predicates give the same rows`, async () => {

@@ -15,6 +15,10 @@ function sourceOf(times: readonly number[]): ScanSource {
         return { vector, from: start - page, to: end - page };
       }),
     column: async () => [],
+    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
+    columnAt: async () => undefined,
+    latest: 0,
+    newestOfAll: () => Number.NEGATIVE_INFINITY,
     pageEnd: () => 0,
     tombstones: () => undefined,
     prune: async () => undefined,

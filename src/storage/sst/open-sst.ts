@@ -41,8 +41,9 @@ export class OpenSst {
   readonly byteLength: number;
   /** Where its pages are in the cache. */
   readonly pageKeys: number;
-  /** Pages of all columns. */
-  readonly pageCount: number;
+  /** How many keys of the cache it has: one a page of a column, and one a column for its last rows. */
+  readonly keyCount: number;
+  private readonly pageCount: number;
   private readonly reader: FileReader;
   private readonly cache: PageCache;
   private readonly pageGroup: Uint32Array;
@@ -82,7 +83,8 @@ export class OpenSst {
     this.pageGroup = Uint32Array.from(groups);
     this.groupFirstPage = Uint32Array.from(firstPages);
     this.pageCount = parquet.columns.length * groups.length;
-    this.pageKeys = pageKeys ?? cache.takeKeys(this.pageCount);
+    this.keyCount = this.pageCount + parquet.columns.length;
+    this.pageKeys = pageKeys ?? cache.takeKeys(this.keyCount);
     const tombstoneBytes =
       tombstones === undefined ? 0 : tombstones.count * BYTES_PER_STRETCH + tombstones.series.length * BYTES_PER_DELETED_SERIES;
     this.byteLength = BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + this.pageCount * BYTES_PER_PAGE;
@@ -144,6 +146,21 @@ export class OpenSst {
       onDamage(error instanceof Error ? error.message : String(error));
       return undefined;
     }
+  }
+
+  /** A page that is in the cache. */
+  pageAtHand(column: number, page: number): Vector | undefined {
+    return this.cache.get(this.pageKeys + column * this.pageGroup.length + page);
+  }
+
+  /** Values of the last row of each run in the order of runs, if they were kept. */
+  lastRows(column: number): Vector | undefined {
+    return this.cache.get(this.pageKeys + this.pageCount + column);
+  }
+
+  /** Keeps values of the last row of each run, beside pages. */
+  keepLastRows(column: number, vector: Vector): void {
+    this.cache.put(this.pageKeys + this.pageCount + column, vector);
   }
 
   /** Values of a page. Times count from the series index's `timeBase`. @throws DbError StorageUnavailable when the page is damaged */

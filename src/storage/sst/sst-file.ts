@@ -31,7 +31,7 @@ export class SstFile {
   private opening: Promise<OpenSst> | undefined;
   private reader: FileReader | undefined;
   /** Where the cache counts it, and where its pages are, since it was first open. */
-  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly pageCount: number } | undefined;
+  private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly keyCount: number } | undefined;
   private users = 1;
   private dropped = false;
 
@@ -86,7 +86,7 @@ export class SstFile {
     this.reader?.close();
     if (!this.dropped) return;
     // Without this, pages of files that were merged push those of the new ones out.
-    this.held?.cache.removeRange(this.held.pageKeys, this.held.pageCount);
+    this.held?.cache.removeRange(this.held.pageKeys, this.held.keyCount);
     await this.store.delete(this.meta.name);
   }
 
@@ -115,7 +115,7 @@ export class SstFile {
         const reader = await this.readerOnce();
         const contents = await readContents(this.meta, reader, registry);
         const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
-        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, pageCount: opened.pageCount };
+        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, keyCount: opened.keyCount };
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
           this.opening = undefined;

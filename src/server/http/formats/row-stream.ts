@@ -3,7 +3,7 @@
  */
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { type CellDialect, CellColumn } from "../kernels/cell-column.ts";
-import { interleave, type RowLayout, rowBytes } from "../kernels/interleave.ts";
+import { interleave, type RowLayout } from "../kernels/interleave.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;
@@ -38,8 +38,7 @@ export async function* printRows(
       }
       for (let start = 0; start < rowCount; start += CHUNK_ROWS_MAX) {
         const end = Math.min(start + CHUNK_ROWS_MAX, rowCount);
-        const chunk = new Uint8Array(rowBytes(cells, layout, start, end));
-        interleave(cells, layout, start, end, chunk, 0);
+        const chunk = interleave(cells, layout, start, end);
         counter.rows += end - start;
         yield chunk;
       }

@@ -1,7 +1,10 @@
 /**
- * Joins the cells of columns into rows of bytes.
+ * Joins the cells of columns into rows of bytes: first where each row begins, then column by column, so that each loop reads one column's
+ * arrays. Cells are copied four bytes at a time and may run over into what follows in their row, which is written after them, where that is
+ * always long enough; the next row is there already.
  */
 import type { CellColumn } from "./cell-column.ts";
+import { CELL_SLACK_BYTES } from "./small-integers.ts";
 
 /** What stands around the cells of a row. */
 export interface RowLayout {
@@ -11,47 +14,72 @@ export interface RowLayout {
   readonly after: Uint8Array;
 }
 
-/** Bytes of rows `[start, end)` with their layout. */
-export function rowBytes(columns: readonly CellColumn[], layout: RowLayout, start: number, end: number): number {
-  let total = (end - start) * layout.after.length;
-  for (let c = 0; c < columns.length; c++) {
-    const { starts, ends } = columns[c]!;
-    total += (end - start) * layout.before[c]!.length;
-    for (let row = start; row < end; row++) total += ends[row]! - starts[row]!;
+/** Bytes of rows `[start, end)` of the columns with their layout. */
+export function interleave(columns: readonly CellColumn[], layout: RowLayout, start: number, end: number): Uint8Array<ArrayBuffer> {
+  const { before, after } = layout;
+  const rowCount = end - start;
+  let around = after.length;
+  for (let c = 0; c < columns.length; c++) around += before[c]!.length;
+  const places = new Uint32Array(rowCount + 1);
+  const shortest = new Uint32Array(columns.length);
+  for (let c = 0; c < columns.length; c++) shortest[c] = addLengths(columns[c]!.starts, columns[c]!.ends, start, rowCount, places);
+  let length = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const own = places[row]! + around;
+    places[row] = length;
+    length += own;
   }
-  return total;
+  const target = new Uint8Array(length);
+  let least = around + shortest.reduce((sum, bytes) => sum + bytes, 0);
+  for (let c = 0; c < columns.length; c++) {
+    least -= before[c]!.length + shortest[c]!;
+    const copy = least >= CELL_SLACK_BYTES - 1 ? copyCells : copyExactly;
+    copy(columns[c]!, before[c]!, start, rowCount, places, target);
+  }
+  for (let row = 0; row < rowCount; row++) for (let i = 0, at = places[row]!; i < after.length; i++) target[at++] = after[i]!;
+  return target;
 }
 
-/** Writes rows `[start, end)` into `target` from `at` on, which has room for `rowBytes` of them; returns the position after them. */
-export function interleave(
-  columns: readonly CellColumn[],
-  layout: RowLayout,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  const count = columns.length;
-  const bytesOf = columns.map((column) => column.bytes);
-  const startsOf = columns.map((column) => column.starts);
-  const endsOf = columns.map((column) => column.ends);
-  const { before, after } = layout;
-  let next = at;
-  for (let row = start; row < end; row++) {
-    for (let c = 0; c < count; c++) {
-      const lead = before[c]!;
-      for (let i = 0; i < lead.length; i++) target[next++] = lead[i]!;
-      const bytes = bytesOf[c]!;
-      const from = startsOf[c]![row]!;
-      const to = endsOf[c]![row]!;
-      if (to - from > 128) {
-        target.set(bytes.subarray(from, to), next);
-        next += to - from;
-      } else {
-        for (let i = from; i < to; i++) target[next++] = bytes[i]!;
-      }
-    }
-    for (let i = 0; i < after.length; i++) target[next++] = after[i]!;
+/** Adds the lengths of a column's cells; returns the least of them. */
+function addLengths(starts: Uint32Array, ends: Uint32Array, start: number, rowCount: number, lengths: Uint32Array): number {
+  let least = 0xffff_ffff;
+  for (let i = 0; i < rowCount; i++) {
+    const length = ends[start + i]! - starts[start + i]!;
+    lengths[i] = lengths[i]! + length;
+    if (length < least) least = length;
   }
-  return next;
+  return least;
+}
+
+/** Writes a column's cells, each behind `lead`, at `places`, and moves those on. At least three bytes of each row follow each cell. */
+function copyCells(column: CellColumn, lead: Uint8Array, start: number, rowCount: number, places: Uint32Array, target: Uint8Array): void {
+  const { starts, ends, bytes } = column;
+  const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const to = new DataView(target.buffer, target.byteOffset, target.byteLength);
+  const leads = lead.length;
+  for (let i = 0; i < rowCount; i++) {
+    let at = places[i]!;
+    let cell = starts[start + i]!;
+    const cellEnd = ends[start + i]!;
+    places[i] = at + leads + cellEnd - cell;
+    for (let k = 0; k < leads; k++) target[at++] = lead[k]!;
+    if (cellEnd - cell > 128) target.set(bytes.subarray(cell, cellEnd), at);
+    else for (; cell < cellEnd; cell += 4, at += 4) to.setUint32(at, from.getUint32(cell, true), true);
+  }
+}
+
+/** As `copyCells`, without writing beyond a cell. */
+function copyExactly(column: CellColumn, lead: Uint8Array, start: number, rowCount: number, places: Uint32Array, target: Uint8Array): void {
+  const { starts, ends, bytes } = column;
+  for (let i = 0; i < rowCount; i++) {
+    let at = places[i]!;
+    let cell = starts[start + i]!;
+    const cellEnd = ends[start + i]!;
+    for (let k = 0; k < lead.length; k++) target[at++] = lead[k]!;
+    if (cellEnd - cell > 128) {
+      target.set(bytes.subarray(cell, cellEnd), at);
+      at += cellEnd - cell;
+    } else while (cell < cellEnd) target[at++] = bytes[cell++]!;
+    places[i] = at;
+  }
 }
