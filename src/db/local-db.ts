@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { QueryWorkers } from "../query/exec/parallel/query-workers.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
 import { executeStatement, isReadOnly } from "../query/execute.ts";
 import type { AdminOperations, QueryContext } from "../query/query-context.ts";
@@ -42,6 +43,8 @@ export interface StatementLimits {
   readonly pool?: MemoryPool;
   /** Where rows go that do not fit in memory. Default: nowhere. */
   readonly spill?: SpillStore | undefined;
+  /** Other threads for large scans. Default: none. */
+  readonly workers?: QueryWorkers | undefined;
 }
 
 /** What the build knows of itself. */
@@ -83,14 +86,15 @@ export class LocalDb implements Db {
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
     for (const statement of statements) {
       this.authorize(session, isReadOnly(statement) ? "read" : "write");
-      const { timeoutMillis, memoryBytesMax, pool } = this.limits;
+      const { timeoutMillis, memoryBytesMax, pool, workers } = this.limits;
       const spill = this.limits.spill?.session();
       const begun = this.running.begin(text, session, session.signal);
       const { signal, done } = withDeadline(begun.signal, timeoutMillis);
       const memory = pool?.account();
       try {
         if (statement.kind === "insert") await this.engine.admit(signal);
-        const options = { memoryBytesMax, ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) };
+        const held = { ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) };
+        const options = { memoryBytesMax, workers, ...held };
         yield await executeStatement(statement, this.contextOf(session, signal), options);
       } finally {
         begun.end();

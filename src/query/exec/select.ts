@@ -11,6 +11,7 @@ import { newPlanner, planQuery } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
+import type { QueryWorkers } from "./parallel/query-workers.ts";
 import { run } from "./run.ts";
 
 /** Switches of tests and limits of callers. */
@@ -23,6 +24,8 @@ export interface ExecOptions {
   readonly memory?: MemoryAccount;
   /** Where it spills rows to; whoever gave it closes it. */
   readonly spill?: SpillSpace;
+  /** Other threads for large scans. */
+  readonly workers?: QueryWorkers | undefined;
 }
 
 /** A planned query that has not begun. */
@@ -60,6 +63,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,
+    workers: options.workers,
   };
 }
 

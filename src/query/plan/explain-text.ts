@@ -226,7 +226,8 @@ function itemText(item: SortItem): string {
 function metricsText(metrics: NodeMetrics | undefined): string {
   if (metrics === undefined) return "";
   const parts = [`output_rows: ${metrics.rows}`, `output_batches: ${metrics.batches}`, `elapsed: ${metrics.elapsedMs.toFixed(3)}ms`];
-  const { scan } = metrics;
+  const { scan, parts: tasks, partMs = 0 } = metrics;
+  if (tasks !== undefined) parts.push(`tasks: ${tasks}`, `tasks_elapsed: ${partMs.toFixed(3)}ms`);
   if (scan !== undefined) {
     parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);
     if (scan.filesSkippedByTags > 0) parts.push(`files_skipped_by_tags: ${scan.filesSkippedByTags}`);

@@ -1,0 +1,123 @@
+/**
+ * The threads of large scans: how many there are, what they may hold, what `/metrics` says of them.
+ *
+ * Pages are decoded by the thread that reads them, so each keeps its own: two thirds of what pages may take are the workers', who read all
+ * of large tables, one third is this thread's, which reads little of many.
+ */
+import { availableParallelism } from "node:os";
+import { Counter, Gauge } from "prom-client";
+import type { Logger } from "./base/log.ts";
+import type { MetricRegistry } from "./base/metrics.ts";
+import type { ServerMemory } from "./base/server-memory.ts";
+import type { Settings } from "./config/settings.ts";
+import { SHARE_LIMITS } from "./query/workers/limits.ts";
+import { type PoolFigures, WorkerPool } from "./query/workers/worker-pool.ts";
+
+/** Part of the memory of pages that the workers have together. */
+const WORKERS_PART = 2 / 3;
+/** Files that all workers together keep open while they scan. Reason: a process may have 1,024 descriptors. */
+const OPEN_FILES_MAX = 256;
+const OPEN_FILES_MIN = 8;
+
+/** What a worker is started with. */
+export interface QueryWorkerStart {
+  readonly kind: "start";
+  /** The folder of data files. */
+  readonly root: string;
+  /** Of pages and what open files hold. */
+  readonly cacheBytes: number;
+  readonly openFilesMax: number;
+}
+
+/** How the memory of pages is divided. */
+export interface PageMemory {
+  readonly here: number;
+  readonly eachWorker: number;
+}
+
+/** Query workers under these settings. */
+export function queryThreadsOf({ query }: Settings): number {
+  return query.workers === undefined ? availableParallelism() - 1 : query.workers;
+}
+
+/** Divides `bytes` of pages. */
+export function pageMemoryOf(bytes: number, threads: number): PageMemory {
+  if (threads === 0) return { here: bytes, eachWorker: 0 };
+  const workers = Math.floor(bytes * WORKERS_PART);
+  return { here: bytes - workers, eachWorker: Math.floor(workers / threads) };
+}
+
+/** What `openQueryThreads` needs. */
+export interface QueryThreadsParts {
+  readonly threads: number;
+  readonly dataFolder: string;
+  readonly pages: PageMemory;
+  readonly memory: ServerMemory;
+  readonly metrics: MetricRegistry;
+  readonly logger: Logger;
+}
+
+/** The pool, or nothing where there are no threads. Workers start with the first large scan. */
+export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefined {
+  const { threads, memory, metrics, logger } = parts;
+  if (threads === 0) return undefined;
+  const start: QueryWorkerStart = {
+    kind: "start",
+    root: parts.dataFolder,
+    cacheBytes: parts.pages.eachWorker,
+    openFilesMax: Math.max(OPEN_FILES_MIN, Math.floor(OPEN_FILES_MAX / threads)),
+  };
+  const pool = new WorkerPool({
+    threads,
+    limits: SHARE_LIMITS,
+    startWorker(name) {
+      const worker = new Worker(new URL("./query-worker.ts", import.meta.url).href, { name });
+      worker.postMessage(start);
+      return worker;
+    },
+    onWarning: (text) => logger.warn({}, text),
+  });
+  memory.register("page_cache", {
+    bytes: () => pool.cacheBytes,
+    giveBack: (bytes) => pool.giveBack(bytes),
+    mayGrow: () => pool.mayGrow(),
+  });
+  registerPoolMetrics(metrics, () => pool.figures);
+  return pool;
+}
+
+/** Families that only grow: which figure they show, and what it is. */
+const COUNTERS: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+  ["varve_query_worker_tasks_total", "pulls", "Answers of query workers to the queries they ran parts of"],
+  ["varve_query_worker_busy_seconds_total", "busySeconds", "Time that query workers worked"],
+  ["varve_query_worker_deaths_total", "deaths", "Query workers that died"],
+];
+const GAUGES: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+  ["varve_query_worker_running", "running", "Query workers at work"],
+  ["varve_query_worker_queue", "waiting", "Parts of queries that wait for a worker"],
+];
+
+function registerPoolMetrics(metrics: MetricRegistry, figures: () => PoolFigures): void {
+  const registers = [metrics.registry];
+  for (const [name, figure, help] of COUNTERS) {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(figures()[figure]);
+      },
+    });
+  }
+  for (const [name, figure, help] of GAUGES) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(figures()[figure]);
+      },
+    });
+  }
+}
