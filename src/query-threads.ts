@@ -1,8 +1,8 @@
 /**
  * The threads of large scans: how many there are, what they may hold, what `/metrics` says of them.
  *
- * Pages are decoded by the thread that reads them, so each keeps its own: two thirds of what pages may take are the workers', who read all
- * of large tables, one third is this thread's, which reads little of many.
+ * Pages are decoded by the thread that reads them, so each keeps its own: workers, who read all of large tables, have together as much as
+ * a server without them, a part of a table always goes to the same one, and this thread, which reads little of many, has half of that.
  */
 import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
@@ -13,8 +13,8 @@ import type { Settings } from "./config/settings.ts";
 import { SHARE_LIMITS } from "./query/workers/limits.ts";
 import { type PoolFigures, WorkerPool } from "./query/workers/worker-pool.ts";
 
-/** Part of the memory of pages that the workers have together. */
-const WORKERS_PART = 2 / 3;
+/** Part of what would be enough for all that this thread has beside workers. */
+const HERE_PART = 1 / 2;
 /** Files that all workers together keep open while they scan. Reason: a process may have 1,024 descriptors. */
 const OPEN_FILES_MAX = 256;
 const OPEN_FILES_MIN = 8;
@@ -40,11 +40,10 @@ export function queryThreadsOf({ query }: Settings): number {
   return query.workers === undefined ? availableParallelism() - 1 : query.workers;
 }
 
-/** Divides `bytes` of pages. */
+/** Divides memory of pages: `bytes` would be enough for one thread. */
 export function pageMemoryOf(bytes: number, threads: number): PageMemory {
   if (threads === 0) return { here: bytes, eachWorker: 0 };
-  const workers = Math.floor(bytes * WORKERS_PART);
-  return { here: bytes - workers, eachWorker: Math.floor(workers / threads) };
+  return { here: Math.floor(bytes * HERE_PART), eachWorker: Math.floor(bytes / threads) };
 }
 
 /** What `openQueryThreads` needs. */

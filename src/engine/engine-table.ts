@@ -20,7 +20,7 @@ import type { SeriesView } from "../table/series-view.ts";
 import type { Expiry } from "./expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import type { SharedScan, ShareLimits } from "../table/shared-scan.ts";
-import { rowsWithin } from "./table-share.ts";
+import { isMostlyFigures, rowsWithin } from "./table-share.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
@@ -98,6 +98,7 @@ export class EngineTable implements Table {
     if (rowsWithin(this.region, timeRange, request.tagPredicates) < limits.rowsMin) return undefined;
     const { schema } = this;
     const { registry } = this.region;
+    if (isMostlyFigures(request)) return undefined;
     const snapshot = this.region.snapshot();
     let shared: SharedScan | undefined;
     try {

@@ -24,3 +24,8 @@ export function rowsWithin(region: Region, { start, end }: TimeRange, predicates
   }
   return rows * share;
 }
+
+/** Whether figures of whole pages answer most of a scan: pages end neither with a series nor with a stretch of time. */
+export function isMostlyFigures({ summaries }: ScanRequest): boolean {
+  return summaries !== undefined && !summaries.isPerSeries && summaries.buckets === undefined;
+}

@@ -3,8 +3,8 @@
  *
  *   fragments, in turn ─► pulls that wait ─► a free worker (the one that had this part of the table last, if it is free) ─► answer
  *
- * A worker runs one pull at a time, and free workers go to the fragments in turn, so a query never has more than its share for longer than
- * a part takes. A worker that dies fails the parts that it had, and the next pull starts another.
+ * A worker runs one pull at a time and has one more waiting, and free workers go to the fragments in turn, so a query never has more than
+ * its share for longer than two parts take. A worker that dies fails the parts that it had, and the next pull starts another.
  *
  * A message there and back takes about 60 µs, a worker's start 30 ms; it is started by the first pull that needs it.
  */
@@ -20,6 +20,8 @@ const FRAGMENTS_MAX = 64;
 /** How often the memory of running parts is looked at, in milliseconds. */
 const LOOK_MILLIS = 50;
 const KIB = 1024;
+/** Pulls that a worker has at a time: one runs, and the next is there when that ends, though this thread may be busy. */
+const SENT_MAX = 2;
 
 /** What the pool needs. */
 export interface WorkerPoolParts {
@@ -49,11 +51,12 @@ interface Pull {
   readonly reject: (error: Error) => void;
 }
 
-/** A place for a worker. Invariant: `running` and what is in `opened` are with `worker`. */
+/** A place for a worker. Invariant: `sent` and what is in `opened` are with `worker`. */
 interface Slot {
   readonly name: string;
   worker: Worker | undefined;
-  running: Pull | undefined;
+  /** In the order in which the worker answers. */
+  sent: Pull[];
   /** Fragments that the worker was told of, with who waits for them to be closed there. */
   readonly opened: Map<PooledFragment, (() => void) | undefined>;
   cacheBytes: number;
@@ -82,7 +85,7 @@ export class WorkerPool implements QueryWorkers {
     this.slots = Array.from({ length: parts.threads }, (_, i) => ({
       name: `query-${i + 1}`,
       worker: undefined,
-      running: undefined,
+      sent: [],
       opened: new Map(),
       cacheBytes: 0,
     }));
@@ -91,7 +94,7 @@ export class WorkerPool implements QueryWorkers {
   get figures(): PoolFigures {
     let waiting = 0;
     for (const fragment of this.fragments) waiting += fragment.waiting.length;
-    const running = this.slots.filter((slot) => slot.running !== undefined).length;
+    const running = this.slots.filter(({ sent }) => sent.length > 0).length;
     return { running, waiting, pulls: this.pulls, busySeconds: this.busyMillis / 1000, deaths: this.deaths };
   }
 
@@ -127,6 +130,7 @@ export class WorkerPool implements QueryWorkers {
   openFragment(job: FragmentJob, budget: FragmentBudget): OpenFragment {
     this.open++;
     const fragment = new PooledFragment(++this.lastId, job, budget, {
+      slots: this.threads,
       wake: () => this.dispatch(),
       end: (ended) => this.end(ended),
     });
@@ -142,13 +146,15 @@ export class WorkerPool implements QueryWorkers {
 
   /** Gives free workers something to do. */
   private dispatch(): void {
-    for (const [at, slot] of this.slots.entries()) if (slot.running === undefined) this.feed(slot, at);
+    for (let depth = 0; depth < SENT_MAX; depth++) {
+      for (const [at, slot] of this.slots.entries()) if (slot.sent.length === depth) this.feed(slot, at);
+    }
   }
 
   private feed(slot: Slot, at: number): void {
     for (let turn = 0; turn < this.fragments.length; turn++) {
       const fragment = this.fragments[turn];
-      const pull = fragment?.take(at, this.threads);
+      const pull = fragment?.take(at, (owner) => this.slots[owner]?.sent.some((other) => other.fragment !== fragment) === true);
       if (fragment === undefined || pull === undefined) continue;
       this.fragments.splice(turn, 1);
       this.fragments.push(fragment);
@@ -164,7 +170,7 @@ export class WorkerPool implements QueryWorkers {
       return;
     }
     slot.worker ??= this.start(slot);
-    slot.running = pull;
+    slot.sent.push(pull);
     fragment.owners.set(index, at);
     if (!slot.opened.has(fragment)) {
       slot.opened.set(fragment, undefined);
@@ -199,8 +205,7 @@ export class WorkerPool implements QueryWorkers {
       closed[1]?.();
       return;
     }
-    const pull = slot.running;
-    slot.running = undefined;
+    const pull = slot.sent.shift();
     if (pull === undefined) return;
     this.pulls++;
     if (message.kind === "failed") pull.reject(new DbError(message.code, message.message));
@@ -220,13 +225,15 @@ export class WorkerPool implements QueryWorkers {
       this.deaths++;
       this.parts.onWarning(`${slot.name} stopped: ${why}`);
     }
-    const { running } = slot;
-    slot.running = undefined;
+    const { sent } = slot;
+    slot.sent = [];
     slot.cacheBytes = 0;
     const opened = [...slot.opened];
     slot.opened.clear();
-    running?.reject(stopped(why));
-    running?.fragment.ran();
+    for (const { reject, fragment } of sent) {
+      reject(stopped(why));
+      fragment.ran();
+    }
     for (const [fragment, closed] of opened) {
       fragment.lose(this.slots.indexOf(slot), stopped(why));
       closed?.();
@@ -255,6 +262,7 @@ function stopped(why: string): DbError {
 }
 
 interface FragmentHost {
+  readonly slots: number;
   wake(): void;
   end(fragment: PooledFragment): Promise<void>;
 }
@@ -291,19 +299,16 @@ class PooledFragment implements OpenFragment {
     return promise;
   }
 
-  /** A pull for a slot: of a part that it has or had before, else any that nobody has. */
-  take(slot: number, slots: number): Pull | undefined {
-    let found = -1;
-    for (const [i, { index }] of this.waiting.entries()) {
-      const owner = this.owners.get(index);
-      if (owner !== undefined && owner !== slot) continue;
-      if (found < 0) found = i;
-      if (owner === slot || index % slots === slot) {
-        found = i;
-        break;
-      }
-    }
-    return found < 0 ? undefined : this.waiting.splice(found, 1)[0];
+  /**
+   * A pull for a slot: of a part that it has begun, or that is its own, since it has the pages; else one whose slot is busy with other
+   * fragments.
+   */
+  take(slot: number, isBusy: (index: number) => boolean): Pull | undefined {
+    const isOwn = (index: number): boolean =>
+      this.owners.get(index) === slot || (!this.owners.has(index) && index % this.host.slots === slot);
+    let at = this.waiting.findIndex(({ index }) => isOwn(index));
+    if (at < 0) at = this.waiting.findIndex(({ index }) => !this.owners.has(index) && isBusy(index % this.host.slots));
+    return at < 0 ? undefined : this.waiting.splice(at, 1)[0];
   }
 
   /** To be called when a pull has run. */

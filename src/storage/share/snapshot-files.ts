@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../cache/page-cache.ts";
-import type { FileReader, FileStore } from "../file-store/file-store.ts";
+import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
 import { readContents } from "../sst/file-contents.ts";
 import { OpenSst } from "../sst/open-sst.ts";
 import type { SnapshotFile } from "./scan-snapshot.ts";
@@ -13,8 +13,39 @@ import type { SnapshotFile } from "./scan-snapshot.ts";
 /** Where an open file is counted, and where its pages are. */
 interface Held {
   readonly key: number;
-  readonly reader: FileReader;
+  readonly reader: RestingReader;
   readonly sst: OpenSst;
+}
+
+/** A reader whose descriptor may be closed between scans. */
+class RestingReader implements FileReader {
+  readonly byteLength: number;
+  private readonly store: FileStore;
+  private readonly name: string;
+  private opened: FileReader | undefined;
+
+  constructor(store: FileStore, name: string, opened: FileReader) {
+    this.store = store;
+    this.name = name;
+    this.opened = opened;
+    this.byteLength = opened.byteLength;
+  }
+
+  read(offset: number, length: number): Awaitable<Uint8Array> {
+    return this.opened === undefined ? this.reopened(offset, length) : this.opened.read(offset, length);
+  }
+
+  private async reopened(offset: number, length: number): Promise<Uint8Array> {
+    const opened = await this.store.open(this.name);
+    if (this.opened === undefined) this.opened = opened;
+    else opened.close(); // Another read was faster.
+    return this.opened.read(offset, length);
+  }
+
+  close(): void {
+    this.opened?.close();
+    this.opened = undefined;
+  }
 }
 
 /** See the file header. */
@@ -23,7 +54,7 @@ export class SnapshotFiles {
   private readonly cache: PageCache;
   private readonly onWarning: (text: string) => void;
   private readonly held: Map<string, Held> = new Map();
-  private readonly readers: Set<FileReader> = new Set();
+  private readonly readers: Set<RestingReader> = new Set();
 
   /** @param onWarning takes what is wrong with a file that can still be read */
   constructor(store: FileStore, cache: PageCache, onWarning: (text: string) => void) {
@@ -41,7 +72,7 @@ export class SnapshotFiles {
       this.readers.add(known.reader);
       return known.sst;
     }
-    const reader = await this.store.open(file.meta.name);
+    const reader = new RestingReader(this.store, file.meta.name, await this.store.open(file.meta.name));
     this.readers.add(reader);
     const numbers = { ofRows: () => file.series, ofTombstones: () => file.tombstoneSeries };
     try {
@@ -59,7 +90,7 @@ export class SnapshotFiles {
     }
   }
 
-  /** Closes descriptors: no scan is under way. A reader opens its file again when it is asked for more. */
+  /** Closes descriptors: no scan is under way. */
   rest(): void {
     for (const reader of this.readers) reader.close();
     this.readers.clear();
