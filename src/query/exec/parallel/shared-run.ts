@@ -58,7 +58,10 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
     answer = [];
     yield* here(node, alone(context));
   }
-  yield* answer;
+  for (const batch of answer) {
+    yield batch;
+    await context.pace.turn(); // Printing a batch takes milliseconds.
+  }
 }
 
 /** An operator over a filter, in parts if it can be and is worth it. */
