@@ -6,11 +6,10 @@
 import { assert } from "../../base/assert.ts";
 import { systemClock } from "../../base/clock.ts";
 import { toDbError } from "../../base/error.ts";
-import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
 import { Pace } from "../exec/exec-context.ts";
-import { PartRunner } from "../exec/parallel/part-runner.ts";
+import { type PartAccount, PartRunner } from "../exec/parallel/part-runner.ts";
 import type { FragmentJob } from "../exec/parallel/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 
@@ -114,7 +113,7 @@ function newRunner({ job, tableOf, control, canceller }: Served, part: ScanPart)
 }
 
 /** Counts into the memory that the query's thread looks at. */
-function sharedAccount(control: Int32Array): Pick<MemoryAccount, "take" | "give" | "close"> {
+function sharedAccount(control: Int32Array): PartAccount {
   let held = 0;
   let toldKib = 0;
   const tell = (stepBytes: number): void => {
@@ -133,6 +132,7 @@ function sharedAccount(control: Int32Array): Pick<MemoryAccount, "take" | "give"
       held -= bytes;
       tell(TOLD_BYTES);
     },
+    hasRoom: () => true, // The thread of the query looks after that.
     close() {
       held = 0;
       tell(0);

@@ -23,7 +23,7 @@ export function numbersOf(registry: SeriesRegistry): SeriesNumbers {
 }
 
 /** Finds or makes the number of each run's series. */
-export function registerSeries(
+function registerSeries(
   index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
   runCount: number,
   registry: SeriesRegistry,

@@ -1,15 +1,20 @@
 /** Runs one part of a fragment, wherever it is: pulled from outside, a few batches at a time. */
 import type { Clock } from "../../../base/clock.ts";
-import type { MemoryAccount } from "../../../base/server-memory.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";
 import { inputsOf, type PlanNode } from "../../plan/node.ts";
 import type { ExecBatch, ExecContext, Pace } from "../exec-context.ts";
-import { MemoryBudget } from "../memory-budget.ts";
+import { type BudgetAccount, MemoryBudget } from "../memory-budget.ts";
 import { newNodeMetrics, type NodeMetrics } from "../node-metrics.ts";
 import { run } from "../run.ts";
 import { decodeFragment } from "./fragment.ts";
 import { BatchPacker } from "./plain-batch.ts";
 import type { FragmentJob, PlainBatch, Pulled } from "./query-workers.ts";
+
+/** What counts the memory of a part. */
+export interface PartAccount extends BudgetAccount {
+  /** Gives back all that is held. */
+  close(): void;
+}
 
 /** What a part runs with. */
 export interface PartParts {
@@ -17,7 +22,7 @@ export interface PartParts {
   readonly clock: Clock;
   readonly pace: Pace;
   /** Counts what the part holds; closed when it has ended. */
-  readonly account?: Pick<MemoryAccount, "take" | "give" | "close">;
+  readonly account?: PartAccount;
 }
 
 /** A part under way. */
@@ -44,6 +49,7 @@ export class PartRunner {
       metrics: this.metrics,
       onSource: undefined,
       workers: undefined,
+      spill: undefined,
     };
     this.batches = run(this.plan, context)[Symbol.asyncIterator]();
   }

@@ -120,10 +120,19 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
   return shared;
 }
 
-/** Errors that the same query on one thread may not have: a partial sum is beyond 64 bits where the whole is not; a file is damaged. */
+/**
+ * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits where the whole is not; a part has
+ * no room for its groups, where here they go to disk; a file is damaged.
+ */
 function mayDifferHere(error: unknown): boolean {
-  return error instanceof DbError && (error.code === StatusCode.EngineExecuteQuery || error.code === StatusCode.StorageUnavailable);
+  return error instanceof DbError && DIFFERENT_HERE.includes(error.code);
 }
+
+const DIFFERENT_HERE: readonly StatusCode[] = [
+  StatusCode.EngineExecuteQuery,
+  StatusCode.RuntimeResourcesExhausted,
+  StatusCode.StorageUnavailable,
+];
 
 /** The groups of all parts together. */
 async function merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): Promise<readonly ExecBatch[]> {
