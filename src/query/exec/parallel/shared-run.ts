@@ -121,7 +121,7 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
 }
 
 /**
- * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits where the whole is not; a part has
+ * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits and the whole is not; a part has
  * no room for its groups, where here they go to disk; a file is damaged.
  */
 function mayDifferHere(error: unknown): boolean {
