@@ -8,7 +8,7 @@
 import { hostname } from "node:os";
 import { systemClock } from "./base/clock.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
-import type { RootLog } from "./base/log.ts";
+import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/server-memory.ts";
@@ -88,20 +88,17 @@ export async function startStandalone(
   const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const kept = { memory, shared, pageCacheBytes: pages.here };
   const { engine, recovery } = await openEngine(settings, log, kept, directory.metaFile, directory.dataFolder);
-  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
-  else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
+  tellRecovery(recovery, logger);
   const spill = await openSpillFolder(settings);
   const metrics = new MetricRegistry().withProcessMetrics();
   const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
-  const limitsOfStatements = { ...statementLimits(settings, memory), spill, workers };
-  const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
-  registerCompactionMetrics(metrics, () => engine.compactionTotals);
-  registerExpiryMetric(metrics, () => engine.expiredRows);
+  const ofStatements = { ...statementLimits(settings, memory), spill, workers };
+  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
+  registerTableMetrics(metrics, engine);
   const heap = new HeapWatch(memory, systemClock);
   heap.start();
   registerMemoryMetrics(metrics, memory, heap);
-  registerHealthMetrics(metrics, engine);
   registerSpillMetrics(metrics, spill);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
@@ -139,6 +136,18 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
+}
+
+function registerTableMetrics(metrics: MetricRegistry, engine: Engine): void {
+  registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerExpiryMetric(metrics, () => engine.expiredRows);
+  registerHealthMetrics(metrics, engine);
+}
+
+/** Says what the start read back from the log. */
+function tellRecovery(recovery: Awaited<ReturnType<typeof Engine.open>>["recovery"], logger: Logger): void {
+  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
+  else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
 }
 
 /** What one statement may take. */
