@@ -8,7 +8,7 @@
 import { hostname } from "node:os";
 import { systemClock } from "./base/clock.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
-import type { RootLog } from "./base/log.ts";
+import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/server-memory.ts";
@@ -25,6 +25,7 @@ import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
+import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
@@ -83,19 +84,21 @@ export async function startStandalone(
   const unlockLog = await lockLogFolder(settings.wal.dir);
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
-  const { engine, recovery } = await openEngine(settings, log, { memory, shared }, directory.metaFile, directory.dataFolder);
-  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
-  else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
+  const queryThreads = queryThreadsOf(settings);
+  const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
+  const kept = { memory, shared, pageCacheBytes: pages.here };
+  const { engine, recovery } = await openEngine(settings, log, kept, directory.metaFile, directory.dataFolder);
+  tellRecovery(recovery, logger);
   const spill = await openSpillFolder(settings);
-  const limitsOfStatements = { ...statementLimits(settings, memory), spill };
-  const db = new LocalDb(engine, systemClock, limitsOfStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
   const metrics = new MetricRegistry().withProcessMetrics();
-  registerCompactionMetrics(metrics, () => engine.compactionTotals);
-  registerExpiryMetric(metrics, () => engine.expiredRows);
+  const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
+  const workers = openQueryThreads(queries);
+  const ofStatements = { ...statementLimits(settings, memory), spill, workers };
+  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
+  registerTableMetrics(metrics, engine);
   const heap = new HeapWatch(memory, systemClock);
   heap.start();
   registerMemoryMetrics(metrics, memory, heap);
-  registerHealthMetrics(metrics, engine);
   registerSpillMetrics(metrics, spill);
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
   limits.start(metrics);
@@ -116,7 +119,7 @@ export async function startStandalone(
   const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, script: threadScript, onBug });
   control.follow(threads);
   const millis = Math.round(systemClock.monotonicMillis() - started);
-  const facts = { address: http.url, data: settings.storage.dataHome, version: VERSION, ingestThreads: shared.threads + 1 };
+  const facts = { address: http.url, data: settings.storage.dataHome, version: VERSION, ingestThreads: shared.threads + 1, queryThreads };
   logger.info({ ...facts, memoryLimit: memory.bytesMax, millis }, "ready");
   return {
     url: http.url,
@@ -124,6 +127,7 @@ export async function startStandalone(
       limits.close();
       heap.close();
       await Promise.all([http.stop(STOP_GRACE_MILLIS), telnet?.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
+      workers?.close();
       await engine.close();
       threads.end();
       userProvider?.close();
@@ -132,6 +136,18 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
+}
+
+function registerTableMetrics(metrics: MetricRegistry, engine: Engine): void {
+  registerCompactionMetrics(metrics, () => engine.compactionTotals);
+  registerExpiryMetric(metrics, () => engine.expiredRows);
+  registerHealthMetrics(metrics, engine);
+}
+
+/** Says what the start read back from the log. */
+function tellRecovery(recovery: Awaited<ReturnType<typeof Engine.open>>["recovery"], logger: Logger): void {
+  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
+  else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
 }
 
 /** What one statement may take. */
@@ -196,7 +212,7 @@ function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogC
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  { memory, shared }: { readonly memory: ServerMemory; readonly shared: SharedState },
+  { memory, shared, pageCacheBytes }: { readonly memory: ServerMemory; readonly shared: SharedState; readonly pageCacheBytes: number },
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
@@ -216,7 +232,7 @@ async function openEngine(
     },
     clock: systemClock,
     logger: log.logger("engine"),
-    pageCacheBytes: Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)),
+    pageCacheBytes,
     memory,
     disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     limits: {

@@ -49,6 +49,8 @@ const MEMTABLE_BYTES: number = 32 * MIB;
 
 /** Each takes 10 MB idle, and the owner of the tables hears of every request. */
 const INGEST_THREADS_MAX = 64;
+/** Reason: each keeps pages of its own. */
+const QUERY_WORKERS_MAX = 256;
 
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
@@ -362,6 +364,12 @@ export const KNOBS: Knobs = {
       default: "./varve_data/tmp",
       derive: (storage) => `${storage.dataHome.replace(/(?<=.)\/+$/, "")}/tmp`,
       reason: "Folder of these rows: beside the data unless another disk is given. Its files have no names and end with their statement.",
+    },
+    workers: {
+      key: "query.workers",
+      kind: optional(int(0, QUERY_WORKERS_MAX)),
+      default: undefined,
+      reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
     },
   },
   memory: {

@@ -134,6 +134,8 @@ export interface QuerySettings {
   readonly spillBytesMax: ByteLength;
   /** The folder of these. */
   readonly spillDir: string;
+  /** Threads of large scans; undefined: one a core but one. */
+  readonly workers: number | undefined;
 }
 
 /** `[memory]`. */

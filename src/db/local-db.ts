@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { QueryWorkers } from "../query/exec/parallel/query-workers.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
 import { executeStatement, isReadOnly, isReadOnlyIn } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/prepare-query.ts";
@@ -46,6 +47,8 @@ export interface StatementLimits {
   readonly pool?: MemoryPool;
   /** Where rows go that do not fit in memory. Default: nowhere. */
   readonly spill?: SpillStore | undefined;
+  /** Other threads for large scans. Default: none. */
+  readonly workers?: QueryWorkers | undefined;
 }
 
 /** What the build knows of itself. */
@@ -122,13 +125,13 @@ export class LocalDb implements Db {
   private async *run(statement: Statement, text: string, session: Session): AsyncGenerator<StatementResult> {
     this.authorize(session, isReadOnlyIn(statement, session.connection) ? "read" : "write");
     session.connection?.warnings.splice(0);
-    const { memoryBytesMax } = this.limits;
+    const { memoryBytesMax, workers } = this.limits;
     const begun = this.running.begin(text, session, session.signal);
     const { signal, done } = withDeadline(begun.signal, this.timeoutOf(session));
     const room = this.openRoom();
     try {
       if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
-      yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, ...room.options });
+      yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, ...room.options });
     } finally {
       begun.end();
       done();

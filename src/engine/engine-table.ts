@@ -4,11 +4,13 @@ import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { PageCache } from "../storage/cache/page-cache.ts";
 import { initialValueOf } from "../storage/region/default-value.ts";
-import type { Region } from "../storage/region/region.ts";
+import type { Region, Snapshot } from "../storage/region/region.ts";
 import type { OutputColumn } from "../storage/scan/assemble.ts";
 import { conditionsOf } from "../storage/scan/column-condition.ts";
 import { ConstantColumn } from "../storage/scan/constant-column.ts";
-import { type ResolvedScan, scanRows } from "../storage/scan/scan.ts";
+import { type ResolvedScan, scanRows, selectedScan } from "../storage/scan/scan.ts";
+import { snapshotOf } from "../storage/share/scan-snapshot.ts";
+import { splitScan } from "../storage/share/split-scan.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableFile, TableStatistics } from "../table/catalog.ts";
 import type { RowKeys, RowRange } from "../table/delete.ts";
@@ -17,6 +19,8 @@ import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from ".
 import type { SeriesView } from "../table/series-view.ts";
 import type { Expiry } from "./expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
+import type { SharedScan, ShareLimits } from "../table/shared-scan.ts";
+import { isMostlyFigures, rowsWithin } from "./table-share.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
@@ -83,34 +87,65 @@ export class EngineTable implements Table {
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    yield* this.scanRegion(this.resolved(request, metrics));
+  }
+
+  async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
+    this.catchUp();
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    if (request.limit !== undefined || request.newestPerSeries === true) return undefined;
+    const timeRange = this.livingRange(request.timeRange);
+    if (rowsWithin(this.region, timeRange, request.tagPredicates) < limits.rowsMin) return undefined;
+    const { schema } = this;
+    const { registry } = this.region;
+    if (isMostlyFigures(request)) return undefined;
+    const snapshot = this.region.snapshot();
+    let shared: SharedScan | undefined;
+    try {
+      const scan = await selectedScan(this.scanOf(snapshot, this.resolved(request, metrics), timeRange));
+      const parts = splitScan(scan, limits);
+      const table = { schema, registry: registry.id, tags: registry.view(), tagNames: registry.columnNames() };
+      if (parts !== undefined) shared = { snapshot: snapshotOf(scan, table), parts, release: () => snapshot.release() };
+      return shared;
+    } finally {
+      if (shared === undefined) await snapshot.release();
+    }
+  }
+
+  /** @throws DbError TableColumnNotFound */
+  private resolved(request: ScanRequest, metrics: ScanMetrics | undefined): RegionScan {
     const { schema } = this;
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const idOf = (name: string): number => columnNamed(schema, name).id;
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
     const summaries = resolvedSummaries(request, timeIndexOf(schema).id, (name) => this.summarised(columnNamed(schema, name)));
-    yield* this.scanRegion({ output, conditions, summaries, request, metrics });
+    return { output, conditions, summaries, request, metrics };
+  }
+
+  private scanOf({ memtables, files }: Snapshot, scan: RegionScan, timeRange: TimeRange): ResolvedScan {
+    const time = timeIndexOf(this.schema);
+    return {
+      memtables,
+      files,
+      registry: this.region.registry,
+      cache: this.cache,
+      mergeMode: mergeModeOf(this.schema),
+      timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
+      timeColumnId: time.id,
+      ...scan,
+      request: { ...scan.request, timeRange },
+    };
   }
 
   /** A scan with names resolved, from one snapshot of the region. The names stand for columns as they are after `catchUp`. */
   async *scanRegion(scan: RegionScan): AsyncGenerator<ScanBatch> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    const time = timeIndexOf(this.schema);
     const timeRange = this.livingRange(scan.request.timeRange);
     if (timeRange.start >= timeRange.end) return;
     const snapshot = this.region.snapshot();
     try {
-      yield* scanRows({
-        memtables: snapshot.memtables,
-        files: snapshot.files,
-        registry: this.region.registry,
-        cache: this.cache,
-        mergeMode: mergeModeOf(this.schema),
-        timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
-        timeColumnId: time.id,
-        ...scan,
-        request: { ...scan.request, timeRange },
-      });
+      yield* scanRows(this.scanOf(snapshot, scan, timeRange));
     } finally {
       await snapshot.release();
     }

@@ -5,6 +5,7 @@ import type { RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
+import type { SharedScan, ShareLimits } from "./shared-scan.ts";
 import type { ViewDefinition, ViewInfo } from "./view.ts";
 
 /** A database (schema) and its options. */
@@ -37,15 +38,24 @@ export interface TableFile {
   readonly sequence: number;
 }
 
-/** One table. A `Table` stays usable after a schema change (`schema` is then the new one); after a drop its calls throw TableNotFound. */
-export interface Table {
+/** What queries read. */
+export interface ScannedTable {
   readonly schema: TableSchema;
   /** Tags by series number, as used by `ScanBatch.runs`. */
   readonly series: SeriesView;
   /** Rows that match, from one snapshot taken when the first batch is asked for. @throws DbError TableColumnNotFound */
   scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch>;
+  /**
+   * The same rows, from one snapshot taken before this returns a promise, in parts for other threads; undefined when they are few, or
+   * wanted in a way that parts cannot give. Absent: the table does not do that.
+   */
+  share?(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined>;
   /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */
   timeBounds(): TimeRange | undefined;
+}
+
+/** One table. A `Table` stays usable after a schema change (`schema` is then the new one); after a drop its calls throw TableNotFound. */
+export interface Table extends ScannedTable {
   statistics(): TableStatistics;
   /** Its files now; of a logical table, those of the physical table that it lies on. */
   files(): readonly TableFile[];

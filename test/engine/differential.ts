@@ -12,6 +12,7 @@ import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
+import { inParts } from "../support/in-parts.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
 import { MovingClock } from "../support/moving-clock.ts";
@@ -308,6 +309,7 @@ class Life {
     const request = randomScan(this.random, table.random, table.model);
     this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode}) ${describe(request)}`;
     await checkScan(this.tableOf(table), table.model, request);
+    await checkScan(inParts(this.tableOf(table), this.machine.store), table.model, request);
   }
 
   private async flush(table: Live): Promise<void> {

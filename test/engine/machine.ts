@@ -155,6 +155,11 @@ export class Machine {
     this.mergeGate = undefined;
   }
 
+  /** The files as another thread sees them. */
+  get store(): FileStore {
+    return memoryFileStore(this.files);
+  }
+
   private async open(): Promise<void> {
     const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
     const bare = memoryFileStore(this.files);

@@ -3,6 +3,8 @@ import { fixedClock } from "../../src/base/clock.ts";
 import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
+import { snapshotStorage } from "./in-parts.ts";
+import { localWorkers } from "./local-workers.ts";
 import { type Answer, FIXTURE_NOW, runSql, runTwins } from "./query-fixture.ts";
 
 /** A machine with a session. */
@@ -37,9 +39,14 @@ export class EngineFixture {
     return runSql(text, this.context, options);
   }
 
-  /** Runs a query with and without what the planner asks of storage, and insists that the rows agree; gives them. */
+  /** Runs a query with and without what the planner asks of storage, and in parts, and insists that the rows agree; gives them. */
   both(text: string): Promise<Answer> {
-    return runTwins(text, this.context);
+    const storage = snapshotStorage(this.machine.store);
+    return runTwins(
+      text,
+      this.context,
+      localWorkers((snapshot) => storage.open(snapshot)),
+    );
   }
 
   /** Figures of the scan in EXPLAIN ANALYZE, in the order of their names; 0 for one that is not there. Pages in the cache are not read. */

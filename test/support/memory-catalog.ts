@@ -11,7 +11,7 @@ import { changedOptions, changedSchema } from "../../src/engine/schema-change.ts
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
-import type { Catalog, DatabaseInfo, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
+import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { RowKeys, RowRange } from "../../src/table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
 import {
@@ -23,6 +23,7 @@ import {
   timeIndexOf,
 } from "../../src/table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../../src/table/view.ts";
+import type { ScanPart, SharedScan, ShareLimits } from "../../src/table/shared-scan.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";
 import type { WriteBatch, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
 
@@ -40,12 +41,26 @@ interface Series {
 /** Rows of a batch unless a test says otherwise: small and odd, so that every query crosses borders of batches. */
 const BATCH_ROWS = 333;
 
+/** Tables by the numbers that their snapshots carry. */
+const SHARED = new Map<number, WeakRef<MemoryTable>>();
+
+/** What another thread makes of the snapshot of a memory table: parts are series by their numbers. */
+export function openMemorySnapshot(snapshot: object): (part: ScanPart) => ScannedTable {
+  const key = "memoryTable" in snapshot && typeof snapshot.memoryTable === "number" ? snapshot.memoryTable : -1;
+  const predicates = "predicates" in snapshot ? (snapshot.predicates as number) : -1;
+  const table = SHARED.get(key)?.deref();
+  if (table === undefined) throw new Error("a snapshot of a memory table");
+  return (part) => table.part(part, predicates);
+}
+
 /** One table. */
 export class MemoryTable implements Table {
   schema: TableSchema;
   batchRows: number = BATCH_ROWS;
   /** Requests seen, newest last. */
   readonly requests: ScanRequest[] = [];
+  private readonly sharedId = SHARED.size;
+  private readonly sharedPredicates: (readonly TagPredicate[])[] = [];
   private readonly all: Series[] = [];
   private readonly byKey = new Map<string, Series>();
   private readonly dictionaries = new Map<string, (string | undefined)[]>();
@@ -53,6 +68,7 @@ export class MemoryTable implements Table {
 
   constructor(schema: TableSchema) {
     this.schema = schema;
+    SHARED.set(this.sharedId, new WeakRef(this));
   }
 
   /** Adds a row. A later row of the same tags and time wins, as the table's merge mode says. */
@@ -166,11 +182,41 @@ export class MemoryTable implements Table {
     return [];
   }
 
-  async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
+  async share(request: ScanRequest, limits: ShareLimits): Promise<SharedScan | undefined> {
+    const { count } = this.series;
+    if (request.limit !== undefined || request.newestPerSeries === true || this.statistics().rowCount < limits.rowsMin) return undefined;
+    const predicates = this.sharedPredicates.push(request.tagPredicates) - 1;
+    const length = Math.max(1, Math.ceil(count / limits.partsMax));
+    const parts: ScanPart[] = [];
+    for (let start = 0; start < count; start += length) {
+      parts.push({ slots: { start, end: Math.min(count, start + length) }, timeRange: request.timeRange, rowCount: 1 });
+    }
+    return parts.length === 0 ? undefined : { snapshot: { memoryTable: this.sharedId, predicates }, parts, release: async () => undefined };
+  }
+
+  /** The table as a part of a scan sees it. */
+  part({ slots }: ScanPart, predicates: number): ScannedTable {
+    const tagPredicates = this.sharedPredicates[predicates] ?? [];
+    return {
+      schema: this.schema,
+      series: this.series,
+      scan: (request, metrics) => this.rowsIn({ ...request, tagPredicates }, slots, metrics),
+      timeBounds: () => this.timeBounds(),
+    };
+  }
+
+  scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
     this.requests.push(request);
-    const chosen = this.all.filter(({ tags }) => request.tagPredicates.every((predicate) => passes(predicate, tags.get(predicate.column))));
-    if (request.order === "series-time") chosen.sort((a, b) => this.compareTags(a, b));
-    else chosen.reverse();
+    return this.rowsIn(request, undefined, metrics);
+  }
+
+  private async *rowsIn(request: ScanRequest, slots: ScanPart["slots"] | undefined, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
+    const all = [...this.all];
+    if (request.order === "series-time") all.sort((a, b) => this.compareTags(a, b));
+    else all.reverse();
+    const chosen = all
+      .slice(slots?.start ?? 0, slots?.end ?? all.length)
+      .filter(({ tags }) => request.tagPredicates.every((predicate) => passes(predicate, tags.get(predicate.column))));
     let open: { series: Series; row: Row }[] = [];
     let total = 0;
     for (const series of chosen) {

@@ -5,10 +5,12 @@ import { nestedJson } from "../../src/column/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
+import type { QueryWorkers } from "../../src/query/exec/parallel/query-workers.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";
-import { MemoryCatalog } from "./memory-catalog.ts";
+import { localWorkers } from "./local-workers.ts";
+import { MemoryCatalog, openMemorySnapshot } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
 export interface Answer {
@@ -53,7 +55,7 @@ export class QueryFixture {
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
   both(text: string): Promise<Answer> {
-    return runTwins(text, this.context);
+    return runTwins(text, this.context, localWorkers(openMemorySnapshot));
   }
 }
 
@@ -86,10 +88,18 @@ export async function runSql(text: string, context: QueryContext, options: ExecO
   return last;
 }
 
-/** Runs a query by the interpreter and as it is planned, and insists that the rows agree, order left aside; gives the latter. */
-export async function runTwins(text: string, context: QueryContext): Promise<Answer> {
+/**
+ * Runs a query by the interpreter, as it is planned and, with `workers`, in parts, and insists that the rows agree, order left aside; gives
+ * what the plan gave.
+ */
+export async function runTwins(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
   const wanted = await runSql(text, context, { forceInterpreter: true });
   const got = await runSql(text, context);
+  if (workers !== undefined) {
+    const shared = canonical(await runSql(text, context, { workers }));
+    if (shared !== canonical(got))
+      throw new Error(`parts differ on ${text}\nin parts: ${shared.slice(0, 2000)}\nwhole:    ${canonical(got).slice(0, 2000)}`);
+  }
   const [a, b] = [canonical(got), canonical(wanted)];
   if (a !== b) throw new Error(`the twins differ on ${text}\ngenerated:   ${a.slice(0, 2000)}\ninterpreted: ${b.slice(0, 2000)}`);
   return got;

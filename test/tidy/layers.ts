@@ -19,7 +19,16 @@ const RANKS: readonly (readonly string[])[] = [
 const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] };
 
 /** Files that wire the layers together and so see all of them. */
-const WIRING: readonly string[] = ["main.ts", "standalone.ts", "ingest-worker.ts", "ingest-workers.ts", "thread-parts.ts", "version.ts"];
+const WIRING: readonly string[] = [
+  "main.ts",
+  "standalone.ts",
+  "ingest-worker.ts",
+  "ingest-workers.ts",
+  "query-worker.ts",
+  "query-threads.ts",
+  "thread-parts.ts",
+  "version.ts",
+];
 
 const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
   ...RANKS.flatMap((folders, rank) => folders.map((folder) => [folder, RANKS.slice(0, rank).flat()] as const)),

@@ -137,6 +137,7 @@ async function query(sql: string, table: Table): Promise<number> {
     interpretOnly: false,
     metrics: undefined,
     onSource: undefined,
+    workers: undefined,
   };
   let rows = 0;
   for await (const batch of run(plan, exec)) rows += batch.rowCount;

@@ -8,6 +8,7 @@ import type { Environment } from "../function/environment.ts";
 import type { PlanNode } from "../plan/node.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { NodeMetrics } from "./node-metrics.ts";
+import type { QueryWorkers } from "./parallel/query-workers.ts";
 
 /** Most milliseconds of work before other tasks of the thread get a turn. Reason: ingest and small queries share the thread. */
 const TURN_MS_MAX = 10;
@@ -23,14 +24,18 @@ export interface ExecBatch extends Batch {
 export class Pace {
   private last: number;
   private readonly clock: Clock;
+  private readonly onTurn: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  /** @param onTurn called at each call of `turn` */
+  constructor(clock: Clock, onTurn?: () => void) {
     this.clock = clock;
+    this.onTurn = onTurn;
     this.last = clock.monotonicMillis();
   }
 
   /** Gives way if this query has worked for `TURN_MS_MAX` since it last did. */
   async turn(): Promise<void> {
+    this.onTurn?.();
     if (this.clock.monotonicMillis() - this.last < TURN_MS_MAX) return;
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.last = this.clock.monotonicMillis();
@@ -52,6 +57,8 @@ export interface ExecContext {
   readonly metrics: Map<PlanNode, NodeMetrics> | undefined;
   /** Takes the source of each generated loop, for EXPLAIN VERBOSE. */
   readonly onSource: ((name: string, source: string) => void) | undefined;
+  /** Other threads for large scans; undefined: all runs here. */
+  readonly workers: QueryWorkers | undefined;
 }
 
 /** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */

@@ -3,7 +3,7 @@
  * that it holds go on into their states, and all others to disk.
  */
 import { assert } from "../../base/assert.ts";
-import type { Table } from "../../table/catalog.ts";
+import type { ScannedTable } from "../../table/catalog.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
 import type { BucketKey, Grouper } from "./grouper.ts";
 import { evaluate } from "./interpreter.ts";
@@ -16,12 +16,12 @@ export const NO_GROUP = -1;
 /** See the file header. */
 export class GroupFinder {
   private readonly grouper: Grouper;
-  private readonly table: Table | undefined;
+  private readonly table: ScannedTable | undefined;
   private readonly context: ExecContext;
   /** Folded id of the keys of a series, or `NO_GROUP`. */
   private readonly series: Map<number, number> = new Map();
 
-  constructor(grouper: Grouper, table: Table | undefined, context: ExecContext) {
+  constructor(grouper: Grouper, table: ScannedTable | undefined, context: ExecContext) {
     this.grouper = grouper;
     this.table = table;
     this.context = context;

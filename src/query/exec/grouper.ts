@@ -12,7 +12,7 @@
 import { assert } from "../../base/assert.ts";
 import type { ColumnHeader, SeriesRuns } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
-import type { Table } from "../../table/catalog.ts";
+import type { ScannedTable } from "../../table/catalog.ts";
 import type { GroupKey } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
@@ -71,7 +71,7 @@ export class Grouper {
   readonly tables: PairTable[] = [];
   private readonly places: KeyPlace[] = [];
   private readonly keyCount: number;
-  private readonly table: Table | undefined;
+  private readonly table: ScannedTable | undefined;
   private readonly context: ExecContext;
   /** Folded id of a series' keys + 1, by series number; 0 = not seen. */
   private seriesIds = new Uint32Array(1024);
@@ -81,7 +81,7 @@ export class Grouper {
   private count = 0;
   private largest = -1;
 
-  constructor(keys: readonly GroupKey[], table: Table | undefined, headers: readonly ColumnHeader[], context: ExecContext) {
+  constructor(keys: readonly GroupKey[], table: ScannedTable | undefined, headers: readonly ColumnHeader[], context: ExecContext) {
     this.keyCount = keys.length;
     this.table = table;
     this.context = context;

@@ -20,20 +20,23 @@ const SPILL_RATIO = 0.5;
 /** Most operators that an error names. */
 const NAMED_MAX = 3;
 
+/** What a budget counts into. */
+export type BudgetAccount = Pick<MemoryAccount, "take" | "give" | "hasRoom">;
+
 /** The budget of one query, or the part of one operator. Estimates, not exact counts. */
 export class MemoryBudget {
   /** Whose part it is; "" is the query. */
   readonly name: string;
   private held = 0;
   private readonly limit: number;
-  private readonly account: MemoryAccount | undefined;
+  private readonly account: BudgetAccount | undefined;
   private readonly parent: MemoryBudget | undefined;
   private readonly parts: Set<MemoryBudget> = new Set();
   /** Operators that share what may be held before rows are spilled; of the query's budget. */
   private sharers = 1;
 
   /** @param account what this query holds of the memory of all queries; whoever opened it closes it */
-  constructor(limit: number = QUERY_BYTES_MAX, account?: MemoryAccount, name = "", parent?: MemoryBudget) {
+  constructor(limit: number = QUERY_BYTES_MAX, account?: BudgetAccount, name = "", parent?: MemoryBudget) {
     this.limit = limit;
     this.account = account;
     this.name = name;
@@ -61,6 +64,11 @@ export class MemoryBudget {
   close(): void {
     this.release(this.held);
     this.parent?.parts.delete(this);
+  }
+
+  /** Most bytes that the query holds. */
+  get bytesMax(): number {
+    return this.limit;
   }
 
   /** Counts `bytes` more. @throws DbError RuntimeResourcesExhausted */

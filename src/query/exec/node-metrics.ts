@@ -13,6 +13,9 @@ export interface NodeMetrics {
   spilledBytes: number;
   /** Of a scan. */
   scan: ScanMetrics | undefined;
+  /** Of an operator that ran on other threads, with those below it: in how many parts, and how long they worked together. */
+  parts?: number;
+  partMs?: number;
 }
 
 /** Milliseconds that an operator took itself, without those below it. */
@@ -24,4 +27,33 @@ export function ownMillis(node: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMet
 /** Figures before anything happened. */
 export function newNodeMetrics(): NodeMetrics {
   return { rows: 0, batches: 0, bytes: 0, elapsedMs: 0, spilledBytes: 0, scan: undefined };
+}
+
+/** Figures of two runs of one operator together. */
+export function addNodeMetrics(a: NodeMetrics, b: NodeMetrics): NodeMetrics {
+  const { rows, batches, bytes, elapsedMs, spilledBytes } = a;
+  const scan = a.scan !== undefined && b.scan !== undefined ? addScanMetrics(a.scan, b.scan) : (a.scan ?? b.scan);
+  return {
+    ...a,
+    rows: rows + b.rows,
+    batches: batches + b.batches,
+    bytes: bytes + b.bytes,
+    elapsedMs: elapsedMs + b.elapsedMs,
+    spilledBytes: spilledBytes + b.spilledBytes,
+    scan,
+  };
+}
+
+function addScanMetrics(a: ScanMetrics, b: ScanMetrics): ScanMetrics {
+  return {
+    rowsReturned: a.rowsReturned + b.rowsReturned,
+    bytesRead: a.bytesRead + b.bytesRead,
+    filesRead: a.filesRead + b.filesRead,
+    filesSkipped: a.filesSkipped + b.filesSkipped,
+    filesSkippedByTags: a.filesSkippedByTags + b.filesSkippedByTags,
+    pagesRead: a.pagesRead + b.pagesRead,
+    pagesSkipped: a.pagesSkipped + b.pagesSkipped,
+    pagesSummarised: a.pagesSummarised + b.pagesSummarised,
+    pagesSkippedByIndex: a.pagesSkippedByIndex + b.pagesSkippedByIndex,
+  };
 }

@@ -21,6 +21,7 @@ import { sliceBatch } from "./kernels/slice.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
+import { sharedAggregate, sharedRows, sharedTop } from "./parallel/shared-run.ts";
 import { recursive } from "./recursive.ts";
 import { setFilter } from "./set-filter.ts";
 import { sort } from "./sort.ts";
@@ -36,7 +37,24 @@ export function run(node: PlanNode, context: ExecContext): AsyncIterable<ExecBat
   return context.metrics === undefined ? batches : measured(node, batches, context);
 }
 
+/** Large scans go to other threads, with the operators right above them. */
 function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+  if (context.workers === undefined) return here(node, context);
+  switch (node.kind) {
+    case "aggregate":
+      return sharedAggregate(node, context, here);
+    case "filter":
+    case "project":
+      return sharedRows(node, context, here);
+    case "sort":
+      return sharedTop(node, context, here, (input) => sort(node, input, context));
+    default:
+      return here(node, context);
+  }
+}
+
+/** Runs an operator on this thread. */
+function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
   switch (node.kind) {
     case "scan":
       return scan(node, context);

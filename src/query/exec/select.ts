@@ -12,6 +12,7 @@ import { environmentOf } from "../plan/planner.ts";
 import { planTql } from "../plan/tql.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
+import type { QueryWorkers } from "./parallel/query-workers.ts";
 import { run } from "./run.ts";
 
 /** Switches of tests and limits of callers. */
@@ -24,6 +25,8 @@ export interface ExecOptions {
   readonly memory?: MemoryAccount;
   /** Where it spills rows to; whoever gave it closes it. */
   readonly spill?: SpillSpace;
+  /** Other threads for large scans. */
+  readonly workers?: QueryWorkers | undefined;
 }
 
 /** A planned query that has not begun. */
@@ -67,6 +70,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,
+    workers: options.workers,
   };
 }
 

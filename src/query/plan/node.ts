@@ -3,7 +3,7 @@
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { DataType } from "../../column/data-type.ts";
-import type { Table } from "../../table/catalog.ts";
+import type { ScannedTable, Table } from "../../table/catalog.ts";
 import type { ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { AggregateFunction } from "../function/aggregate/accumulator.ts";
 import type { FunctionType } from "../function/scalar-function.ts";
@@ -156,7 +156,7 @@ export interface FilledColumn {
 export type PlanNode =
   | {
       readonly kind: "scan";
-      readonly table: Table;
+      readonly table: ScannedTable;
       readonly columns: readonly ColumnHeader[];
       readonly request: PlannedRequest;
       readonly predicates: readonly string[];
@@ -217,7 +217,7 @@ export type PlanNode =
       readonly keys: readonly GroupKey[];
       readonly aggregates: readonly AggregateCall[];
       /** The scanned table when there are series keys. */
-      readonly table: Table | undefined;
+      readonly table: ScannedTable | undefined;
     }
   /** `keep`: only that many first rows are needed. */
   | {

@@ -83,10 +83,8 @@ async function sourcesOf(query: Query | Tql, context: QueryContext, options: Exe
 async function analyze(statement: Explain, query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const metrics = new Map<PlanNode, NodeMetrics>();
   const sources: string[] = [];
-  const { plan, exec } = prepareSelect(query, context, options, {
-    metrics,
-    onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
-  });
+  const wanted = statement.verbose ? { onSource: (name: string, source: string) => sources.push(`// ${name}\n${source.trim()}`) } : {};
+  const { plan, exec } = prepareSelect(query, context, options, { metrics, ...wanted });
   let total = 0;
   for await (const batch of run(plan, exec)) total += batch.rowCount;
   const text = statement.format === "json" ? JSON.stringify(jsonMetrics(plan, metrics)) : physicalText(plan, metrics);

@@ -4,8 +4,8 @@ import { vectorOf } from "../../column/vector-builder.ts";
 
 /** One value for any number of rows: what a column holds in files that are older than it. */
 export class ConstantColumn {
+  readonly value: Scalar;
   private readonly type: DataType;
-  private readonly value: Scalar;
   private rows = 0;
   private vector: Vector | undefined;
 

@@ -17,6 +17,7 @@ import { type PageCache, vectorBytes } from "../cache/page-cache.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
+import type { DataFile } from "../sst/data-file.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { SstFile } from "../sst/sst-file.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
@@ -71,24 +72,53 @@ export interface ResolvedScan {
   readonly metrics: ScanMetrics | undefined;
 }
 
+/** A scan whose files are open and whose series are found: what is left to do needs no registry. */
+export interface SelectedScan extends Omit<ResolvedScan, "files" | "registry" | "selection"> {
+  /** Those that may hold wanted rows, oldest first. */
+  readonly opened: readonly OpenedFile[];
+  readonly slots: SeriesSelection;
+  /** Series numbers of the region are below it. */
+  readonly seriesCount: number;
+  /** Tags by the numbers that runs carry, and how many of those there are. */
+  readonly tags: TagCodes;
+  readonly numberCount: number;
+}
+
+/** A file that is read. */
+export interface OpenedFile {
+  readonly meta: DataFile;
+  readonly sst: OpenSst;
+}
+
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
 export async function* scanRows(scan: ResolvedScan, sliceSeries: number = SLICE_SERIES): AsyncGenerator<ScanBatch> {
-  const { request, metrics, registry } = scan;
-  throwIfCancelled(request.signal);
+  throwIfCancelled(scan.request.signal);
+  yield* scanSelected(await selectedScan(scan, sliceSeries), sliceSeries);
+}
+
+/** Opens the files that a scan reads and finds its series. @throws DbError StorageUnavailable when a file cannot be read */
+export async function selectedScan(scan: ResolvedScan, sliceSeries: number = SLICE_SERIES): Promise<SelectedScan> {
+  const { files: _, registry, selection, ...rest } = scan;
+  const { order, tagPredicates } = scan.request;
   const opened = await openFiles(scan);
-  const isOrdered = request.order === "series-time";
-  const isSorted = isOrdered || registry.count > sliceSeries;
-  const selection =
-    scan.selection === undefined
-      ? selectSeries(registry, request.tagPredicates, isSorted)
-      : selectOfTable(registry, scan.selection, request.tagPredicates, isSorted);
+  const isSorted = order === "series-time" || registry.count > sliceSeries;
+  const slots =
+    selection === undefined ? selectSeries(registry, tagPredicates, isSorted) : selectOfTable(registry, selection, tagPredicates, isSorted);
+  const numbered = selection?.registry ?? registry;
+  const tags = selection?.tags ?? numbered;
+  return { ...rest, opened, slots, tags, seriesCount: registry.count, numberCount: numbered.count };
+}
+
+/** The batches of a scan whose series are found. @throws DbError StorageUnavailable when a page cannot be read */
+export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SLICE_SERIES): AsyncGenerator<ScanBatch> {
+  const { request, metrics, opened, slots: selection } = scan;
   if (selection.count === 0) return;
   const groups = groupsOf(scan, opened, request.timeRange);
   const seen = request.newestPerSeries === true ? new Uint8Array(selection.count) : undefined;
   if (seen !== undefined) groups.reverse();
   const plan: ScanPlan = { scan, opened, groups, selection, seen, sliceSeries, dictionaries: dictionariesOf(scan, selection) };
   let returned = 0;
-  for await (const batch of isOrdered ? orderedBatches(plan) : plainBatches(plan)) {
+  for await (const batch of request.order === "series-time" ? orderedBatches(plan) : plainBatches(plan)) {
     if (batch.rowCount === 0) {
       // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
       throwIfCancelled(request.signal);
@@ -113,7 +143,7 @@ function bytesOf({ vectors }: ScanBatch): number {
 
 /** What the parts of a scan share. */
 interface ScanPlan {
-  readonly scan: ResolvedScan;
+  readonly scan: SelectedScan;
   readonly opened: readonly OpenedFile[];
   /** Starts of the groups that hold rows of the range, in the order in which they are read. */
   readonly groups: readonly bigint[];
@@ -125,23 +155,13 @@ interface ScanPlan {
 }
 
 /** Dictionaries of this scan for its tags, where it wants few of the table's series. */
-function dictionariesOf(scan: ResolvedScan, { count }: SeriesSelection): Map<number, ScanDictionary> {
+function dictionariesOf(scan: SelectedScan, { count }: SeriesSelection): Map<number, ScanDictionary> {
   const dictionaries = new Map<number, ScanDictionary>();
-  if (count * FEW_SHARE >= (scan.selection?.registry ?? scan.registry).count) return dictionaries;
+  if (count * FEW_SHARE >= scan.numberCount) return dictionaries;
   for (const column of scan.output) {
-    if (column.kind === "tag") dictionaries.set(column.position, new ScanDictionary(tagsOf(scan), column.position));
+    if (column.kind === "tag") dictionaries.set(column.position, new ScanDictionary(scan.tags, column.position));
   }
   return dictionaries;
-}
-
-/** Tags by the numbers that runs carry. */
-function tagsOf({ selection, registry }: ResolvedScan): TagCodes {
-  return selection?.tags ?? selection?.registry ?? registry;
-}
-
-interface OpenedFile {
-  readonly file: SstFile;
-  readonly sst: OpenSst;
 }
 
 async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
@@ -152,7 +172,7 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   for (const file of scan.files) {
     const isInRange = file.meta.maxTime >= timeRange.start && file.meta.minTime < timeRange.end;
     const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache) : undefined;
-    if (sst !== undefined) opened.push({ file, sst });
+    if (sst !== undefined) opened.push({ meta: file.meta, sst });
     if (metrics === undefined) continue;
     if (sst !== undefined) metrics.filesRead++;
     else {
@@ -164,10 +184,10 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
 }
 
 /** Starts of the 64-day groups that hold rows of the range, oldest first. */
-function groupsOf(scan: ResolvedScan, opened: readonly OpenedFile[], range: TimeRange): bigint[] {
+function groupsOf(scan: SelectedScan, opened: readonly OpenedFile[], range: TimeRange): bigint[] {
   const length = groupLength(scan.timeUnit);
   const starts = new Set<bigint>();
-  for (const { file } of opened) starts.add(groupStartOf(file.meta.minTime, scan.timeUnit)); // A file lies within one group.
+  for (const { meta } of opened) starts.add(groupStartOf(meta.minTime, scan.timeUnit)); // A file lies within one group.
   for (const memtable of scan.memtables) addGroups(memtable, scan.timeUnit, starts);
   const touched = [...starts].filter((start) => start < range.end && start + BigInt(length) > range.start);
   return touched.sort((a, b) => (a < b ? -1 : 1));
@@ -203,7 +223,7 @@ interface Group {
 
 function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, base: bigint): GroupSources {
   const length = groupLength(scan.timeUnit);
-  const { registry, mergeMode, metrics, conditions, summaries, timeColumnId } = scan;
+  const { seriesCount, mergeMode, metrics, conditions, summaries, timeColumnId } = scan;
   const { timeRange } = scan.request;
   const minOffset = timeRange.start <= base ? 0 : Number(timeRange.start - base);
   const end = base + BigInt(length);
@@ -212,18 +232,18 @@ function openGroup({ scan, opened, selection, seen, dictionaries }: ScanPlan, ba
   const sources: ScanSource[] = [];
   const timeType = { kind: "timestamp", unit: scan.timeUnit } as const;
   const fileScan = { ...wanted, timeColumnId, timeType, conditions, summaries, metrics };
-  for (const { file, sst } of opened) {
-    if (sst.index.timeBase === base) sources.push(fileSource(sst, { ...fileScan, latest: Number(file.meta.maxTime - base) }));
+  for (const { meta, sst } of opened) {
+    if (sst.index.timeBase === base) sources.push(fileSource(sst, { ...fileScan, latest: Number(meta.maxTime - base) }));
   }
   if (scan.memtables.length > 0) {
-    const memtableScan = { ...wanted, seriesCount: registry.count, newestOnly: seen !== undefined, mergeMode };
+    const memtableScan = { ...wanted, seriesCount, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
   const filter = rowFilterOf(
     conditions,
     scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
   );
-  const assembler = { sources, filter, output: scan.output, tags: tagsOf(scan), timeType, mergeMode, dictionaries };
+  const assembler = { sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 

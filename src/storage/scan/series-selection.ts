@@ -49,13 +49,21 @@ export class SeriesSelection {
   private readonly seriesCount: number;
   private slots: Uint32Array | undefined;
 
-  /** @param seriesCount series numbers of the region that the scan may meet are below it */
-  constructor(series: Uint32Array | undefined, numbers: Uint32Array | undefined, seriesCount: number) {
+  /**
+   * @param seriesCount series numbers of the region that the scan may meet are below it
+   * @param isPart whether the slots are a part of a larger selection, which has many rows: then looking series up never pays
+   */
+  constructor(series: Uint32Array | undefined, numbers: Uint32Array | undefined, seriesCount: number, isPart = false) {
     this.series = series;
     this.numbers = numbers;
     this.seriesCount = seriesCount;
     this.count = series?.length ?? seriesCount;
-    this.isFew = this.count * FEW_SHARE < seriesCount;
+    this.isFew = !isPart && this.count * FEW_SHARE < seriesCount;
+  }
+
+  /** Series by slot, as the region numbers them; undefined: slots are series numbers. */
+  get seriesBySlot(): Uint32Array | undefined {
+    return this.series;
   }
 
   /** The series of a slot, as the region numbers it. */

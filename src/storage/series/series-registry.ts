@@ -54,8 +54,12 @@ export interface TagDefinition {
   readonly initial?: ColumnDefault;
 }
 
+let registries = 0;
+
 /** See the file header. Invariant: no two series have equal code tuples. */
 export class SeriesRegistry implements SeriesView {
+  /** Tells the registries of a process apart. */
+  readonly id: number = ++registries;
   private readonly columns: TagColumn[] = [];
   private readonly byId: Map<number, number> = new Map();
   private readonly byName: Map<string, number> = new Map();
@@ -133,6 +137,11 @@ export class SeriesRegistry implements SeriesView {
   /** Ids of the tag columns by position. */
   columnIds(): number[] {
     return this.columns.map((column) => column.columnId);
+  }
+
+  /** Names of the tag columns by position. */
+  columnNames(): string[] {
+    return this.columns.map((column) => column.name);
   }
 
   /** Type of the tag column at `position`: its texts are those that `table/tag-value.ts` makes of such values. */

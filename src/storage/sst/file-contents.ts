@@ -1,12 +1,10 @@
 /** What a data file says of itself: its footer and page indexes, its series and its tombstones, read before any page. */
 import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
 import type { FileReader } from "../file-store/file-store.ts";
-import type { SeriesRegistry } from "../series/series-registry.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
 import { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
-import { registerSeries } from "./file-series.ts";
-import { decodeSeriesIndex, type RunIndex, SERIES_INDEX_BLOB } from "./series-index.ts";
+import { decodeSeriesIndex, type RunIndex, type SeriesIndex, SERIES_INDEX_BLOB } from "./series-index.ts";
 
 /** First guess of how many bytes hold the footer. */
 const TAIL_BYTES = 64 * 1024;
@@ -17,6 +15,12 @@ export interface FileContents {
   readonly index: RunIndex;
   readonly series: Uint32Array;
   readonly tombstones: TombstoneSet | undefined;
+}
+
+/** Gives the series of a file's runs, or of what it deletes, their numbers in this process. */
+export interface SeriesNumbers {
+  ofRows(tags: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">, runCount: number): Uint32Array;
+  ofTombstones(tags: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">, seriesCount: number): Uint32Array;
 }
 
 /** The footer and page indexes of a file, from its last bytes. @throws what is wrong with the file */
@@ -30,8 +34,8 @@ export async function readFooter(meta: DataFile, reader: FileReader): Promise<Pa
   }
 }
 
-/** All that is kept of a file while it is open; its series get numbers of the registry. @throws what is wrong with the file */
-export async function readContents(meta: DataFile, reader: FileReader, registry: SeriesRegistry): Promise<FileContents> {
+/** All that is kept of a file while it is open. @throws what is wrong with the file */
+export async function readContents(meta: DataFile, reader: FileReader, numbers: SeriesNumbers): Promise<FileContents> {
   const parquet = await readFooter(meta, reader);
   const blob = async (name: string): Promise<Uint8Array | undefined> => {
     const range = parquet.blob(name);
@@ -40,7 +44,7 @@ export async function readContents(meta: DataFile, reader: FileReader, registry:
   const bytes = await blob(SERIES_INDEX_BLOB);
   if (bytes === undefined) throw new Error("it has no series index");
   const { ends, timeBase, firstTimes, lastTimes, ...tags } = decodeSeriesIndex(bytes);
-  const series = registerSeries(tags, ends.length, registry);
+  const series = numbers.ofRows(tags, ends.length);
   const index = { ends, timeBase, firstTimes, lastTimes };
   const deleted = await blob(TOMBSTONE_BLOB);
   if (deleted === undefined && meta.tombstones !== undefined) throw new Error("it has no tombstones, but its entry says so");
@@ -48,7 +52,7 @@ export async function readContents(meta: DataFile, reader: FileReader, registry:
   const stored = decodeTombstones(deleted);
   const tombstones = new TombstoneSet({
     base: stored.series.timeBase,
-    series: registerSeries(stored.series, stored.series.ends.length, registry),
+    series: numbers.ofTombstones(stored.series, stored.series.ends.length),
     ends: stored.series.ends,
     firsts: stored.firsts,
     lasts: stored.lasts,

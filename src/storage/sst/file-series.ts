@@ -7,13 +7,23 @@
  * takes 0.6 s of processor time after a start, before 1.2.
  */
 import type { SeriesRegistry } from "../series/series-registry.ts";
+import { newWords } from "../series/shared-array.ts";
+import type { SeriesNumbers } from "./file-contents.ts";
 import type { SeriesIndex } from "./series-index.ts";
 
 /** Texts or series of a block: with ten tags 12 KiB. */
 const BLOCK = 256;
 
+/** Numbers of a registry, found or made; long lists lie on shared memory, for other threads that read the file. */
+export function numbersOf(registry: SeriesRegistry): SeriesNumbers {
+  return {
+    ofRows: (tags, count) => registerSeries(tags, count, registry),
+    ofTombstones: (tags, count) => registerSeries(tags, count, registry),
+  };
+}
+
 /** Finds or makes the number of each run's series. */
-export function registerSeries(
+function registerSeries(
   index: Pick<SeriesIndex, "columnIds" | "dictionaries" | "codes">,
   runCount: number,
   registry: SeriesRegistry,
@@ -22,7 +32,7 @@ export function registerSeries(
   const mapped = positions.map((position, c) => registerTexts(index, c, position, registry));
   registry.reserve(runCount); // Each run is of another series.
   const codes = Array.from(registry.initialCodes(), (code) => new Uint32Array(BLOCK).fill(code));
-  const series = new Uint32Array(runCount);
+  const series = newWords(runCount);
   for (let from = 0; from < runCount; from += BLOCK) {
     const count = Math.min(BLOCK, runCount - from);
     for (let c = 0; c < positions.length; c++) {

@@ -10,6 +10,7 @@ import type { FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "./data-file.ts";
 import { readContents, readFooter } from "./file-contents.ts";
+import { numbersOf } from "./file-series.ts";
 import { OpenSst, type Warn } from "./open-sst.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
@@ -113,7 +114,7 @@ export class SstFile {
     try {
       return await this.named(async () => {
         const reader = await this.readerOnce();
-        const contents = await readContents(this.meta, reader, registry);
+        const contents = await readContents(this.meta, reader, numbersOf(registry));
         const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
         this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, keyCount: opened.keyCount };
         // Scans that have it go on with it.

@@ -1,7 +1,7 @@
 /** Hashes of rows by the keys of an aggregation: rows of one group have one hash, in every batch. */
 import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
-import type { Table } from "../../../table/catalog.ts";
+import type { ScannedTable } from "../../../table/catalog.ts";
 import type { GroupKey } from "../../plan/node.ts";
 import { VectorEvaluator } from "../evaluator.ts";
 import type { ExecBatch, ExecContext } from "../exec-context.ts";
@@ -13,7 +13,7 @@ type KeyOf<K extends GroupKey["kind"]> = Extract<GroupKey, { kind: K }>;
 
 /** See the file header. */
 export class GroupHashes {
-  private readonly table: Table | undefined;
+  private readonly table: ScannedTable | undefined;
   private readonly context: ExecContext;
   private readonly seriesKeys: readonly KeyOf<"series">[];
   private readonly bucketKeys: readonly KeyOf<"bucket">[];
@@ -21,7 +21,7 @@ export class GroupHashes {
   /** By series number. */
   private readonly series: Map<number, number> = new Map();
 
-  constructor(keys: readonly GroupKey[], table: Table | undefined, headers: readonly ColumnHeader[], context: ExecContext) {
+  constructor(keys: readonly GroupKey[], table: ScannedTable | undefined, headers: readonly ColumnHeader[], context: ExecContext) {
     this.table = table;
     this.context = context;
     this.seriesKeys = keys.filter((key) => key.kind === "series");

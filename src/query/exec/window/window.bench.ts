@@ -46,6 +46,7 @@ async function query(call: string): Promise<number> {
     interpretOnly: false,
     metrics: undefined,
     onSource: undefined,
+    workers: undefined,
   };
   let rows = 0;
   for await (const batch of run(plan, exec)) rows += batch.rowCount;

@@ -1,0 +1,128 @@
+/**
+ * The threads of large scans: how many there are, what they may hold, what `/metrics` says of them.
+ *
+ * Pages are decoded by the thread that reads them, so each keeps its own: workers, who read all of large tables, have together as much as
+ * a server without them, a part of a table always goes to the same one, and this thread, which reads little of many, has half of that.
+ */
+import { availableParallelism } from "node:os";
+import { Counter, Gauge } from "prom-client";
+import type { Logger } from "./base/log.ts";
+import type { MetricRegistry } from "./base/metrics.ts";
+import type { ServerMemory } from "./base/server-memory.ts";
+import type { Settings } from "./config/settings.ts";
+import { SHARE_LIMITS } from "./query/workers/limits.ts";
+import { type PoolFigures, WorkerPool } from "./query/workers/worker-pool.ts";
+
+/** Part of what would be enough for all that this thread has beside workers. */
+const HERE_PART = 1 / 2;
+/** Files that all workers together keep open while they scan. Reason: a process may have 1,024 descriptors. */
+const OPEN_FILES_MAX = 256;
+const OPEN_FILES_MIN = 8;
+
+/** What a worker is started with. */
+export interface QueryWorkerStart {
+  readonly kind: "start";
+  /** The folder of data files. */
+  readonly root: string;
+  /** Of pages and what open files hold. */
+  readonly cacheBytes: number;
+  readonly openFilesMax: number;
+}
+
+/** How the memory of pages is divided. */
+export interface PageMemory {
+  readonly here: number;
+  readonly eachWorker: number;
+}
+
+/**
+ * Cores that are left to threads that take writes, flush and merge. Reason: on two cores (threads of one core) a query is no faster with a
+ * worker, and alone half again as slow: double-groupby-all 187 ms without, 286 with one.
+ */
+const OTHER_CORES = 2;
+
+/** Query workers under these settings. */
+export function queryThreadsOf({ query }: Settings): number {
+  return query.workers ?? Math.max(0, availableParallelism() - OTHER_CORES);
+}
+
+/** Divides memory of pages: `bytes` would be enough for one thread. */
+export function pageMemoryOf(bytes: number, threads: number): PageMemory {
+  if (threads === 0) return { here: bytes, eachWorker: 0 };
+  return { here: Math.floor(bytes * HERE_PART), eachWorker: Math.floor(bytes / threads) };
+}
+
+/** What `openQueryThreads` needs. */
+export interface QueryThreadsParts {
+  readonly threads: number;
+  readonly dataFolder: string;
+  readonly pages: PageMemory;
+  readonly memory: ServerMemory;
+  readonly metrics: MetricRegistry;
+  readonly logger: Logger;
+}
+
+/** The pool, or nothing where there are no threads. Workers start with the first large scan. */
+export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefined {
+  const { threads, memory, metrics, logger } = parts;
+  if (threads === 0) return undefined;
+  const start: QueryWorkerStart = {
+    kind: "start",
+    root: parts.dataFolder,
+    cacheBytes: parts.pages.eachWorker,
+    openFilesMax: Math.max(OPEN_FILES_MIN, Math.floor(OPEN_FILES_MAX / threads)),
+  };
+  const pool = new WorkerPool({
+    threads,
+    limits: SHARE_LIMITS,
+    startWorker(name) {
+      const worker = new Worker(new URL("./query-worker.ts", import.meta.url).href, { name });
+      worker.postMessage(start);
+      return worker;
+    },
+    onWarning: (text) => logger.warn({}, text),
+  });
+  memory.register("page_cache", {
+    bytes: () => pool.cacheBytes,
+    giveBack: (bytes) => pool.giveBack(bytes),
+    mayGrow: () => pool.mayGrow(),
+  });
+  registerPoolMetrics(metrics, () => pool.figures);
+  return pool;
+}
+
+/** Families that only grow: which figure they show, and what it is. */
+const COUNTERS: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+  ["varve_query_worker_tasks_total", "pulls", "Answers of query workers to the queries they ran parts of"],
+  ["varve_query_worker_busy_seconds_total", "busySeconds", "Time that query workers worked"],
+  ["varve_query_worker_deaths_total", "deaths", "Query workers that died"],
+];
+const GAUGES: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+  ["varve_query_worker_running", "running", "Query workers at work"],
+  ["varve_query_worker_queue", "waiting", "Parts of queries that wait for a worker"],
+];
+
+function registerPoolMetrics(metrics: MetricRegistry, figures: () => PoolFigures): void {
+  const registers = [metrics.registry];
+  for (const [name, figure, help] of COUNTERS) {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(figures()[figure]);
+      },
+    });
+  }
+  for (const [name, figure, help] of GAUGES) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(figures()[figure]);
+      },
+    });
+  }
+}

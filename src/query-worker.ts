@@ -1,0 +1,30 @@
+/** A query worker's thread: parts of scans over the files of one data folder and the memory of the thread that asks. */
+import { systemClock } from "./base/clock.ts";
+import { HeapWatch } from "./base/heap-watch.ts";
+import { ServerMemory } from "./base/server-memory.ts";
+import type { QueryWorkerStart } from "./query-threads.ts";
+import type { FromQueryWorker, ToQueryWorker } from "./query/workers/messages.ts";
+import { PartServer } from "./query/workers/serve-parts.ts";
+import { PageCache } from "./storage/cache/page-cache.ts";
+import { localFileStore } from "./storage/file-store/local-file-store.ts";
+import { SnapshotStorage } from "./storage/share/snapshot-storage.ts";
+
+declare const self: Worker;
+
+function send(message: FromQueryWorker, buffers: ArrayBuffer[] = []): void {
+  self.postMessage(message, buffers);
+}
+
+function start({ root, cacheBytes, openFilesMax }: QueryWorkerStart): PartServer {
+  const memory = new ServerMemory(Number.POSITIVE_INFINITY); // The server's limit is kept by the thread that asks.
+  new HeapWatch(memory, systemClock).start();
+  const cache = new PageCache(cacheBytes, () => memory.onGarbage());
+  const onWarning = (text: string): void => send({ kind: "warning", text });
+  return new PartServer(new SnapshotStorage(localFileStore(root, openFilesMax), cache, onWarning), send);
+}
+
+let server: PartServer | undefined;
+self.onmessage = ({ data }: MessageEvent<QueryWorkerStart | ToQueryWorker>) => {
+  if (data.kind === "start") server = start(data);
+  else void server?.take(data); // Answers whatever happens.
+};

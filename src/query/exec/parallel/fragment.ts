@@ -1,0 +1,202 @@
+/**
+ * A part of a plan as plain data, for a structured clone: operators from the scan up, each over the one before, functions by their names.
+ *
+ *   Fragment { scan, steps: [filter | project | overlap | sort …, aggregate?] }
+ *
+ * Not every plan can go: a function that is not the registry's own under its name, or gives another value each time, keeps it here.
+ */
+import { assert } from "../../../base/assert.ts";
+import type { ColumnHeader } from "../../../column/batch.ts";
+import type { DataType } from "../../../column/data-type.ts";
+import type { ScannedTable } from "../../../table/catalog.ts";
+import type { ScanRequest } from "../../../table/scan.ts";
+import { aggregateNamed } from "../../function/aggregate/registry.ts";
+import { functionNamed } from "../../function/registry.ts";
+import type { FunctionType } from "../../function/scalar-function.ts";
+import { literal, operandsOf, type TypedExpression, withOperands } from "../../plan/expression.ts";
+import { type AggregateCall, type GroupKey, type PlanNode, rebuilt, type SortItem } from "../../plan/node.ts";
+
+type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
+
+/** Operators that may be above the scan. */
+export type StepNode = NodeOf<"filter" | "project" | "overlap" | "aggregate" | "sort">;
+
+/** A plan that other threads can run. */
+export interface FragmentPlan {
+  readonly scan: NodeOf<"scan">;
+  /** From the scan up; each is the input of the next. */
+  readonly steps: readonly StepNode[];
+}
+
+/** An expression with its operands beside it. */
+interface PlainExpression {
+  readonly node:
+    | Exclude<TypedExpression, { kind: "call" }>
+    | { readonly kind: "call"; readonly type: DataType; readonly name: string; readonly functionType: FunctionType };
+  readonly operands: readonly PlainExpression[];
+}
+
+interface PlainCall extends Omit<AggregateCall, "function" | "args" | "orderBy" | "filter"> {
+  readonly name: string;
+  readonly args: readonly PlainExpression[];
+  readonly orderBy: readonly PlainItem[];
+  readonly filter: PlainExpression | undefined;
+}
+
+interface PlainItem extends Omit<SortItem, "expression"> {
+  readonly expression: PlainExpression;
+}
+
+type PlainKey =
+  | Extract<GroupKey, { kind: "bucket" }>
+  | { readonly kind: "series" | "row"; readonly type: DataType; readonly expression: PlainExpression };
+
+type PlainStep =
+  | { readonly kind: "filter"; readonly columns: readonly ColumnHeader[]; readonly predicate: PlainExpression }
+  | { readonly kind: "project"; readonly columns: readonly ColumnHeader[]; readonly expressions: readonly PlainExpression[] }
+  | (Omit<NodeOf<"overlap">, "input" | "time"> & { readonly time: PlainExpression })
+  | (Omit<NodeOf<"sort">, "input" | "items"> & { readonly items: readonly PlainItem[] })
+  | {
+      readonly kind: "aggregate";
+      readonly columns: readonly ColumnHeader[];
+      readonly keys: readonly PlainKey[];
+      readonly aggregates: readonly PlainCall[];
+      readonly readsTable: boolean;
+    };
+
+/** See the file header. */
+export interface Fragment {
+  readonly columns: readonly ColumnHeader[];
+  /** Tag predicates stay behind: the snapshot has the series that meet them. */
+  readonly request: Omit<ScanRequest, "tagPredicates" | "signal">;
+  readonly predicates: readonly string[];
+  readonly steps: readonly PlainStep[];
+}
+
+/** The plan below and with `node`, if it is a scan with such operators above it alone. */
+export function fragmentPlan(node: PlanNode): FragmentPlan | undefined {
+  const steps: StepNode[] = [];
+  for (let at = node; ; at = at.input) {
+    if (at.kind === "scan") return { scan: at, steps: steps.reverse() };
+    if (at.kind !== "filter" && at.kind !== "project" && at.kind !== "overlap" && at.kind !== "aggregate" && at.kind !== "sort") {
+      return undefined;
+    }
+    steps.push(at);
+  }
+}
+
+/** The plan as plain data; undefined where it cannot be told by names. */
+export function encodeFragment({ scan, steps }: FragmentPlan): Fragment | undefined {
+  if (!steps.every(isPlain)) return undefined;
+  const { tagPredicates: _, ...request } = scan.request;
+  return { columns: scan.columns, request, predicates: scan.predicates, steps: steps.map(encodeStep) };
+}
+
+/** The plan again, over a table of this thread. */
+export function decodeFragment(fragment: Fragment, table: ScannedTable): PlanNode {
+  const { columns, request, predicates } = fragment;
+  let node: PlanNode = { kind: "scan", table, columns, request: { ...request, tagPredicates: [] }, predicates };
+  for (const step of fragment.steps) node = decodeStep(step, node, table);
+  return node;
+}
+
+/** Whether all functions of an operator are known by name and give the same value each time. */
+function isPlain(step: StepNode): boolean {
+  let ok = step.kind !== "aggregate" || step.aggregates.every((call) => aggregateNamed(call.function.name) === call.function);
+  const look = (expression: TypedExpression): TypedExpression => {
+    ok &&= isPlainExpression(expression);
+    return expression;
+  };
+  rebuilt(step, (input) => input, look);
+  return ok;
+}
+
+function isPlainExpression(expression: TypedExpression): boolean {
+  if (expression.kind === "parameter") return false;
+  if (expression.kind === "call") {
+    const { name, volatility } = expression.function;
+    if (volatility === "volatile" || functionNamed(name) !== expression.function) return false;
+  }
+  return operandsOf(expression).every(isPlainExpression);
+}
+
+const NOTHING: TypedExpression = literal({ kind: "null" }, undefined);
+
+function encode(expression: TypedExpression): PlainExpression {
+  const operands = operandsOf(expression).map(encode);
+  if (expression.kind === "call") {
+    const { type, functionType } = expression;
+    return { node: { kind: "call", type, name: expression.function.name, functionType }, operands };
+  }
+  const node = withOperands(
+    expression,
+    operands.map(() => NOTHING),
+  );
+  assert(node.kind !== "call", "other operands make no call of it");
+  return { node, operands };
+}
+
+function decode({ node, operands }: PlainExpression): TypedExpression {
+  const args = operands.map(decode);
+  if (node.kind !== "call") return withOperands(node, args);
+  const named = functionNamed(node.name);
+  assert(named !== undefined, `a scalar function; got ${node.name}`);
+  return { kind: "call", type: node.type, function: named, functionType: node.functionType, args };
+}
+
+const encodeItem = (item: SortItem): PlainItem => ({ ...item, expression: encode(item.expression) });
+const decodeItem = (item: PlainItem): SortItem => ({ ...item, expression: decode(item.expression) });
+
+function encodeCall(call: AggregateCall): PlainCall {
+  const { type, distinct, filter } = call;
+  const args = call.args.map(encode);
+  const orderBy = call.orderBy.map(encodeItem);
+  return { name: call.function.name, type, distinct, args, orderBy, filter: filter === undefined ? undefined : encode(filter) };
+}
+
+function decodeCall({ name, type, distinct, filter, ...call }: PlainCall): AggregateCall {
+  const named = aggregateNamed(name);
+  assert(named !== undefined, `an aggregate function; got ${name}`);
+  const args = call.args.map(decode);
+  const orderBy = call.orderBy.map(decodeItem);
+  return { function: named, type, distinct, args, orderBy, filter: filter === undefined ? undefined : decode(filter) };
+}
+
+function encodeStep(step: StepNode): PlainStep {
+  const { kind, columns } = step;
+  switch (kind) {
+    case "filter":
+      return { kind, columns, predicate: encode(step.predicate) };
+    case "project":
+      return { kind, columns, expressions: step.expressions.map(encode) };
+    case "overlap": {
+      const { input: _, ...rest } = step;
+      return { ...rest, time: encode(step.time) };
+    }
+    case "sort":
+      return { kind, columns, items: step.items.map(encodeItem), keep: step.keep };
+    case "aggregate": {
+      const keys = step.keys.map((key): PlainKey => (key.kind === "bucket" ? key : { ...key, expression: encode(key.expression) }));
+      return { kind, columns, keys, aggregates: step.aggregates.map(encodeCall), readsTable: step.table !== undefined };
+    }
+  }
+}
+
+function decodeStep(step: PlainStep, input: PlanNode, table: ScannedTable): PlanNode {
+  switch (step.kind) {
+    case "filter":
+      return { kind: "filter", input, columns: step.columns, predicate: decode(step.predicate) };
+    case "project":
+      return { kind: "project", input, columns: step.columns, expressions: step.expressions.map(decode) };
+    case "overlap":
+      return { ...step, input, time: decode(step.time) };
+    case "sort":
+      return { ...step, input, items: step.items.map(decodeItem) };
+    case "aggregate": {
+      const { columns, readsTable } = step;
+      const keys = step.keys.map((key): GroupKey => (key.kind === "bucket" ? key : { ...key, expression: decode(key.expression) }));
+      const aggregates = step.aggregates.map(decodeCall);
+      return { kind: "aggregate", input, columns, keys, aggregates, table: readsTable ? table : undefined };
+    }
+  }
+}

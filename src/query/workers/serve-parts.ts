@@ -1,0 +1,141 @@
+/**
+ * A worker's side: runs pulls one after another. What it keeps between queries is pages and open files, in its own cache.
+ *
+ * A fragment that is over is seen at the next batch: the flag lies on memory that it shares with the thread of the query.
+ */
+import { assert } from "../../base/assert.ts";
+import { systemClock } from "../../base/clock.ts";
+import { toDbError } from "../../base/error.ts";
+import type { ScannedTable } from "../../table/catalog.ts";
+import type { ScanPart } from "../../table/shared-scan.ts";
+import { Pace } from "../exec/exec-context.ts";
+import { type PartAccount, PartRunner } from "../exec/parallel/part-runner.ts";
+import type { FragmentJob } from "../exec/parallel/query-workers.ts";
+import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+
+/** Heap beyond its pages above which a resting worker is collected: it keeps nothing else between queries. */
+const RESTING_HEAP_BYTES_MAX = 64 * 1024 * 1024;
+const KIB = 1024;
+/** What parts hold is told in steps of so many bytes. */
+const TOLD_BYTES = 64 * KIB;
+
+/** What a worker reads tables with. */
+export interface PartStorage {
+  /** A snapshot of a table, as other threads made it; gives the table as a part of the scan sees it. */
+  open(snapshot: object): (part: ScanPart) => ScannedTable;
+  /** Bytes of pages kept. */
+  cacheBytes(): number;
+  giveBack(bytes: number): void;
+  mayGrow(): void;
+  /** No scan is under way. */
+  rest(): void;
+}
+
+interface Served {
+  readonly job: FragmentJob;
+  readonly tableOf: (part: ScanPart) => ScannedTable;
+  readonly control: Int32Array;
+  readonly canceller: AbortController;
+  readonly runners: Map<number, PartRunner>;
+}
+
+type Send = (message: FromQueryWorker, buffers?: ArrayBuffer[]) => void;
+
+/** Takes messages, in the order in which they come; answers by `send`. */
+export class PartServer {
+  private readonly storage: PartStorage;
+  private readonly send: Send;
+  private readonly served: Map<number, Served> = new Map();
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(storage: PartStorage, send: Send) {
+    this.storage = storage;
+    this.send = send;
+  }
+
+  /** Takes a message. Resolves when it and all before it are answered. */
+  take(message: ToQueryWorker): Promise<void> {
+    this.last = this.last.then(() => this.answer(message));
+    return this.last;
+  }
+
+  private async answer(message: ToQueryWorker): Promise<void> {
+    switch (message.kind) {
+      case "open": {
+        const { job, control } = message;
+        const tableOf = this.storage.open(job.snapshot);
+        this.served.set(message.fragment, { job, tableOf, control, canceller: new AbortController(), runners: new Map() });
+        return;
+      }
+      case "pull":
+        return this.pull(message);
+      case "close":
+        return this.close(message.fragment);
+      case "cache":
+        if (message.giveBack === undefined) this.storage.mayGrow();
+        else this.storage.giveBack(message.giveBack);
+        return;
+    }
+  }
+
+  private async pull({ fragment, index, part, bytesMax }: Extract<ToQueryWorker, { kind: "pull" }>): Promise<void> {
+    const served = this.served.get(fragment);
+    const { storage } = this;
+    const buffers: ArrayBuffer[] = [];
+    try {
+      assert(served !== undefined, `a fragment that was opened; got ${fragment}`);
+      const runner = served.runners.get(index) ?? newRunner(served, part);
+      served.runners.set(index, runner);
+      const pulled = await runner.pull(bytesMax, buffers);
+      if (pulled.isDone) served.runners.delete(index);
+      this.send({ kind: "pulled", pulled, cacheBytes: storage.cacheBytes() }, buffers);
+    } catch (error) {
+      const { code, message } = toDbError(error);
+      this.send({ kind: "failed", code, message, cacheBytes: storage.cacheBytes() });
+    }
+  }
+
+  private async close(fragment: number): Promise<void> {
+    const served = this.served.get(fragment);
+    this.served.delete(fragment);
+    for (const runner of served?.runners.values() ?? []) await runner.close();
+    if (this.served.size === 0) this.storage.rest();
+    this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
+    if (this.served.size === 0 && process.memoryUsage().heapUsed > RESTING_HEAP_BYTES_MAX + this.storage.cacheBytes()) Bun.gc(true);
+  }
+}
+
+function newRunner({ job, tableOf, control, canceller }: Served, part: ScanPart): PartRunner {
+  const pace = new Pace(systemClock, () => {
+    if (Atomics.load(control, CONTROL_WORDS.isOver) === 1) canceller.abort();
+  });
+  return new PartRunner(job, tableOf(part), { signal: canceller.signal, clock: systemClock, pace, account: sharedAccount(control) });
+}
+
+/** Counts into the memory that the query's thread looks at. */
+function sharedAccount(control: Int32Array): PartAccount {
+  let held = 0;
+  let toldKib = 0;
+  const tell = (stepBytes: number): void => {
+    const kib = Math.ceil(held / KIB);
+    if (Math.abs(kib - toldKib) * KIB < stepBytes) return;
+    Atomics.add(control, CONTROL_WORDS.heldKib, kib - toldKib);
+    toldKib = kib;
+  };
+  return {
+    take(bytes) {
+      held += bytes;
+      tell(TOLD_BYTES);
+      return true;
+    },
+    give(bytes) {
+      held -= bytes;
+      tell(TOLD_BYTES);
+    },
+    hasRoom: () => true, // The thread of the query looks after that.
+    close() {
+      held = 0;
+      tell(0);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Data files on a thread that only reads: opened by what a snapshot says of them, kept open for the next one, counted in the cache, which
+ * may let them go. Descriptors are closed when no scan is under way, so that a file that was deleted meanwhile gives its disk space back.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { PageCache } from "../cache/page-cache.ts";
+import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
+import { readContents } from "../sst/file-contents.ts";
+import { OpenSst } from "../sst/open-sst.ts";
+import type { SnapshotFile } from "./scan-snapshot.ts";
+
+/** Where an open file is counted, and where its pages are. */
+interface Held {
+  readonly key: number;
+  readonly reader: RestingReader;
+  readonly sst: OpenSst;
+}
+
+/** A reader whose descriptor may be closed between scans. */
+class RestingReader implements FileReader {
+  readonly byteLength: number;
+  private readonly store: FileStore;
+  private readonly name: string;
+  private opened: FileReader | undefined;
+
+  constructor(store: FileStore, name: string, opened: FileReader) {
+    this.store = store;
+    this.name = name;
+    this.opened = opened;
+    this.byteLength = opened.byteLength;
+  }
+
+  read(offset: number, length: number): Awaitable<Uint8Array> {
+    return this.opened === undefined ? this.reopened(offset, length) : this.opened.read(offset, length);
+  }
+
+  private async reopened(offset: number, length: number): Promise<Uint8Array> {
+    const opened = await this.store.open(this.name);
+    if (this.opened === undefined) this.opened = opened;
+    else opened.close(); // Another read was faster.
+    return this.opened.read(offset, length);
+  }
+
+  close(): void {
+    this.opened?.close();
+    this.opened = undefined;
+  }
+}
+
+/** See the file header. */
+export class SnapshotFiles {
+  private readonly store: FileStore;
+  private readonly cache: PageCache;
+  private readonly onWarning: (text: string) => void;
+  private readonly held: Map<string, Held> = new Map();
+  private readonly readers: Set<RestingReader> = new Set();
+
+  /** @param onWarning takes what is wrong with a file that can still be read */
+  constructor(store: FileStore, cache: PageCache, onWarning: (text: string) => void) {
+    this.store = store;
+    this.cache = cache;
+    this.onWarning = onWarning;
+  }
+
+  /** Opens a file. @param registry as `ScanSnapshot.registry` @throws DbError StorageUnavailable naming the file */
+  async open(file: SnapshotFile, registry: number): Promise<OpenSst> {
+    const name = `${registry}/${file.meta.name}`;
+    const known = this.held.get(name);
+    if (known !== undefined) {
+      this.cache.get(known.key); // It counts as just used.
+      this.readers.add(known.reader);
+      return known.sst;
+    }
+    const reader = new RestingReader(this.store, file.meta.name, await this.store.open(file.meta.name));
+    this.readers.add(reader);
+    const numbers = { ofRows: () => file.series, ofTombstones: () => file.tombstoneSeries };
+    try {
+      const contents = await readContents(file.meta, reader, numbers);
+      const warn = (why: string): void => this.onWarning(`${file.meta.name}: ${why}`);
+      const sst = new OpenSst(reader, contents, this.cache, warn, undefined);
+      const key = this.cache.takeKeys(1);
+      this.held.set(name, { key, reader, sst });
+      this.cache.hold(key, sst.byteLength, () => this.held.delete(name));
+      return sst;
+    } catch (error) {
+      if (error instanceof DbError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${file.meta.name}: ${why}`, { cause: error });
+    }
+  }
+
+  /** Closes descriptors: no scan is under way. */
+  rest(): void {
+    for (const reader of this.readers) reader.close();
+    this.readers.clear();
+  }
+}

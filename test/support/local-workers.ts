@@ -1,0 +1,64 @@
+/** A pool whose workers are on this thread: messages are cloned as between threads, everything else is the real thing. */
+import type { ScannedTable } from "../../src/table/catalog.ts";
+import type { ScanPart, ShareLimits } from "../../src/table/shared-scan.ts";
+import type { FromQueryWorker, ToQueryWorker } from "../../src/query/workers/messages.ts";
+import { PartServer, type PartStorage } from "../../src/query/workers/serve-parts.ts";
+import { WorkerPool } from "../../src/query/workers/worker-pool.ts";
+
+/** Cut as finely as can be. */
+export const FINE: ShareLimits = { rowsMin: 1, partRows: 50, partsMax: 7 };
+
+/** A worker on this thread. */
+export class LocalWorker extends EventTarget {
+  private readonly server: PartServer;
+  private isTerminated = false;
+
+  constructor(storage: PartStorage) {
+    super();
+    this.server = new PartServer(storage, (message, buffers) => this.answer(message, buffers ?? []));
+  }
+
+  postMessage(message: ToQueryWorker): void {
+    const copy = structuredClone(message);
+    setImmediate(() => void this.server.take(copy)); // Answers whatever happens.
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
+
+  /** Ends as a worker does that throws. */
+  die(): void {
+    this.dispatchEvent(new ErrorEvent("error", { message: "it was told to die" }));
+  }
+
+  private answer(message: FromQueryWorker, buffers: ArrayBuffer[]): void {
+    if (this.isTerminated) return;
+    this.dispatchEvent(new MessageEvent("message", { data: structuredClone(message, { transfer: buffers }) }));
+  }
+}
+
+/** A pool of two such workers. `open` is what a worker makes of a snapshot. */
+export function localWorkers(
+  open: (snapshot: object) => (part: ScanPart) => ScannedTable,
+  limits: ShareLimits = FINE,
+  started: LocalWorker[] = [],
+): WorkerPool {
+  const storage: PartStorage = {
+    open,
+    cacheBytes: () => 0,
+    giveBack: () => undefined,
+    mayGrow: () => undefined,
+    rest: () => undefined,
+  };
+  return new WorkerPool({
+    threads: 2,
+    limits,
+    startWorker() {
+      const worker = new LocalWorker(storage);
+      started.push(worker);
+      return worker as unknown as Worker; // All of a worker that the pool uses.
+    },
+    onWarning: () => undefined,
+  });
+}
