@@ -75,7 +75,7 @@ false_positive_rate = '0.01', granularity = '10240'),
 ENGINE=mito
 WITH(
   append_mode = 'true',
-  'comment' = 'it''s p',
+  comment = 'it''s p',
   ttl = '7days'
 )`;
   await everywhere("p", "SHOW CREATE TABLE p", [["p", text]]);

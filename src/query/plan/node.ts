@@ -398,6 +398,32 @@ function changedSubQuery(call: SubQueryCall, change: Change): SubQueryCall {
   return { ...call, parameters: changedParameters(call.parameters, change), result: changedResult(call.result, change) };
 }
 
+type Pairs = Extract<PlanNode, { kind: "join" | "lateral-join" | "apply" }>;
+
+/** `rebuilt` of plans that bring rows of two relations together. */
+function rebuiltPairs(node: Pairs, input: (node: PlanNode) => PlanNode, change: Change): PlanNode {
+  const optional = (expression: TypedExpression | undefined): TypedExpression | undefined =>
+    expression === undefined ? undefined : change(expression);
+  switch (node.kind) {
+    case "join": {
+      const keys = node.keys.map((key) => ({ left: change(key.left), right: change(key.right) }));
+      return { ...node, left: input(node.left), right: input(node.right), keys, residual: optional(node.residual) };
+    }
+    case "lateral-join":
+      return {
+        ...node,
+        input: input(node.input),
+        plan: input(node.plan),
+        parameters: changedParameters(node.parameters, change),
+        condition: optional(node.condition),
+      };
+    case "apply": {
+      const calls = node.calls.map((call) => changedSubQuery({ ...call, plan: input(call.plan) }, change));
+      return { ...node, input: input(node.input), calls };
+    }
+  }
+}
+
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */
 export function rebuilt(
   node: PlanNode,
@@ -405,8 +431,6 @@ export function rebuilt(
   change: (expression: TypedExpression) => TypedExpression,
 ): PlanNode {
   const changeAll = (expressions: readonly TypedExpression[]): readonly TypedExpression[] => expressions.map(change);
-  const optional = (expression: TypedExpression | undefined): TypedExpression | undefined =>
-    expression === undefined ? undefined : change(expression);
   switch (node.kind) {
     case "scan":
     case "source":
@@ -446,22 +470,10 @@ export function rebuilt(
     case "fill-slots":
     case "newest-first":
       return { ...node, input: input(node.input) };
-    case "join": {
-      const keys = node.keys.map((key) => ({ left: change(key.left), right: change(key.right) }));
-      return { ...node, left: input(node.left), right: input(node.right), keys, residual: optional(node.residual) };
-    }
+    case "join":
     case "lateral-join":
-      return {
-        ...node,
-        input: input(node.input),
-        plan: input(node.plan),
-        parameters: changedParameters(node.parameters, change),
-        condition: optional(node.condition),
-      };
-    case "apply": {
-      const calls = node.calls.map((call) => changedSubQuery({ ...call, plan: input(call.plan) }, change));
-      return { ...node, input: input(node.input), calls };
-    }
+    case "apply":
+      return rebuiltPairs(node, input, change);
     case "union":
       return { ...node, inputs: node.inputs.map(input) };
     case "recursive":
