@@ -5,8 +5,8 @@
  *   count → sum of counts      sum → sum of sums      avg → sum and count, divided in the end      min, max, bool_and, bit_or … → the same
  *   hll → hll_merge            first_value(x ORDER BY time) → the value and its time, the first of the firsts
  *
- * Integers and decimals give the same answer to the digit, the average of integers as far as their sum has 52 bits. Sums of floats add in another order: equal to about 1e-12, and the same each
- * time, since parts are put together in their order.
+ * Integers and decimals give the same answer to the digit, the average of integers as far as their sum has 52 bits. Sums of floats add in
+ * another order: equal to about 1e-12, and the same each time, since parts are put together in their order.
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { BOOLEAN, FLOAT64, INT64 } from "../../../column/data-type.ts";
