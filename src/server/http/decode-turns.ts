@@ -6,15 +6,25 @@
 /** Bodies below it are decoded at once: less than a millisecond. */
 const LARGE_BYTES = 256 * 1024;
 
+/** For so long after a large body others are expected. */
+const BUSY_MILLIS = 1000;
+
 /** Turns on one thread's event loop. */
 class DecodeTurns {
   /** As many as bodies that are in memory, which `max_in_flight_write_bytes` bounds. */
   private readonly waiting: (() => void)[] = [];
   private isTaken = false;
+  private lastTaken = Number.NEGATIVE_INFINITY;
+
+  /** Whether large bodies came lately. */
+  isBusy(): boolean {
+    return performance.now() - this.lastTaken < BUSY_MILLIS;
+  }
 
   /** Resolves when a body of this size may be decoded; undefined: now. */
   take(bytes: number): Promise<void> | undefined {
     if (bytes < LARGE_BYTES) return undefined;
+    this.lastTaken = performance.now();
     if (this.isTaken) return new Promise<void>((resolve) => this.waiting.push(resolve));
     this.isTaken = true;
     setImmediate(() => this.pass());

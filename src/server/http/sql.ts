@@ -11,6 +11,7 @@ import { formatOf } from "./formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
 import { STREAM_IDLE_SECONDS } from "./limits.ts";
 import type { HttpServerOptions } from "./options.ts";
+import { queryTurns } from "./query-turns.ts";
 import type { Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
 import { readSqlParameters } from "./sql-parameters.ts";
@@ -32,6 +33,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
   exchange.setIdleTimeout(0);
   const label = databaseExists(database, options.db) ? database : UNKNOWN_DATABASE;
   const stop = metrics.sqlSeconds.startTimer({ db: label });
+  await queryTurns.take();
   try {
     const chunks = format.encode(options.db.sql(parameters.sql, session), {
       limit: parameters.limit,
@@ -57,6 +59,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       body,
     };
   } finally {
+    queryTurns.done();
     stop();
   }
 }

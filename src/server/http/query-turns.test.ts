@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { QueryTurns } from "./query-turns.ts";
+
+/** Holds the thread. */
+function work(milliseconds: number): void {
+  for (const until = performance.now() + milliseconds; performance.now() < until; );
+}
+
+/** Begins queries of so many milliseconds at once; the rounds of the event loop in which they began, counted from the first. */
+async function begun(isBusy: boolean, durations: readonly number[]): Promise<readonly number[]> {
+  const turns = new QueryTurns(() => isBusy);
+  let round = 0;
+  let isOver = false;
+  const count = (): void => {
+    round++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const rounds: number[] = [];
+  await Promise.all(
+    durations.map(async (milliseconds, i) => {
+      await turns.take();
+      rounds[i] = round;
+      work(milliseconds);
+      turns.done();
+    }),
+  );
+  isOver = true;
+  return rounds;
+}
+
+test("queries begin at once while nothing is written", async () => {
+  expect(await begun(false, [5, 5, 5])).toEqual([0, 0, 0]);
+});
+
+test("while bodies come in, a round that has had its time leaves the rest to the next", async () => {
+  const rounds = await begun(true, [6, 6, 6, 6]);
+  expect(new Set(rounds).size).toBe(4);
+  expect([...rounds]).toEqual([...rounds].sort((a, b) => a - b));
+});
+
+test("short ones share a round", async () => {
+  const rounds = await begun(true, new Array<number>(40).fill(0));
+  expect(new Set(rounds).size).toBeLessThan(40);
+});
+
+test("one that waits for something else stops none", async () => {
+  const turns = new QueryTurns(() => true);
+  const never = turns.take();
+  expect(never).toBeUndefined();
+  work(6);
+  await turns.take();
+  await turns.take();
+});
