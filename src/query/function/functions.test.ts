@@ -48,6 +48,22 @@ describe("numbers", () => {
     await check("sqrt(NULL)", undefined);
   });
 
+  test("keep floats that have no digits to round", async () => {
+    await check("round(-1e300, 2)", -1e300);
+    await check("round(1e300, -400)", 0);
+    await check("trunc(1e300, 20)", 1e300);
+    await check("trunc(12.5, -400)", 0);
+  });
+
+  test("keep whole numbers whole and decimals exact", async () => {
+    await check("arrow_typeof(clamp(5, 1, 3))", "Int64");
+    await check("arrow_typeof(clamp_min(5, 1.5))", "Float64");
+    await check("clamp_max(9223372036854775807, 9223372036854775806)", 9223372036854775806n);
+    await check("mod(12.34::DECIMAL(10, 2), 5)::STRING", "2.34");
+    await check("mod(NULL, 5::DECIMAL(5, 1))", undefined);
+    await fails("mod(1::DECIMAL(5, 1), 0)", "Divide by zero error");
+  });
+
   test("refuse what has no result", async () => {
     await fails("9223372036854775807 + 1", "Arithmetic overflow");
     await fails("mod(18, 0)", "Divide by zero error");
@@ -117,6 +133,7 @@ describe("choices and casts", () => {
     await check("greatest(1, 3, NULL, 2)", 3);
     await check("nullif(2, 2)", undefined);
     await check("if(1 < 2, 'a', 'b')", "a");
+    await check("if(1, 7, 'x')", "7");
     await check("CASE 2 WHEN 1 THEN 'one' ELSE 'many' END", "many");
     await check("NULL IN (1, NULL)", undefined);
     await check("1 NOT IN (2, NULL)", undefined);

@@ -22,6 +22,7 @@ import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.t
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
+import { partName } from "../function/time/date-part.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
@@ -367,8 +368,11 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY, FILTER and IGNORE NULLS do not go with it`);
   }
   const args = expression.args.map((argument) => bind(argument, binder));
-  if (name === "date_part" && args[0]?.kind === "literal" && textOf(args[0].value).toLowerCase() === "epoch") {
-    return required(operatorFunction("date_part_epoch"), name, args, binder);
+  // Parts that do not fit into the type of the others.
+  if ((name === "date_part" || name === "datepart") && args[0]?.kind === "literal") {
+    const part = partName(textOf(args[0].value));
+    if (part === "epoch") return required(operatorFunction("date_part_epoch"), name, args, binder);
+    if (part === "nanosecond") return required(operatorFunction("date_part_nanosecond_op"), name, args, binder);
   }
   const nested = nestedCall(name, args, binder.environment, (inner, innerName, given) => required(inner, innerName, given, binder));
   if (nested !== undefined) return nested;
