@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkOverRows } from "../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
@@ -25,6 +26,17 @@ describe("text beside other types", () => {
     await check("'10' > 9", true);
     await fails("coalesce(timestamp '1970-01-01', 'no time')", "Error parsing timestamp from 'no time'");
     await fails("'a' > 9", "Cannot cast string 'a'");
+  });
+
+  test("is equal to a whole number that is written like it", async () => {
+    await checkOverRows("v = 1", ["'1'", "'h'", "'1.0'", "NULL"], [true, false, false, undefined]);
+    await checkOverRows("2 <> v", ["'2'", "'h'"], [false, true]);
+    await checkOverRows("v IN (1, 'h')", ["'1'", "'h'", "'x'"], [true, true, false]);
+    await checkOverRows("v NOT IN (1, 2)", ["'1'", "'h'"], [false, true]);
+    await checkOverRows("CASE v WHEN 1 THEN 'one' ELSE 'other' END", ["'1'", "'h'"], ["one", "other"]);
+    await checkOverRows("v > 9", ["'10'", "'8'"], [true, false]);
+    await check("json_get(parse_json('{\"a\":\"01\"}'), 'a') = 1", undefined);
+    await check("'01' = 1", true);
   });
 });
 

@@ -35,6 +35,7 @@ import {
   condition,
   arithmeticOf,
   distinctFrom,
+  isFreeText,
   isUntypedMember,
   unify,
 } from "./coerce.ts";
@@ -291,7 +292,10 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
 
 function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
-  const bound = [expression.operand, ...expression.items].map((item) => bind(item, binder));
+  const bound = equalTexts(
+    [expression.operand, ...expression.items].map((item) => bind(item, binder)),
+    environment,
+  );
   const isDecimal = bound[0]?.type.kind === "decimal";
   // Integers are equal or not whatever their widths: a cast to the width where they meet could fail for what is merely unequal.
   const isInteger = bound.every(({ type }) => type.kind === "int" || type.kind === "null");
@@ -307,6 +311,13 @@ function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const keys = new Set(values.map(valueKey));
   const hasNull = values.length < items.length;
   return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated: expression.negated }, environment);
+}
+
+/** The operand and items of IN; where the operand is text, whole numbers become text as beside `=`. */
+function equalTexts(bound: readonly TypedExpression[], environment: Environment): readonly TypedExpression[] {
+  const [operand] = bound;
+  if (operand === undefined || !isFreeText(operand)) return bound;
+  return bound.map((item) => (item.type.kind === "int" ? castTo(item, STRING, environment) : item));
 }
 
 function like(expression: Of<"like">, binder: Binder): TypedExpression {
