@@ -5,6 +5,7 @@ import { type DataType, DATE, INT32, STRING, TIME_NANOSECOND, TIMESTAMP_NANOSECO
 import { lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant } from "./signature.ts";
 import { daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./time/civil.ts";
+import { parseClockByFormat } from "./time/parse-format.ts";
 import { formatLocalTime } from "./time/strftime.ts";
 import { rescale } from "./time/time-units.ts";
 import { offsetSecondsAt } from "./time/time-zone.ts";
@@ -61,10 +62,29 @@ const toLocal: ScalarFunction["resolve"] = (args) => {
   return time.kind === "string" || time.kind === "null" ? { args: [TIMESTAMP_NANOSECOND], result: TIMESTAMP_NANOSECOND } : undefined;
 };
 
-const toTime: ScalarFunction["resolve"] = (args) => {
-  const good = args.length === 1 && ["string", "time", "timestamp", "null"].includes(args[0]?.kind ?? "");
+/** `to_time(text[, format, …])`: times stay as they are, timestamps lose their day. */
+const toTime: ScalarFunction["resolve"] = ([time, ...formats]) => {
+  if (!formats.every((format) => format.kind === "string" || format.kind === "null")) return undefined;
+  if (formats.length > 0) {
+    const good = time?.kind === "string" || time?.kind === "null";
+    return good ? { args: [STRING, ...formats.map(() => STRING)], result: TIME_NANOSECOND } : undefined;
+  }
+  const good = ["string", "time", "timestamp", "null"].includes(time?.kind ?? "");
   return good ? { args: [TIME_NANOSECOND], result: TIME_NANOSECOND } : undefined;
 };
+
+/** Nanoseconds of a time of day by the first format that it is written in. @throws DbError EngineExecuteQuery when it is in none */
+function clockByFormats([text, ...formats]: readonly Present[]): number {
+  for (const format of formats) {
+    const nanos = parseClockByFormat(textOf(text), textOf(format));
+    if (nanos !== undefined) return nanos;
+  }
+  const tried = formats.map((format) => `'${textOf(format).slice(0, 80)}'`).join(", ");
+  throw new DbError(
+    StatusCode.EngineExecuteQuery,
+    `Execution error: Error parsing time from '${textOf(text).slice(0, 80)}' using format ${tried}`,
+  );
+}
 
 /** The functions of this file. */
 export const CALENDAR_FUNCTIONS: readonly ScalarFunction[] = [
@@ -78,7 +98,7 @@ export const CALENDAR_FUNCTIONS: readonly ScalarFunction[] = [
   strict("make_time(hour, minute, second)", wholes(3, { kind: "time", unit: "second" }), ([hour, minute, second]) =>
     makeTime(Number(hour), Number(minute), Number(second)),
   ),
-  strict("to_time(text)", toTime, ([time]) => time),
+  strict("to_time(text[, format, …])", toTime, (args) => (args.length > 1 ? clockByFormats(args) : args[0])),
   strict("to_local_time(time)", toLocal, ([time]) => time),
   lenient("current_time()", constant(TIME_NANOSECOND), (_, { environment }) => Number(floorModulo(environment.now, NANOS_PER_DAY)), {
     volatility: "stable",

@@ -1,6 +1,6 @@
 /** Functions that choose between their arguments; their types are unified by the planner before they are called. */
 import { BOOLEAN, type DataType, NULL } from "../../column/data-type.ts";
-import { chosenType, commonType } from "./common-type.ts";
+import { chosenType } from "./common-type.ts";
 import { compareDecimals } from "./decimal.ts";
 import type { Integer } from "./integer.ts";
 import { alias, lenient, type ScalarFunction } from "./scalar-function.ts";
@@ -28,7 +28,7 @@ const equal = (a: Value, b: Value): boolean => a !== undefined && b !== undefine
 
 const chosen: ScalarFunction["resolve"] = (args) => {
   const [condition, a, b] = args;
-  const type = a === undefined || b === undefined ? undefined : commonType(a, b);
+  const type = a === undefined || b === undefined ? undefined : chosenType(a, b);
   if (type === undefined || condition === undefined || args.length !== 3) return undefined;
   return ["boolean", "int", "float", "null"].includes(condition.kind) ? { args: [BOOLEAN, type, type], result: type } : undefined;
 };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkOverRows } from "../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
@@ -26,6 +27,17 @@ describe("text beside other types", () => {
     await fails("coalesce(timestamp '1970-01-01', 'no time')", "Error parsing timestamp from 'no time'");
     await fails("'a' > 9", "Cannot cast string 'a'");
   });
+
+  test("is equal to a whole number that is written like it", async () => {
+    await checkOverRows("v = 1", ["'1'", "'h'", "'1.0'", "NULL"], [true, false, false, undefined]);
+    await checkOverRows("2 <> v", ["'2'", "'h'"], [false, true]);
+    await checkOverRows("v IN (1, 'h')", ["'1'", "'h'", "'x'"], [true, true, false]);
+    await checkOverRows("v NOT IN (1, 2)", ["'1'", "'h'"], [false, true]);
+    await checkOverRows("CASE v WHEN 1 THEN 'one' ELSE 'other' END", ["'1'", "'h'"], ["one", "other"]);
+    await checkOverRows("v > 9", ["'10'", "'8'"], [true, false]);
+    await check("json_get(parse_json('{\"a\":\"01\"}'), 'a') = 1", undefined);
+    await check("'01' = 1", true);
+  });
 });
 
 describe("numbers", () => {
@@ -46,6 +58,22 @@ describe("numbers", () => {
     await check("5 & 3 | 8", 9);
     await check("clamp(15, 0, 10)", 10);
     await check("sqrt(NULL)", undefined);
+  });
+
+  test("keep floats that have no digits to round", async () => {
+    await check("round(-1e300, 2)", -1e300);
+    await check("round(1e300, -400)", 0);
+    await check("trunc(1e300, 20)", 1e300);
+    await check("trunc(12.5, -400)", 0);
+  });
+
+  test("keep whole numbers whole and decimals exact", async () => {
+    await check("arrow_typeof(clamp(5, 1, 3))", "Int64");
+    await check("arrow_typeof(clamp_min(5, 1.5))", "Float64");
+    await check("clamp_max(9223372036854775807, 9223372036854775806)", 9223372036854775806n);
+    await check("mod(12.34::DECIMAL(10, 2), 5)::STRING", "2.34");
+    await check("mod(NULL, 5::DECIMAL(5, 1))", undefined);
+    await fails("mod(1::DECIMAL(5, 1), 0)", "Divide by zero error");
   });
 
   test("refuse what has no result", async () => {
@@ -117,6 +145,7 @@ describe("choices and casts", () => {
     await check("greatest(1, 3, NULL, 2)", 3);
     await check("nullif(2, 2)", undefined);
     await check("if(1 < 2, 'a', 'b')", "a");
+    await check("if(1, 7, 'x')", "7");
     await check("CASE 2 WHEN 1 THEN 'one' ELSE 'many' END", "many");
     await check("NULL IN (1, NULL)", undefined);
     await check("1 NOT IN (2, NULL)", undefined);

@@ -42,6 +42,7 @@ describe("H3 cells", () => {
   test("refuse what is none", async () => {
     await fails("h3_latlng_to_cell(1, 1, 16)", "3001 Execution error: H3 error: invalid resolution (got Some(16)): out of range");
     await fails("h3_cell_resolution(7)", "H3 error: invalid cell index '7'");
+    await fails("h3_child_pos_to_cell(0, 'zz', 8)", "3001 Execution error: H3 error: invalid cell index 'zz'");
     await fails("h3_string_to_cell('zz')", "H3 error: invalid cell index 'zz'");
     await fails("h3_cell_parent('8928308280fffff', 10)", "H3 error");
   });

@@ -48,6 +48,7 @@ export function h3Call<T>(run: () => T): T {
   try {
     return run();
   } catch (cause) {
+    if (cause instanceof DbError) throw cause; // of an argument, and says so
     throw new DbError(
       StatusCode.EngineExecuteQuery,
       `Execution error: H3 error: ${cause instanceof Error ? cause.message : String(cause)}`,

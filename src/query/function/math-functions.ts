@@ -1,14 +1,15 @@
 /** Functions on numbers. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64 } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, UINT64 } from "../../column/data-type.ts";
 import { arithmetic } from "./arithmetic.ts";
+import { asDecimal, decimalArithmetic, decimalResult } from "./decimal.ts";
 import { type DecimalRounding, roundedDecimal, roundedDecimalType } from "./decimal-rounding.ts";
-import { fits, overflow } from "./integer.ts";
-import { alias, type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
+import { fits, type Integer, overflow } from "./integer.ts";
+import { alias, type FunctionCall, type FunctionType, type ScalarFunction, strict } from "./scalar-function.ts";
 import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "./signature.ts";
 import { addIntervals } from "./time/interval.ts";
-import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
+import { compareValues, exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
 
 const num = (value: Present | undefined): number => Number(value);
 
@@ -40,7 +41,9 @@ function roundHalfAway(value: number, digits = 0): number {
   if (!Number.isFinite(value)) return value;
   const scale = 10 ** digits;
   const scaled = Math.abs(value) * scale;
-  if (!Number.isFinite(scaled) || scale === 0) return scale === 0 ? 0 : value;
+  if (scale === 0) return 0;
+  // A float of this size has no digits that could be rounded away.
+  if (scaled >= 2 ** 53 && digits >= 0) return value;
   // 1.005 * 100 is just below 100.5; decimal text of 15 digits tells what was meant.
   const rounded = Math.round(Number(scaled.toPrecision(15)));
   const result = scale >= 1 && Number.isInteger(digits) && digits > 0 ? Number(`${rounded}e${-digits}`) : rounded / scale;
@@ -49,6 +52,7 @@ function roundHalfAway(value: number, digits = 0): number {
 
 function truncate(value: number, digits = 0): number {
   const scale = 10 ** digits;
+  if (scale === 0) return Number.isNaN(value) ? value : 0;
   return Number.isFinite(value * scale) ? Math.trunc(value * scale) / scale : value;
 }
 
@@ -130,10 +134,33 @@ const power = float(
 );
 const ceil = wholeNumber("ceil", math("ceil"));
 const MODULO: ScalarFunction["resolve"] = (args) => {
-  if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null")) return undefined;
-  const type = args.every((arg) => arg.kind !== "float") ? INT64 : FLOAT64;
+  const [a, b] = args.map(asDecimal);
+  if (args.length === 2 && a !== undefined && b !== undefined && args.some((arg) => arg.kind === "decimal"))
+    return { args: [a, b], result: decimalResult("%", a, b) };
+  if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null" || arg.kind === "decimal")) return undefined;
+  const type = args.every((arg) => arg.kind === "int" || arg.kind === "null") ? INT64 : FLOAT64;
   return { args: [type, type], result: type };
 };
+
+function modulo(a: Present, b: Present, { args: [left, right], result }: FunctionType): Value {
+  if (left?.kind !== "decimal" || right?.kind !== "decimal" || result.kind !== "decimal") return arithmetic("%", a, b, result);
+  return decimalArithmetic("%", a as Integer, left, b as Integer, right, result);
+}
+
+/** `clamp*` of whole numbers stay whole, as long as one type of 64 bits holds them all. */
+function clamped(count: number): ScalarFunction["resolve"] {
+  const asFloats = floats(count);
+  return (args) => {
+    const isUnsigned = args.map((type) => type.kind === "int" && !type.signed && type.bits === 64);
+    const type = isUnsigned.every(Boolean) ? UINT64 : INT64;
+    if (args.length !== count || !args.every(({ kind }) => kind === "int") || (type === INT64 && isUnsigned.includes(true)))
+      return asFloats(args);
+    return { args: args.map(() => type), result: type };
+  };
+}
+
+const smaller = (a: Present, b: Present): Present => (compareValues(a, b) <= 0 ? a : b);
+const larger = (a: Present, b: Present): Present => (compareValues(a, b) >= 0 ? a : b);
 
 /** The functions of this file. */
 export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
@@ -181,7 +208,7 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
     ([x]) => x === 0,
   ),
   strict("log([base, ]number)", floats(2, 1), ([x, y]) => (y === undefined ? Math.log10(num(x)) : Math.log(num(y)) / Math.log(num(x)))),
-  strict("mod(number, number)", MODULO, ([a, b], call) => arithmetic("%", a as Present, b as Present, call.type.result)),
+  strict("mod(number, number)", MODULO, ([a, b], { type }) => modulo(a as Present, b as Present, type)),
   float("nanvl(number, number)", 2, (x, y) => (Number.isNaN(x) ? y : x)),
   strict("negate(value)", negatable, ([x], call) => negate(x as Present, call.type.result)),
   strict("pi()", constant(FLOAT64), () => Math.PI),
@@ -202,9 +229,9 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   signum,
   alias("sign", signum),
-  strict("clamp(number, min, max)", floats(3), ([x, low, high]) => clamp(num(x), num(low), num(high))),
-  float("clamp_min(number, min)", 2, (x, low) => Math.max(x, low)),
-  float("clamp_max(number, max)", 2, (x, high) => Math.min(x, high)),
+  strict("clamp(number, min, max)", clamped(3), ([x, low, high]) => clamp(x as Present, low as Present, high as Present)),
+  strict("clamp_min(number, min)", clamped(2), ([x, low]) => larger(x as Present, low as Present)),
+  strict("clamp_max(number, max)", clamped(2), ([x, high]) => smaller(x as Present, high as Present)),
   bitwise("bit_and_op(integer, integer)", (a, b) => a & b),
   bitwise("bit_or_op(integer, integer)", (a, b) => a | b),
   bitwise("bit_xor_op(integer, integer)", (a, b) => a ^ b),
@@ -218,7 +245,7 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   ),
 ];
 
-function clamp(value: number, low: number, high: number): number {
-  if (low > high) throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: min '${low}' > max '${high}'`);
-  return Math.min(Math.max(value, low), high);
+function clamp(value: Present, low: Present, high: Present): Present {
+  if (compareValues(low, high) <= 0) return smaller(larger(value, low), high);
+  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: min '${textOf(low)}' > max '${textOf(high)}'`);
 }

@@ -1,7 +1,7 @@
 /** Functions on text with the meaning that MySQL gives them (contract query.md 2.5, 2.8). Positions count characters from 1. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, INT64, STRING } from "../../column/data-type.ts";
+import { type DataType, INT32, INT64, STRING } from "../../column/data-type.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
 import { checkTextLength } from "./text/text-limit.ts";
@@ -142,9 +142,9 @@ export const MYSQL_FUNCTIONS: readonly ScalarFunction[] = [
     locate(part, text, from === undefined ? 1 : Number(from)),
   ),
   strict("space(count)", typed(["integer"], STRING), ([count]) => space(Number(count))),
-  strict("find_in_set(text, list)", typed(["text", "text"], INT64), ([item, list]) => findInSet(item, list)),
+  strict("find_in_set(text, list)", typed(["text", "text"], INT32), ([item, list]) => findInSet(item, list)),
   substringOfIndex,
   alias("substr_index", substringOfIndex),
-  strict("levenshtein(text, text)", typed(["text", "text"], INT64), ([a, b]) => levenshtein(chars(a), chars(b))),
+  strict("levenshtein(text, text)", typed(["text", "text"], INT32), ([a, b]) => levenshtein(chars(a), chars(b))),
   strict("overlay(text, added, start[, length])", typed(["text", "text", "integer", "integer"], STRING, 3), overlay),
 ];

@@ -78,11 +78,11 @@ function instr([text, pattern, start, n, flags, group]: readonly Present[]): num
   return Array.from(rest.slice(0, at)).length + (start === undefined ? 1 : Number(start));
 }
 
-/** Replaces the first match, or with flag g all. `\1` and `$1` stand for groups. */
+/** Replaces the first match, or with flag g all. `\1`, `\\1` (as other dialects escape it) and `$1` stand for groups. */
 function replaced([text, pattern, to, flags]: readonly Present[]): string {
   const letters = given(flags, "");
   const regex = regexOf(str(pattern), letters.replaceAll("g", ""));
-  const replacement = compileReplacement(str(to).replaceAll(/\\(\d+)/g, "${$1}"), regex);
+  const replacement = compileReplacement(str(to).replaceAll(/\\+(\d+)/g, "${$1}"), regex);
   return regex.replaceAll(str(text), replacement, letters.includes("g") ? Number.POSITIVE_INFINITY : 1);
 }
 

@@ -1,5 +1,5 @@
 /** Functions on text. Positions count characters (code points) from 1. */
-import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT32, STRING } from "../../column/data-type.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { similarTest } from "./similar.ts";
@@ -17,6 +17,14 @@ const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? val
 function text1(signature: string, run: (text: string) => Value, result = STRING): ScalarFunction {
   return strict(signature, typed(["text"], result), ([text]) => run(str(text)));
 }
+
+/** Text, or binary as it lies, to a count of 32 bits. */
+const textOrBytes: ScalarFunction["resolve"] = (args) => {
+  const [type] = args;
+  if (args.length !== 1 || type === undefined || ["json", "vector"].includes(type.kind)) return undefined;
+  const given: DataType = type.kind === "binary" ? type : STRING;
+  return { args: [given], result: INT32 };
+};
 
 function substring(text: Value, start: number, length: number | undefined): string {
   if (length !== undefined && length < 0) {
@@ -110,22 +118,22 @@ function concatWs(args: readonly Value[]): Value {
         .join(str(separator));
 }
 
-const length = text1("length(text)", (text) => [...text].length, INT64);
+const length = text1("length(text)", (text) => [...text].length, INT32);
 const lower = text1("lower(text)", (text) => text.toLowerCase());
 const upper = text1("upper(text)", (text) => text.toUpperCase());
 const substr = strict("substr(text, start[, length])", typed(["text", "integer", "integer"], STRING, 2), ([text, start, count]) =>
   substring(text, Number(start), count === undefined ? undefined : Number(count)),
 );
-const strpos = strict("strpos(text, part)", typed(["text", "text"], INT64), ([text, sub]) => position(text, sub));
+const strpos = strict("strpos(text, part)", typed(["text", "text"], INT32), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
 const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
   strict(signature, typed(["text", "text"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
 
 /** The functions of this file. */
 export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
-  text1("ascii(text)", (text) => text.codePointAt(0) ?? 0, INT64),
-  text1("bit_length(text)", (text) => bytesOf(text).length * 8, INT64),
-  text1("octet_length(text)", (text) => bytesOf(text).length, INT64),
+  text1("ascii(text)", (text) => text.codePointAt(0) ?? 0, INT32),
+  strict("bit_length(text)", textOrBytes, ([value]) => bytesOf(value).length * 8),
+  strict("octet_length(text)", textOrBytes, ([value]) => bytesOf(value).length),
   ...["char_length", "character_length", "len"].map((name) => alias(name, length)),
   length,
   lower,

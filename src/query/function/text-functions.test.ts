@@ -35,7 +35,7 @@ describe("functions of MySQL", () => {
     await check("elt(3, 'a', 'b')", undefined);
     await check("field('b', 'a', 'b')", 2, "Int64");
     await check("field(NULL, 'a')", 0);
-    await check("find_in_set('b', 'a,b')", 2, "Int64");
+    await check("find_in_set('b', 'a,b')", 2, "Int32");
     await check("find_in_set('', '')", 0);
     await fails("elt('x', 'a')", "3000 Failed to plan SQL");
   });
@@ -51,7 +51,7 @@ describe("functions of MySQL", () => {
     await check("overlay('Txxxxas', 'hom', 2, 4)", "Thomas", "String");
     await check("space(3) || 'a'", "   a");
     await check("space(-1)", "");
-    await check("levenshtein('kitten', 'sitting')", 3, "Int64");
+    await check("levenshtein('kitten', 'sitting')", 3, "Int32");
     await fails("space(100000000)", "at most 16777216 are allowed");
     await fails("replace(repeat('a', 10000), 'a', repeat('b', 10000))", "at most 16777216 are allowed");
     await fails("chr(55296)", "there is none with the code 55296");

@@ -17,11 +17,13 @@ import {
   UNITS_PER_SECOND,
 } from "../../column/data-type.ts";
 import { castValue } from "./cast.ts";
-import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
+import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, isNumeric } from "./signature.ts";
+import { datePart, epochOf } from "./time/date-part.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, TRUNC_PRECISIONS, type TimeBuckets, truncBuckets } from "./time/buckets.ts";
-import { civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./time/civil.ts";
+import { floorDivide } from "./time/civil.ts";
 import { addInterval } from "./time/interval.ts";
+import { parseByFormat } from "./time/parse-format.ts";
 import { parseTimestamp } from "./time/parse-time.ts";
 import { rescale } from "./time/time-units.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
@@ -39,6 +41,20 @@ const partAndTime =
     return type === undefined ? undefined : { args: [STRING, type], result: result(type) };
   };
 
+/** (text, time): as they are, but text becomes a timestamp. */
+function partOf([part, time, ...rest]: readonly DataType[], kinds: readonly string[], result: DataType): FunctionType | undefined {
+  if (rest.length > 0 || (part?.kind !== "string" && part?.kind !== "null") || time === undefined) return undefined;
+  if (kinds.includes(time.kind)) return { args: [STRING, time], result };
+  return time.kind === "string" || time.kind === "null" ? { args: [STRING, TIMESTAMP_NANOSECOND], result } : undefined;
+}
+
+/** @throws DbError EngineExecuteQuery for nanoseconds of a part that is no constant, and so has the type of the other parts */
+function checkedPart(name: string, value: number): number {
+  if (value === (value | 0)) return value;
+  const message = `cannot give date_part('${name.slice(0, 40)}') = ${value} in 32 bits; name the part as a constant`;
+  throw new DbError(StatusCode.EngineExecuteQuery, message);
+}
+
 function timeType(type: DataType): DataType | undefined {
   if (type.kind === "timestamp") return type;
   return type.kind === "date" || type.kind === "string" || type.kind === "null" ? TIMESTAMP_NANOSECOND : undefined;
@@ -48,7 +64,7 @@ const binType: ScalarFunction["resolve"] = (args) => {
   const [stride, time, origin] = args;
   if (stride === undefined || time === undefined || args.length > 3) return undefined;
   const type = timeType(time);
-  if (type === undefined || !["interval", "string"].includes(stride.kind)) return undefined;
+  if (type === undefined || !["interval", "string", "null"].includes(stride.kind)) return undefined;
   if (origin === undefined) return { args: [INTERVAL, type], result: type };
   if (timeType(origin) === undefined) return undefined;
   return { args: [INTERVAL, type, TIMESTAMP_NANOSECOND], result: origin.kind === "string" ? TIMESTAMP_NANOSECOND : type };
@@ -84,65 +100,54 @@ function dateBin([stride, time, origin]: readonly Present[], call: FunctionCall)
   return rescale(bucketStartOf(buckets, bucketIndexOf(buckets, nanos)), "nanosecond", unitOf(call.type.result));
 }
 
-const DAY_PARTS: Readonly<Record<string, (date: ReturnType<typeof civilFromDays>, days: number) => number>> = {
-  year: (date) => date.year,
-  quarter: (date) => Math.ceil(date.month / 3),
-  month: (date) => date.month,
-  week: (_, days) => isoWeek(days),
-  day: (date) => date.day,
-  dow: (_, days) => (((days + 4) % 7) + 7) % 7,
-  isodow: (_, days) => ((((days + 3) % 7) + 7) % 7) + 1,
-  doy: (date, days) => days - daysFromCivil(date.year, 1, 1) + 1,
-};
-
-function isoWeek(days: number): number {
-  const thursday = days - ((((days + 3) % 7) + 7) % 7) + 3;
-  const { year } = civilFromDays(thursday);
-  return Math.floor((thursday - daysFromCivil(year, 1, 1)) / 7) + 1;
+/** A value and formats to read it by when it is text. */
+function timeAndFormats(kinds: readonly string[], result: DataType): ScalarFunction["resolve"] {
+  return ([type, ...formats]) => {
+    if (type === undefined || !formats.every((format) => format.kind === "string" || format.kind === "null")) return undefined;
+    if (formats.length > 0 && type.kind !== "string" && type.kind !== "null") return undefined;
+    return kinds.includes(type.kind) ? { args: [type, ...formats.map(() => STRING)], result } : undefined;
+  };
 }
 
-const CLOCK_PARTS: Readonly<Record<string, (nanosOfDay: bigint) => bigint>> = {
-  hour: (nanos) => nanos / 3_600_000_000_000n,
-  minute: (nanos) => (nanos / 60_000_000_000n) % 60n,
-  second: (nanos) => (nanos / 1_000_000_000n) % 60n,
-  millisecond: (nanos) => (nanos / 1_000_000n) % 60_000n,
-  microsecond: (nanos) => (nanos / 1000n) % 60_000_000n,
-  nanosecond: (nanos) => nanos % 60_000_000_000n,
-};
-
-const PART_NAMES: readonly string[] = [...Object.keys(DAY_PARTS), ...Object.keys(CLOCK_PARTS), "epoch"];
-
-function datePart(part: Present, time: Present, type: DataType): number {
-  const name = textOf(part).toLowerCase();
-  const nanos = rescale(BigInt(time as bigint), unitOf(type), "nanosecond");
-  if (name === "epoch") return Number(time) / UNITS_PER_SECOND[unitOf(type)];
-  const days = Number(floorDivide(nanos, NANOS_PER_DAY));
-  const day = DAY_PARTS[name];
-  if (day !== undefined) return day(civilFromDays(days), days);
-  const clock = CLOCK_PARTS[name];
-  if (clock !== undefined) return Number(clock(floorModulo(nanos, NANOS_PER_DAY)));
-  throw new DbError(StatusCode.EngineExecuteQuery, `Date part '${name.slice(0, 40)}' not supported: use one of ${PART_NAMES.join(", ")}`);
+/** Nanoseconds of a text by the first format that it is written in. @throws DbError EngineExecuteQuery when it is in none */
+function readByFormats([text, ...formats]: readonly Present[], zone: string): bigint {
+  for (const format of formats) {
+    const nanos = parseByFormat(textOf(text), textOf(format), zone);
+    if (nanos !== undefined) return nanos;
+  }
+  const tried = formats.map((format) => `'${textOf(format).slice(0, 80)}'`).join(", ");
+  const message = `Execution error: Error parsing timestamp from '${textOf(text).slice(0, 80)}' using format ${tried}`;
+  throw new DbError(StatusCode.EngineExecuteQuery, message);
 }
 
 /** `to_timestamp*`: numbers count in `numberUnit`, text is parsed, times are rescaled. */
 function toTimestamp(name: string, numberUnit: TimeUnit, result: DataType): ScalarFunction {
-  const resolve: ScalarFunction["resolve"] = (args) => {
-    const [type] = args;
-    if (args.length !== 1 || type === undefined) return undefined;
-    return isNumeric(type) || ["string", "timestamp", "date", "null"].includes(type.kind) ? { args: [type], result } : undefined;
-  };
-  return strict(`${name}(value)`, resolve, ([value], call) => {
-    const [from = result] = call.type.args;
-    if (!isNumeric(from)) return castValue(value, from, result, call.environment);
+  const resolve = timeAndFormats(["int", "float", "decimal", "string", "timestamp", "date", "null"], result);
+  return strict(`${name}(value[, format, …])`, resolve, (args, call) => {
+    const { environment } = call;
     const unit = unitOf(result);
+    const read = args.length > 1 ? readByFormats(args, environment.timeZone) : undefined;
+    if (read !== undefined) return castValue(rescale(read, "nanosecond", unit), result, result, environment);
+    const [written = result] = call.type.args;
+    const [given] = args;
+    const [value, from] = written.kind === "decimal" ? [castValue(given, written, FLOAT64, environment), FLOAT64] : [given, written];
+    if (!isNumeric(from)) return castValue(value, from, result, environment);
     if (typeof value === "number" && !Number.isInteger(value)) {
       if (!Number.isFinite(value))
         throw new DbError(StatusCode.EngineExecuteQuery, `cannot convert ${value} to a timestamp: it is not finite`);
       return rescale(BigInt(Math.round((value * 1e9) / UNITS_PER_SECOND[numberUnit])), "nanosecond", unit);
     }
-    return castValue(rescale(BigInt(value as number | bigint), numberUnit, unit), stamp(unit), result, call.environment);
+    return castValue(rescale(BigInt(value as number | bigint), numberUnit, unit), stamp(unit), result, environment);
   });
 }
+
+const dayOrText = timeAndFormats(["string", "date", "timestamp", "int", "null"], DATE);
+
+/** `to_date`: days of a time, or of a text by the first format that it is written in. */
+const toDate = strict("to_date(value[, format, …])", dayOrText, (args, call) => {
+  if (args.length > 1) return castValue(floorDivide(readByFormats(args, "UTC"), NANOS_PER_DAY), INT64, DATE, call.environment);
+  return castValue(args[0], call.type.args[0] ?? DATE, DATE, call.environment);
+});
 
 const unixType: ScalarFunction["resolve"] = (args) => {
   const [type] = args;
@@ -163,9 +168,9 @@ function toUnixtime(value: Present, from: DataType, zone: string): Value {
 function shifted(name: string, sign: 1 | -1): ScalarFunction {
   const resolve: ScalarFunction["resolve"] = (args) => {
     const [time, interval] = args;
-    if (time === undefined || interval === undefined || args.length !== 2 || !["interval", "string"].includes(interval.kind))
+    if (time === undefined || interval === undefined || args.length !== 2 || !["interval", "string", "null"].includes(interval.kind))
       return undefined;
-    const type = time.kind === "timestamp" || time.kind === "date" ? time : time.kind === "string" ? DATE : undefined;
+    const type = time.kind === "timestamp" || time.kind === "date" ? time : ["string", "null"].includes(time.kind) ? DATE : undefined;
     return type === undefined ? undefined : { args: [type, INTERVAL], result: type };
   };
   return strict(`${name}(time, interval)`, resolve, ([time, interval], call) => {
@@ -179,8 +184,6 @@ function fromUnix(seconds: Present): bigint {
   return BigInt(seconds as number | bigint);
 }
 
-const DATE_SOURCES: readonly string[] = ["string", "date", "timestamp", "int", "null"];
-
 const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.environment.now, { volatility: "stable" });
 const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
   volatility: "stable",
@@ -192,20 +195,20 @@ const trunc = strict(
 );
 const part = strict(
   "date_part(part, time)",
-  partAndTime(() => INT32),
-  ([name, time], call) => datePart(name as Present, time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+  (args) => partOf(args, ["timestamp", "date", "time", "interval"], INT32),
+  ([name, time], call) => checkedPart(textOf(name), datePart(textOf(name), time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND)),
 );
-/** Seconds of a time or of a duration. */
+/** Nanoseconds of a minute need more than 32 bits. */
+const nanosPart = strict(
+  "date_part_nanosecond_op(part, time)",
+  (args) => partOf(args, ["timestamp", "date", "time", "interval"], INT64),
+  ([name, time], call) => datePart(textOf(name), time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
+);
+/** Seconds, which a part of a second may follow. */
 const epochPart = strict(
   "date_part_epoch(part, time)",
-  (args) =>
-    args.length === 2 && args[0] !== undefined && args[1]?.kind === "duration"
-      ? { args: [STRING, args[1]], result: FLOAT64 }
-      : partAndTime(() => FLOAT64)(args),
-  ([name, time], { type }) => {
-    const [, from = TIMESTAMP_NANOSECOND] = type.args;
-    return from.kind === "duration" ? Number(time) / UNITS_PER_SECOND[from.unit] : datePart(name as Present, time as Present, from);
-  },
+  (args) => partOf(args, ["timestamp", "date", "time", "interval", "duration"], FLOAT64),
+  ([, time], { type }) => epochOf(time as Present, type.args[1] ?? TIMESTAMP_NANOSECOND),
 );
 
 /** The functions of this file. */
@@ -219,6 +222,7 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
   strict("date_bin(stride, time[, origin])", binType, dateBin),
   part,
   alias("datepart", part),
+  nanosPart,
   epochPart,
   toTimestamp("to_timestamp", "second", TIMESTAMP_NANOSECOND),
   toTimestamp("to_timestamp_seconds", "second", TIMESTAMP_SECOND),
@@ -227,17 +231,14 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
   toTimestamp("to_timestamp_nanos", "nanosecond", TIMESTAMP_NANOSECOND),
   strict(
     "from_unixtime(seconds)",
-    (args) => (args.length === 1 && args[0]?.kind === "int" ? { args: [INT64], result: TIMESTAMP_SECOND } : undefined),
+    (args) =>
+      args.length === 1 && ["int", "null"].includes(args[0]?.kind ?? "") ? { args: [INT64], result: TIMESTAMP_SECOND } : undefined,
     ([seconds]) => fromUnix(seconds as Present),
   ),
   strict("to_unixtime(time)", unixType, ([value], call) =>
     toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone),
   ),
-  strict(
-    "to_date(value)",
-    (args) => (args.length === 1 && DATE_SOURCES.includes(args[0]?.kind ?? "") ? { args: [DATE], result: DATE } : undefined),
-    ([date]) => date,
-  ),
+  toDate,
   shifted("date_add", 1),
   shifted("date_sub", -1),
 ];

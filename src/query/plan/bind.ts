@@ -22,6 +22,7 @@ import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.t
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
+import { partName } from "../function/time/date-part.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
@@ -34,6 +35,7 @@ import {
   condition,
   arithmeticOf,
   distinctFrom,
+  isFreeText,
   isUntypedMember,
   unify,
 } from "./coerce.ts";
@@ -290,7 +292,10 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
 
 function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
-  const bound = [expression.operand, ...expression.items].map((item) => bind(item, binder));
+  const bound = equalTexts(
+    [expression.operand, ...expression.items].map((item) => bind(item, binder)),
+    environment,
+  );
   const isDecimal = bound[0]?.type.kind === "decimal";
   // Integers are equal or not whatever their widths: a cast to the width where they meet could fail for what is merely unequal.
   const isInteger = bound.every(({ type }) => type.kind === "int" || type.kind === "null");
@@ -306,6 +311,13 @@ function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const keys = new Set(values.map(valueKey));
   const hasNull = values.length < items.length;
   return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated: expression.negated }, environment);
+}
+
+/** The operand and items of IN; where the operand is text, whole numbers become text as beside `=`. */
+function equalTexts(bound: readonly TypedExpression[], environment: Environment): readonly TypedExpression[] {
+  const [operand] = bound;
+  if (operand === undefined || !isFreeText(operand)) return bound;
+  return bound.map((item) => (item.type.kind === "int" ? castTo(item, STRING, environment) : item));
 }
 
 function like(expression: Of<"like">, binder: Binder): TypedExpression {
@@ -367,8 +379,11 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY, FILTER and IGNORE NULLS do not go with it`);
   }
   const args = expression.args.map((argument) => bind(argument, binder));
-  if (name === "date_part" && args[0]?.kind === "literal" && textOf(args[0].value).toLowerCase() === "epoch") {
-    return required(operatorFunction("date_part_epoch"), name, args, binder);
+  // Parts that do not fit into the type of the others.
+  if ((name === "date_part" || name === "datepart") && args[0]?.kind === "literal") {
+    const part = partName(textOf(args[0].value));
+    if (part === "epoch") return required(operatorFunction("date_part_epoch"), name, args, binder);
+    if (part === "nanosecond") return required(operatorFunction("date_part_nanosecond_op"), name, args, binder);
   }
   const nested = nestedCall(name, args, binder.environment, (inner, innerName, given) => required(inner, innerName, given, binder));
   if (nested !== undefined) return nested;

@@ -112,6 +112,17 @@ function meetingType(left: TypedExpression, right: TypedExpression): DataType | 
   return text?.kind === "literal" && /[.eE]/.test(textOf(text.value)) ? FLOAT64 : type;
 }
 
+/** Whether an expression is text that need not be a number: no constant, whose text is known, and nothing out of JSON. */
+export function isFreeText(expression: TypedExpression): boolean {
+  return expression.type.kind === "string" && expression.kind !== "literal" && !isUntypedMember(expression);
+}
+
+/** `host = 1` asks whether the text is "1": a text that is no number is merely unequal. Order is that of numbers. */
+function equalTextType(operator: CompareOperator, left: TypedExpression, right: TypedExpression): DataType | undefined {
+  if (operator !== "=" && operator !== "<>") return undefined;
+  return (isFreeText(left) && right.type.kind === "int") || (left.type.kind === "int" && isFreeText(right)) ? STRING : undefined;
+}
+
 /** The coarsest timestamp type that holds both a time column and a constant text exactly, so that no digit of the text is dropped. */
 function exactTimeType(time: TypedExpression, text: TypedExpression, environment: Environment): DataType | undefined {
   if (time.type.kind !== "timestamp" || text.kind !== "literal" || typeof text.value !== "string") return undefined;
@@ -156,7 +167,11 @@ function comparable(
     const [a, b] = compareDecimal(left, right) ?? [];
     if (a !== undefined && b !== undefined) return [a, b];
   }
-  const type = exactTimeType(left, right, environment) ?? exactTimeType(right, left, environment) ?? meetingType(left, right);
+  const type =
+    exactTimeType(left, right, environment) ??
+    exactTimeType(right, left, environment) ??
+    equalTextType(operator, left, right) ??
+    meetingType(left, right);
   if (type === undefined) {
     throw planError(
       `Cannot infer common argument type for comparison operation ${displayName(left.type)} ${operator} ${displayName(right.type)}`,

@@ -10,7 +10,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate, windowParts } from "./ast-walk.ts";
+import { containsAggregate, containsRange, windowParts } from "./ast-walk.ts";
 import { type Binder, bindConstant } from "./bind.ts";
 import type { TypedExpression } from "./expression.ts";
 import { inputPlan } from "./input-plan.ts";
@@ -19,6 +19,7 @@ import { planAggregate } from "./plan-aggregate.ts";
 import { planError } from "./plan-error.ts";
 import { planRows } from "./plan-rows.ts";
 import { planRange } from "./range/plan-range.ts";
+import { rangeError } from "./range/range-error.ts";
 import type { Planner } from "./planner.ts";
 import type { Scope } from "./scope.ts";
 import type { Limits, OutputItem } from "./select-body.ts";
@@ -43,6 +44,7 @@ export function planSelect(select: Select, planner: Planner): PlanNode {
     select.groupBy.length > 0 || select.groupingSets !== undefined || select.having !== undefined || expressions.some(containsAggregate);
   const body = { select, input: { ...input, binder }, items, limits, planner };
   if (select.align !== undefined) return planRange(body, select.align);
+  if (expressions.some(containsRange)) throw rangeError("ALIGN argument cannot be omitted in the range select query");
   return aggregated ? planAggregate(body) : planRows(body);
 }
 

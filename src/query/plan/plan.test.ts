@@ -200,6 +200,11 @@ describe("errors", () => {
     await fails("SELECT v FROM cpu GROUP BY 3", 3000, "position 3");
   });
 
+  test("guard aliases in ORDER BY", async () => {
+    await fails("SELECT v AS x FROM cpu ORDER BY y + 1", 3000, "No field named y");
+    await fails("SELECT DISTINCT v AS x FROM cpu ORDER BY x + 1", 3000, "must appear in select list");
+  });
+
   test("guard order and limit", async () => {
     await fails("SELECT v FROM cpu ORDER BY 3", 3000, "Order by column out of bounds, specified: 3, max: 1");
     await fails("SELECT DISTINCT v FROM cpu ORDER BY w", 3000, "must appear in select list");
@@ -257,4 +262,20 @@ test("EXPLAIN ANALYZE tells times with and without the operators below, and what
 test("EXPLAIN VERBOSE shows generated loops", async () => {
   const { rows } = await fixture.sql("EXPLAIN VERBOSE SELECT v FROM cpu WHERE v < 10");
   expect(String(rows[2]?.[1])).toContain("for (let i = 0; i < n; i++)");
+});
+
+test("ORDER BY takes aliases as parts of expressions, columns before them", async () => {
+  const values = async (sql: string): Promise<readonly unknown[]> => (await fixture.both(sql)).rows.map((row) => row[0]);
+  expect(await values("SELECT v AS x FROM cpu WHERE v < 3 ORDER BY x * -1")).toEqual([2, 1, 0]);
+  expect(await values("SELECT -v AS w FROM cpu WHERE v < 3 ORDER BY w + 0")).toEqual([0, -1, -2]);
+  expect(await values("SELECT upper(host) AS x, count(*) AS n FROM cpu GROUP BY host ORDER BY n * 2, concat(x, 'z') DESC")).toEqual([
+    "H2",
+    "H1",
+    "H0",
+  ]);
+  expect(await values("SELECT host AS x, max(v) AS m FROM cpu GROUP BY x HAVING abs(m) < 599 ORDER BY abs(m) DESC, upper(x)")).toEqual([
+    "h1",
+    "h0",
+  ]);
+  expect(await values("SELECT v, row_number() OVER (ORDER BY v) AS r FROM cpu WHERE v < 3 ORDER BY r % 2, v")).toEqual([1, 0, 2]);
 });

@@ -2,6 +2,7 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
 import type { Expression, OrderItem, Select } from "../sql/ast.ts";
+import { contains, isAggregateCall } from "./ast-walk.ts";
 import { sortItems } from "./bind-aggregates.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { expressionKey, type TypedExpression } from "./expression.ts";
@@ -46,7 +47,8 @@ export interface OrderedOutput {
 }
 
 /**
- * Binds the select list and ORDER BY. An ORDER BY item may be an ordinal, an alias, or an expression over the relation below.
+ * Binds the select list and ORDER BY. An ORDER BY item may be an ordinal, an alias, or an expression over the relation below
+ * and the aliases.
  *
  * @param binder binds over the relation below the projection
  */
@@ -69,7 +71,7 @@ export function orderedOutput(body: SelectBody, binder: Binder): OrderedOutput {
   return { expressions, columns, order, firstOf };
 
   function helper(item: OrderItem): number {
-    const bound = bind(item.expression, binder);
+    const bound = bind(item.expression, withAliases(item.expression, body, binder));
     const known = positions.get(expressionKey(bound));
     if (known !== undefined) return known;
     if (select.distinct && select.distinctOn.length === 0) {
@@ -118,11 +120,23 @@ export function resolveAlias(expression: Expression, body: SelectBody, ordinals:
 
 /** The condition of HAVING or QUALIFY, which may name aliases of the select list. */
 export function bindOutputCondition(expression: Expression, clause: string, body: SelectBody, binder: Binder): TypedExpression {
+  return bindCondition(expression, clause, withAliases(expression, body, binder));
+}
+
+/**
+ * A binder for `expression` that also knows the aliases of the select list, where they hide no column of the input. What an alias is a part
+ * of stands for no group key as it is written, so only its parts are looked for there.
+ */
+function withAliases(expression: Expression, body: SelectBody, binder: Binder): Binder {
+  const isAlias = (node: Expression): boolean => resolveAlias(node, body, false) !== node;
+  if (!contains(expression, isAlias)) return binder;
   const intercept: NonNullable<Binder["intercept"]> = (inner) => {
     const resolved = resolveAlias(inner, body, false);
-    return resolved === inner ? binder.intercept?.(inner) : bind(resolved, binder);
+    if (resolved !== inner) return bind(resolved, binder);
+    const isCall = inner.kind === "call" && (inner.over !== undefined || isAggregateCall(inner));
+    return !isCall && contains(inner, isAlias) ? undefined : binder.intercept?.(inner);
   };
-  return bindCondition(expression, clause, { ...binder, intercept });
+  return { ...binder, intercept };
 }
 
 /** Adds sort, limit and the removal of helper columns above a projection. */

@@ -50,6 +50,7 @@ export abstract class CallRules extends WindowRules {
     let distinct = false;
     let orderBy: readonly OrderItem[] = [];
     let filter: Expression | undefined;
+    let nulls: "ignore" | "respect" | undefined;
     this.CONSUME(LeftParen);
     this.OPTION(() =>
       this.OR2([
@@ -72,6 +73,7 @@ export abstract class CallRules extends WindowRules {
                 }) === "distinct";
             });
             this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
+            nulls = this.innerNulls();
             this.OPTION3(() => {
               orderBy = this.SUBRULE(this.orderByClause);
             });
@@ -95,7 +97,7 @@ export abstract class CallRules extends WindowRules {
       filter = this.SUBRULE2(this.expression);
       this.CONSUME2(RightParen);
     });
-    const window = this.windowPart();
+    const window = { ...(nulls && { nulls }), ...this.windowPart() };
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);

@@ -40,7 +40,9 @@ describe("an expression prints", () => {
       "sum(a)over(w partition by b ORDER BY c RANGE INTERVAL '1' hour PRECEDING)",
       "sum(a) over (w partition by b order by c range between interval '1 hour' preceding and current row)",
     );
+    check("a==b", "a = b");
     check("lag(a,2)IGNORE nulls over()", "lag(a, 2) ignore nulls over ()");
+    check("lag(a,2 ignore nulls)over()", "lag(a, 2) ignore nulls over ()");
     check("a is NOT distinct FROM b", "a is not distinct from b");
     check("a not SIMILAR to 'x%'", "a not similar to 'x%'");
   });

@@ -44,6 +44,18 @@ export abstract class WindowRules extends NestedRules {
     return { ...(nulls && { nulls }), ...(over && { over }) };
   }
 
+  /** The same behind the last argument: `f(a IGNORE NULLS)`. Uses OPTION8 of `callTail`. */
+  protected innerNulls(): WindowPart["nulls"] {
+    let nulls: WindowPart["nulls"];
+    this.OPTION8({
+      GATE: () => this.LA(2).tokenType === K.NULLS,
+      DEF: () => {
+        nulls = this.SUBRULE2(this.nullTreatment);
+      },
+    });
+    return nulls;
+  }
+
   /** `IGNORE NULLS`, `RESPECT NULLS`. */
   private readonly nullTreatment: Rule<[], "ignore" | "respect"> = this.rule("nullTreatment", () => {
     const treatment = this.choose<"ignore" | "respect">({

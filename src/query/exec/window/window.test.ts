@@ -89,6 +89,13 @@ describe("values of other rows", () => {
     await checkFails("SELECT sum(a) IGNORE NULLS OVER (ORDER BY a) FROM t", /IGNORE NULLS does not go with the aggregate sum/);
     await checkFails("SELECT abs(a) IGNORE NULLS FROM t", /is no aggregate/);
   });
+  test("IGNORE NULLS may stand behind the last argument", async () => {
+    await check("SELECT first_value(s IGNORE NULLS ORDER BY ts DESC), first_value(s RESPECT NULLS ORDER BY ts DESC) FROM t WHERE k = 'p'", [
+      "a -",
+    ]);
+    await checkFails("SELECT abs(a IGNORE NULLS) FROM t", /is no aggregate/);
+    await checkFails("SELECT first_value(IGNORE NULLS) FROM t", /expected/);
+  });
   test("first_value as a plain aggregate may ignore NULLs too", async () => {
     await check("SELECT first_value(s ORDER BY ts DESC) IGNORE NULLS, first_value(s ORDER BY ts DESC) FROM t WHERE k = 'p'", ["a -"]);
   });

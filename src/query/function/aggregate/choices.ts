@@ -62,13 +62,20 @@ export function quantile(fixed: number | undefined): (type: FunctionType, reserv
     return {
       add([value, wanted]) {
         if (value === undefined) return;
-        if (fixed === undefined && wanted !== undefined) portion = Number(wanted);
+        if (fixed === undefined && wanted !== undefined) portion = portionOf(wanted);
         reserve(VALUE_BYTES);
         values.push(value);
       },
       result: () => interpolated(values, portion, result),
     };
   };
+}
+
+function portionOf(wanted: Present): number {
+  const portion = Number(wanted);
+  if (portion >= 0 && portion <= 1) return portion;
+  const message = `Error during planning: Percentile value must be between 0.0 and 1.0 inclusive, ${portion} is invalid`;
+  throw new DbError(StatusCode.EngineExecuteQuery, message);
 }
 
 function interpolated(values: Present[], portion: number, type: DataType): Value {

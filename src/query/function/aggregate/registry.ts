@@ -26,7 +26,10 @@ function aggregate(
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
-const anyToCount: Resolve = (args) => (args.length >= 1 ? { args, result: INT64 } : undefined);
+const oneToCount =
+  (result: DataType): Resolve =>
+  (args) =>
+    args.length === 1 ? { args, result } : undefined;
 /** `count()` counts rows, as `count(*)` does. */
 const counted: Resolve = (args) => ({ args, result: INT64 });
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
@@ -36,9 +39,12 @@ const twoToCount: Resolve = (args) => (twoFloats(args) === undefined ? undefined
 const nth: Resolve = ([type, n, ...rest]) =>
   type !== undefined && rest.length === 0 && n?.kind === "int" ? { args: [type, INT64], result: type } : undefined;
 const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
-const integer: Resolve = ([type, ...rest]) => (type?.kind === "int" && rest.length === 0 ? { args: [type], result: type } : undefined);
+const integer: Resolve = ([type, ...rest]) => {
+  const given = type?.kind === "null" ? INT64 : type;
+  return given?.kind === "int" && rest.length === 0 ? { args: [given], result: given } : undefined;
+};
 const boolean: Resolve = ([type, ...rest]) =>
-  type?.kind === "boolean" && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined;
+  (type?.kind === "boolean" || type?.kind === "null") && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined;
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
   type !== undefined && loose(type) && rest.length === 0 ? middleType(type) : undefined;
@@ -128,8 +134,8 @@ const ALL: readonly AggregateFunction[] = [
     bitwise((a, b) => a ^ b),
   ),
   aggregate("string_agg", "text, separator", text, joined),
-  aggregate("approx_distinct", "value", anyToCount, countDistinct),
-  aggregate("count_hash", "value", anyToCount, countDistinct),
+  aggregate("approx_distinct", "value", oneToCount(UINT64), countDistinct),
+  aggregate("count_hash", "value", oneToCount(INT64), countDistinct),
 ];
 const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 

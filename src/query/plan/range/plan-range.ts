@@ -15,7 +15,7 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import { functionNamed } from "../../function/registry.ts";
 import type { AlignClause, Expression } from "../../sql/ast.ts";
 import { printExpression } from "../../sql/print.ts";
-import { containsAggregate, containsRange, rangesIn } from "../ast-walk.ts";
+import { containsAggregate, containsRange, containsWindow, rangesIn } from "../ast-walk.ts";
 import { bind } from "../bind.ts";
 import { castTo } from "../coerce.ts";
 import { conjunction, literal, mapColumns, type TypedExpression } from "../expression.ts";
@@ -74,7 +74,10 @@ export function planRange(body: SelectBody, align: AlignClause): PlanNode {
 function checkClauses({ select, items }: SelectBody): void {
   if (!items.some((item) => containsRange(item.expression)))
     throw rangeError("Illegal Range select, no RANGE keyword found in any SelectItem");
-  for (const { expression } of [...items, ...select.orderBy]) checkRanges(expression);
+  for (const { expression } of [...items, ...select.orderBy]) {
+    checkRanges(expression);
+    if (containsWindow(expression)) throw rangeQueryError("Window functions is not allowed in Range Query");
+  }
   if (select.groupBy.length > 0) throw rangeQueryError("GROUP BY does not go with ALIGN; name the keys in BY (…)");
   if (select.windows !== undefined || select.qualify !== undefined)
     throw rangeQueryError("WINDOW and QUALIFY do not go with ALIGN; put it into a sub-query of FROM");

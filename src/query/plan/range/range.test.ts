@@ -257,6 +257,8 @@ describe("errors", () => {
   test("of clauses without their partner", async () => {
     await checkFails(of("min(v)"), 2000, "Illegal Range select, no RANGE keyword found in any SelectItem");
     await checkFails(of("min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
+    await checkFails(of("ts, min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
+    await checkFails(of("row_number() OVER (), min(v) RANGE '5s'"), 2000, "Range Query: Window functions is not allowed in Range Query");
     await checkFails(of("min(v) * 2 RANGE '5s'"), 2000, "Can't use the RANGE keyword in Expr 2 without function");
     await checkFails(of("min(max(v) RANGE '5s') RANGE '5s'"), 2000, "Range Query: Nest Range Query is not allowed");
     await checkFails(of("host, min(v) RANGE '5s'", "GROUP BY host ALIGN '5s'"), 2000, "GROUP BY does not go with ALIGN");

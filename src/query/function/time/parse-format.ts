@@ -1,0 +1,271 @@
+/**
+ * Reads times by a strftime format in chrono's dialect: the counterpart of `strftime.ts`. A format is compiled once to a list of steps,
+ * each of which takes what it can at its place and never goes back, so that a text is read in one pass.
+ * Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
+ *
+ * Blanks of a format stand for any number of blanks; numbers may have fewer digits than they are printed with. Parts that a format does not
+ * name are the first of their kind: January, the first, midnight, UTC. Weeks (`%U %W %V %G %g`) print only.
+ *
+ * Limits: `FORMAT_CHARACTERS_MAX`.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { daysFromCivil, daysInMonth } from "./civil.ts";
+import { utcSecondsOf } from "./time-zone.ts";
+
+/** Longest format, characters. Reason: every row reads by it. Error: EngineExecuteQuery. */
+const FORMAT_CHARACTERS_MAX = 4096;
+const CACHE_MAX = 256;
+const cache = new Map<string, readonly Step[]>();
+
+/** What has been read. */
+interface Fields {
+  year?: number;
+  century?: number;
+  yearOfCentury?: number;
+  month?: number;
+  day?: number;
+  dayOfYear?: number;
+  hour?: number;
+  hour12?: number;
+  afternoon?: boolean;
+  minute?: number;
+  second?: number;
+  nanos?: number;
+  offset?: number;
+  epoch?: number;
+}
+
+/** Takes what it can of a text at a place and says where it ends, or -1. */
+type Step = (text: string, at: number, fields: Fields) => number;
+
+/**
+ * Nanoseconds since the epoch, or undefined when the text is not written like that.
+ *
+ * @param zone canonical zone for texts that name none
+ * @throws DbError EngineExecuteQuery for a format that cannot be read by
+ */
+export function parseByFormat(text: string, format: string, zone: string): bigint | undefined {
+  const fields = fieldsOf(text, format);
+  if (fields === undefined) return undefined;
+  const nanos = BigInt(fields.nanos ?? 0);
+  if (fields.epoch !== undefined) return BigInt(fields.epoch) * 1_000_000_000n + nanos;
+  const days = dayOf(fields);
+  const seconds = secondsOf(fields);
+  if (days === undefined || seconds === undefined) return undefined;
+  const local = days * 86_400 + seconds;
+  return BigInt(fields.offset === undefined ? utcSecondsOf(zone, local) : local - fields.offset) * 1_000_000_000n + nanos;
+}
+
+/** Nanoseconds since midnight, or undefined when the text is not written like that. @throws DbError EngineExecuteQuery as above */
+export function parseClockByFormat(text: string, format: string): number | undefined {
+  const fields = fieldsOf(text, format);
+  const seconds = fields === undefined ? undefined : secondsOf(fields);
+  return seconds === undefined ? undefined : seconds * 1_000_000_000 + (fields?.nanos ?? 0);
+}
+
+function fieldsOf(text: string, format: string): Fields | undefined {
+  const fields: Fields = {};
+  let at = 0;
+  for (const step of stepsOf(format)) {
+    at = step(text, at, fields);
+    if (at < 0) return undefined;
+  }
+  return at === text.length ? fields : undefined;
+}
+
+function dayOf({ year, century, yearOfCentury, month = 1, day = 1, dayOfYear }: Fields): number | undefined {
+  const short = yearOfCentury ?? 0;
+  const full = year ?? (century === undefined ? (short < 70 ? 2000 : 1900) + short : century * 100 + short);
+  if (year === undefined && century === undefined && yearOfCentury === undefined) return undefined;
+  if (dayOfYear === undefined)
+    return month > 12 || month < 1 || day < 1 || day > daysInMonth(full, month) ? undefined : daysFromCivil(full, month, day);
+  const first = daysFromCivil(full, 1, 1);
+  return dayOfYear < 1 || dayOfYear > daysFromCivil(full + 1, 1, 1) - first ? undefined : first + dayOfYear - 1;
+}
+
+function secondsOf({ hour, hour12, afternoon, minute = 0, second = 0 }: Fields): number | undefined {
+  if (hour12 !== undefined && (hour12 < 1 || hour12 > 12)) return undefined;
+  const full = hour ?? (hour12 === undefined ? 0 : (hour12 % 12) + (afternoon === true ? 12 : 0));
+  return full > 23 || minute > 59 || second > 60 ? undefined : full * 3600 + minute * 60 + second;
+}
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split(" ");
+const ITEM = /%[-_0]?(\.f|\.[369]f|[369]f|:{0,3}z|#z|.)/suy;
+
+/** Items that stand for several. */
+const SHORTHANDS: Readonly<Record<string, string>> = {
+  D: "%m/%d/%y",
+  x: "%m/%d/%y",
+  F: "%Y-%m-%d",
+  v: "%e-%b-%Y",
+  R: "%H:%M",
+  T: "%H:%M:%S",
+  X: "%H:%M:%S",
+  r: "%I:%M:%S %p",
+  c: "%a %b %e %H:%M:%S %Y",
+  "+": "%Y-%m-%dT%H:%M:%S%.f%:z",
+};
+
+/** Numbers: most digits, where the value goes. */
+const NUMBERS: Readonly<Record<string, readonly [width: number, take: (fields: Fields, value: number) => void]>> = {
+  C: [2, (f, value) => (f.century = value)],
+  y: [2, (f, value) => (f.yearOfCentury = value)],
+  m: [2, (f, value) => (f.month = value)],
+  d: [2, (f, value) => (f.day = value)],
+  e: [2, (f, value) => (f.day = value)],
+  j: [3, (f, value) => (f.dayOfYear = value)],
+  H: [2, (f, value) => (f.hour = value)],
+  k: [2, (f, value) => (f.hour = value)],
+  I: [2, (f, value) => (f.hour12 = value)],
+  l: [2, (f, value) => (f.hour12 = value)],
+  M: [2, (f, value) => (f.minute = value)],
+  S: [2, (f, value) => (f.second = value)],
+  f: [9, (f, value) => (f.nanos = value)],
+  u: [1, () => undefined],
+  w: [1, () => undefined],
+};
+
+const TEXTS: Readonly<Record<string, Step>> = {
+  Y: signed(4, (f, value) => (f.year = value)),
+  s: signed(12, (f, value) => (f.epoch = value)),
+  B: name(MONTHS, (f, index) => (f.month = index + 1)),
+  b: name(MONTHS, (f, index) => (f.month = index + 1)),
+  h: name(MONTHS, (f, index) => (f.month = index + 1)),
+  A: name(WEEKDAYS, () => undefined),
+  a: name(WEEKDAYS, () => undefined),
+  p: halfOfDay,
+  P: halfOfDay,
+  z: offset,
+  ":z": offset,
+  "::z": offset,
+  ":::z": offset,
+  "#z": offset,
+  Z: (text, at) => endOf(/[A-Za-z]+/y, text, at),
+  n: blanks,
+  t: blanks,
+  "%": literally("%"),
+};
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+function blanks(text: string, at: number): number {
+  return endOf(/\s*/y, text, at);
+}
+
+function literally(part: string): Step {
+  return (text, at) => (text.startsWith(part, at) ? at + part.length : -1);
+}
+
+function number(width: number, take: (fields: Fields, value: number) => void): Step {
+  const digits = new RegExp(`\\d{1,${width}}`, "y");
+  return (text, at, fields) => {
+    const start = blanks(text, at);
+    const end = endOf(digits, text, start);
+    if (end >= 0) take(fields, Number(text.slice(start, end)));
+    return end;
+  };
+}
+
+/** A number that may have a sign, and with one more digits: years beyond 9999. */
+function signed(width: number, take: (fields: Fields, value: number) => void): Step {
+  const digits = new RegExp(`[+-]\\d{1,12}|\\d{1,${width}}`, "y");
+  return (text, at, fields) => {
+    const start = blanks(text, at);
+    const end = endOf(digits, text, start);
+    if (end >= 0) take(fields, Number(text.slice(start, end)));
+    return end;
+  };
+}
+
+/** A name in full or its first three letters, in letters of any size. */
+function name(names: readonly string[], take: (fields: Fields, index: number) => void): Step {
+  return (text, at, fields) => {
+    const index = names.findIndex((each) => text.slice(at, at + 3).toLowerCase() === each.slice(0, 3));
+    const full = names[index];
+    if (full === undefined) return -1;
+    take(fields, index);
+    return at + (text.slice(at, at + full.length).toLowerCase() === full ? full.length : 3);
+  };
+}
+
+function halfOfDay(text: string, at: number, fields: Fields): number {
+  const half = text.slice(at, at + 2).toLowerCase();
+  if (half !== "am" && half !== "pm") return -1;
+  fields.afternoon = half === "pm";
+  return at + 2;
+}
+
+function offset(text: string, at: number, fields: Fields): number {
+  const start = blanks(text, at);
+  const end = endOf(/[zZ]|[+-]\d\d(:?\d\d)?/y, text, start);
+  if (end < 0) return -1;
+  const digits = text
+    .slice(start + 1, end)
+    .replace(":", "")
+    .padEnd(4, "0");
+  const seconds = end - start === 1 ? 0 : Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;
+  fields.offset = text[start] === "-" ? -seconds : seconds;
+  return end;
+}
+
+/** A fraction of a second with its point, or with `optional` nothing. `count` digits, or any number up to nine. */
+function fraction(count: number | undefined, point: string, optional: boolean): Step {
+  const digits = new RegExp(`${point === "" ? "" : "\\."}\\d{${count ?? "1,9"}}`, "y");
+  return (text, at, fields) => {
+    const end = endOf(digits, text, at);
+    if (end < 0) return optional ? at : -1;
+    fields.nanos = Number(text.slice(at + point.length, end).padEnd(9, "0"));
+    return end;
+  };
+}
+
+function stepsOf(format: string): readonly Step[] {
+  const known = cache.get(format);
+  if (known !== undefined) return known;
+  if (format.length > FORMAT_CHARACTERS_MAX) throw refusal(format, `it has more than ${FORMAT_CHARACTERS_MAX} characters`);
+  const steps: Step[] = [];
+  addSteps(format, steps, format);
+  if (cache.size >= CACHE_MAX) cache.clear();
+  cache.set(format, steps);
+  return steps;
+}
+
+function addSteps(format: string, steps: Step[], whole: string): void {
+  for (let at = 0; at < format.length; ) {
+    const next = format.indexOf("%", at);
+    for (const plain of format.slice(at, next < 0 ? undefined : next).match(/\s+|\S+/g) ?? []) {
+      steps.push(/\s/.test(plain) ? blanks : literally(plain));
+    }
+    if (next < 0) return;
+    ITEM.lastIndex = next;
+    const found = ITEM.exec(format);
+    if (found === null) throw refusal(whole, "it ends inside an item; write %% for a percent sign");
+    const [text, item = ""] = found;
+    const shorthand = Object.hasOwn(SHORTHANDS, item) ? SHORTHANDS[item] : undefined;
+    if (shorthand === undefined) steps.push(stepOf(item) ?? unknownItem(whole, text));
+    else addSteps(shorthand, steps, whole);
+    at = next + text.length;
+  }
+}
+
+function stepOf(item: string): Step | undefined {
+  const known = Object.hasOwn(NUMBERS, item) ? NUMBERS[item] : undefined;
+  if (known !== undefined) return number(...known);
+  if (item === ".f") return fraction(undefined, ".", true);
+  const digits = /^(\.?)([369])f$/.exec(item);
+  if (digits !== null) return fraction(Number(digits[2]), digits[1] ?? "", false);
+  return Object.hasOwn(TEXTS, item) ? TEXTS[item] : undefined;
+}
+
+function unknownItem(format: string, item: string): never {
+  throw refusal(format, `there is no item ${item} that can be read`);
+}
+
+function refusal(format: string, why: string): DbError {
+  return new DbError(StatusCode.EngineExecuteQuery, `cannot read a time by '${format.slice(0, 80)}': ${why}`);
+}
