@@ -2,6 +2,7 @@
  * Large bodies are decoded one a round of the event loop, so that small requests that arrived meanwhile are answered in between: a body of
  * 10,000 rows takes 3 to 10 ms, and four connections at full rate have four of them ready at a time.
  */
+import { systemClock } from "../../base/clock.ts";
 
 /** Bodies below it are decoded at once: less than a millisecond. */
 const LARGE_BYTES = 256 * 1024;
@@ -18,13 +19,13 @@ class DecodeTurns {
 
   /** Whether large bodies came lately. */
   isBusy(): boolean {
-    return performance.now() - this.lastTaken < BUSY_MILLIS;
+    return systemClock.monotonicMillis() - this.lastTaken < BUSY_MILLIS;
   }
 
   /** Resolves when a body of this size may be decoded; undefined: now. */
   take(bytes: number): Promise<void> | undefined {
     if (bytes < LARGE_BYTES) return undefined;
-    this.lastTaken = performance.now();
+    this.lastTaken = systemClock.monotonicMillis();
     if (this.isTaken) return new Promise<void>((resolve) => this.waiting.push(resolve));
     this.isTaken = true;
     setImmediate(() => this.pass());

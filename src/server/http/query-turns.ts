@@ -1,10 +1,11 @@
 /**
- * Queries give way to writes: while large bodies come in, they get a few milliseconds of each round of the event loop, in the order in which
- * they came. Reason: a round reads at most 512 KiB of each connection, so fifty queries in every round would leave a body of 10,000 rows,
- * which takes seven rounds, a quarter of a second on its way.
+ * Queries give way to writes: while large bodies come in, they get a few milliseconds of each round of the event loop, in the order in
+ * which they came. Reason: a round reads at most 512 KiB of each connection, so fifty queries in every round would leave a body of 10,000
+ * rows, which takes seven rounds, a quarter of a second on its way.
  *
  *   round   sockets are read ─► bodies are decoded (decode-turns.ts) ─► queries, one after the other, until the time is used up
  */
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { decodeTurns } from "./decode-turns.ts";
 
 /**
@@ -19,14 +20,16 @@ export class QueryTurns {
   /** As many as requests that are open. */
   private readonly waiting: (() => void)[] = [];
   private readonly isBusy: () => boolean;
+  private readonly clock: Pick<Clock, "monotonicMillis">;
   private isRound = false;
   /** Whether a query of this round is under way. */
   private isTaken = false;
   private since = 0;
 
   /** @param isBusy whether writers need their share */
-  constructor(isBusy: () => boolean) {
+  constructor(isBusy: () => boolean, clock: Pick<Clock, "monotonicMillis"> = systemClock) {
     this.isBusy = isBusy;
+    this.clock = clock;
   }
 
   /** Resolves when a query may begin; undefined: now. */
@@ -53,13 +56,13 @@ export class QueryTurns {
   }
 
   private hasTime(): boolean {
-    return performance.now() - this.since < ROUND_MILLIS;
+    return this.clock.monotonicMillis() - this.since < ROUND_MILLIS;
   }
 
   private begin(): void {
     this.isRound = true;
     this.isTaken = true;
-    this.since = performance.now();
+    this.since = this.clock.monotonicMillis();
     setImmediate(() => this.pass()); // After the sockets were looked at.
   }
 
