@@ -5,15 +5,14 @@
  *   count → sum of counts      sum → sum of sums      avg → sum and count, divided in the end      min, max, bool_and, bit_or … → the same
  *   hll → hll_merge            first_value(x ORDER BY time) → the value and its time, the first of the firsts
  *
- * Integers and decimals give the same answer to the digit, the average of integers as far as their sum has 52 bits. Sums of floats add in
- * another order: equal to about 1e-12, and the same each time, since parts are put together in their order.
+ * Integers and decimals give the same answer to the digit. Sums of floats add in another order: equal to about 1e-12, and the same each
+ * time, since parts are put together in their order.
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { BOOLEAN, FLOAT64, INT64 } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT64 } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { operatorFunction } from "../../function/registry.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 import type { AggregateCall, GroupKey, PlanNode } from "../../plan/node.ts";
 
@@ -129,39 +128,26 @@ function named(name: string): AggregateCall["function"] | undefined {
   return aggregateNamed(name);
 }
 
+/** Wide enough for any sum of 64-bit integers: as integers they would go round. */
+const EXACT_SUM: DataType = { kind: "decimal", precision: 38, scale: 0 };
+
 /** Decimals round their average in a way of their own. */
 function averageStep(call: AggregateCall): Step | undefined {
   const [sum, count] = [named("sum"), named("count")];
-  const sumType = sum?.resolve(call.type.args);
+  const { args } = call.type;
+  const sumType = sum?.resolve(args);
   if (sum === undefined || count === undefined || sumType === undefined || call.type.result.kind !== "float") return undefined;
-  const isWhole = call.type.args[0]?.kind === "int";
-  const type = { args: [FLOAT64], result: FLOAT64 };
+  const result = args[0]?.kind === "int" ? EXACT_SUM : sumType.result;
   return {
     partials: [
-      isWhole ? call : { ...call, function: sum, type: sumType },
-      { ...call, function: count, type: { args: call.type.args, result: INT64 } },
+      { ...call, function: sum, type: { ...sumType, result } },
+      { ...call, function: count, type: { args, result: INT64 } },
     ],
-    merges: ([first, counts]) =>
-      first === undefined || counts === undefined
-        ? []
-        : [
-            { function: sum, type, args: [isWhole ? wholeSum(first, counts) : first], ...PLAIN },
-            { function: sum, type: { args: [INT64], result: INT64 }, args: [counts], ...PLAIN },
-          ],
+    merges: ([sums, counts]) => [
+      { function: sum, type: { args: [result], result }, args: sums === undefined ? [] : [sums], ...PLAIN },
+      { function: sum, type: { args: [INT64], result: INT64 }, args: counts === undefined ? [] : [counts], ...PLAIN },
+    ],
     isAverage: true,
-  };
-}
-
-/** The sum of whole numbers from their average and number: to the digit below 2^52, and to about 1e-16 beyond. */
-function wholeSum(average: TypedExpression, counts: TypedExpression): TypedExpression {
-  const count: TypedExpression = { kind: "cast", type: FLOAT64, operand: counts, safe: false };
-  const product: TypedExpression = { kind: "arithmetic", type: FLOAT64, operator: "*", left: average, right: count };
-  return {
-    kind: "call",
-    type: FLOAT64,
-    function: operatorFunction("round"),
-    functionType: { args: [FLOAT64], result: FLOAT64 },
-    args: [product],
   };
 }
 
