@@ -128,6 +128,7 @@ const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
   [punctuation("GreaterEqual", ">=", [Infix]), ">="],
   [punctuation("ShiftRight", ">>", [Infix]), ">>"],
   [punctuation("Greater", ">", [Infix]), ">"],
+  [punctuation("EqualEqual", "==", [Infix]), "="],
   [Equal, "="],
   [punctuation("Concat", "||", [Infix]), "||"],
   [punctuation("Bar", "|", [Infix]), "|"],

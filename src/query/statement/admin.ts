@@ -93,7 +93,7 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   }
   const args = statement.args.map((arg, i) => (i === 0 && found.takesRegion === true ? regionArgument(arg) : textArgument(arg)));
   const value = await found.run(args, context);
-  const name = `ADMIN ${statement.name}(${statement.args.map(printExpression).join(", ")})`;
+  const name = `ADMIN ${statement.name}(${statement.args.map(printArgument).join(", ")})`;
   return rowsResult([{ name, type: INT64 }], [[value]]);
 }
 
@@ -105,6 +105,12 @@ function unknownFunction(name: string): DbError {
     StatusCode.InvalidArguments,
     `Admin function not found: ${name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
   );
+}
+
+/** An argument as it was written: text may stand in double quotes. */
+function printArgument(expression: Expression): string {
+  const isText = expression.kind === "column" && expression.quoted;
+  return isText ? `"${expression.name.join(".").replaceAll('"', '""')}"` : printExpression(expression);
 }
 
 function textArgument(expression: Expression): string {
