@@ -27,6 +27,7 @@ const FUNCTIONS: Readonly<Record<string, AdminFunction>> = {
   flush_table: { args: [1, 1], run: ([name = ""], context) => flush(tableNamed(name, context), context) },
   flush_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => flush(tableOfRegion(id, context), context) },
   compact_table: { args: [1, 3], run: ([name = "", ...rest], context) => compact(tableNamed(name, context), rest, context) },
+  build_index: { args: [1, 1], run: ([name = ""], context) => buildIndex(tableNamed(name, context), context) },
   compact_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => compact(tableOfRegion(id, context), [], context) },
 };
 
@@ -60,6 +61,11 @@ async function compact(table: Table, [kind, parameters]: readonly string[], cont
   const range = compactionRange(parameters ?? "", table.schema, context);
   if (range === undefined) await context.admin.compactTable(database, name);
   else await context.admin.compactTable(database, name, range);
+  return 0;
+}
+
+async function buildIndex({ schema }: Table, context: QueryContext): Promise<number> {
+  await context.admin.buildIndexes(schema.database, schema.name);
   return 0;
 }
 

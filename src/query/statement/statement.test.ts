@@ -301,6 +301,14 @@ describe("the rest", () => {
     await fails("ADMIN flush_table(1)", 1004, "failed to cast 1");
   });
 
+  test("ADMIN build_index", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
+    const { columns, rows } = await fixture.sql("ADMIN build_index('t')");
+    expect([columns, rows, fixture.flushed]).toEqual([["ADMIN build_index('t')"], [[0]], ["index public.t"]]);
+    await fails("ADMIN build_index('nope')", 4001, "Table not found: greptime.public.nope");
+    await fails("ADMIN build_index(1)", 1004, "failed to cast 1");
+  });
+
   test("ADMIN of clusters is refused with the reason", async () => {
     await fails("ADMIN migrate_region(1, 2, 3)", 1001, "nowhere to move one");
     await fails("ADMIN discard_unflushed('t')", 1001, "use TRUNCATE TABLE");
