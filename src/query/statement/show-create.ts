@@ -11,6 +11,7 @@ import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
+import { printPart } from "../sql/print.ts";
 import { maskedOptions } from "../sql/secret-options.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { foreignTableText } from "./foreign-table.ts";
@@ -87,7 +88,7 @@ function partitionText(partitions: TablePartitions | undefined, quoted: (name: s
 }
 
 function createDatabaseText({ name, options }: DatabaseInfo): string {
-  const head = `CREATE DATABASE IF NOT EXISTS ${name}`;
+  const head = `CREATE DATABASE IF NOT EXISTS ${printPart(name)}`;
   const printed = Object.keys(options)
     .sort()
     .map((key) => `  ${optionKey(key)} = '${escaped(options[key] ?? "")}'`);

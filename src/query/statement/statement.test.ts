@@ -138,6 +138,8 @@ describe("databases", () => {
     );
     await check("SHOW FULL DATABASES WHERE Database = 'mydb'", [["mydb", "'ttl'='1h'\n"]]);
     await check("SHOW CREATE DATABASE mydb", [["mydb", "CREATE DATABASE IF NOT EXISTS mydb\nWITH(\n  ttl = '1h'\n)"]]);
+    await fixture.sql("CREATE DATABASE `my-db`");
+    await check('SHOW CREATE DATABASE "my-db"', [["my-db", 'CREATE DATABASE IF NOT EXISTS "my-db"']]);
     await fixture.sql("USE mydb");
     await check("SELECT database()", [["mydb"]]);
     await fails("DROP DATABASE mydb", 1004, "Schema `mydb` is in use");
