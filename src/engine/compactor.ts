@@ -175,9 +175,19 @@ export class Compactor {
 
   /** Takes the rows out of files that must go on deleting rows of older ones. @throws DbError of a merge */
   async strip(region: Region, files: readonly DataFile[]): Promise<void> {
+    await this.rewrite(region, files, ALL_TIME.end, true);
+  }
+
+  /** Writes files anew, each by itself, with the indexes of the schema and without rows that have expired. @throws DbError of a merge */
+  async rewrite(
+    region: Region,
+    files: readonly DataFile[],
+    minTime: bigint | undefined = this.parts.expiry.before(region.schemaNow),
+    isStrict = false,
+  ): Promise<void> {
     await this.alone(async () => {
       for (const file of files)
-        if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], ALL_TIME.end, true);
+        if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], minTime, isStrict);
     });
   }
 

@@ -12,6 +12,7 @@ import { failPoint } from "../base/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { Trouble, Troubles } from "../base/troubles.ts";
 import type { AdminOperations } from "../query/query-context.ts";
+import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
@@ -210,6 +211,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
     await this.parts.compactor.compactAll(this.parts.inForce.regionOf(database, table), range);
+  }
+
+  async buildIndexes(database: string, table: string): Promise<void> {
+    const { inForce, compactor, cache } = this.parts;
+    const region = inForce.regionOf(database, table);
+    await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
   }
 
   /** What compactions have done since the start. */

@@ -72,7 +72,7 @@ export class Wiring {
   readonly upkeep: Upkeep;
   /** What does not work, the log apart. */
   readonly faults: Troubles;
-  private readonly cache: PageCache;
+  readonly cache: PageCache;
   private readonly memory: ServerMemory;
 
   constructor(parts: EngineParts) {

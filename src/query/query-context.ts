@@ -36,6 +36,8 @@ export interface AdminOperations {
    * @throws DbError TableNotFound
    */
   compactTable(database: string, table: string, range?: TimeRange): Promise<void>;
+  /** Gives the table's files the indexes that its columns ask for, where they lack one. @throws DbError TableNotFound */
+  buildIndexes(database: string, table: string): Promise<void>;
 }
 
 /** What one query may take of what all queries share. */

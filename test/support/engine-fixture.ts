@@ -25,6 +25,7 @@ export class EngineFixture {
       catalog: engine,
       writer: engine,
       admin: {
+        buildIndexes: (database, table) => engine.buildIndexes(database, table),
         flushTable: (database, table) => engine.flushTable(database, table),
         compactTable: (database, table) => engine.compactTable(database, table),
       },

@@ -37,6 +37,7 @@ export class QueryFixture {
       writer: this.catalog,
       admin: {
         flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`),
+        buildIndexes: async (database, table) => void this.flushed.push(`index ${database}.${table}`),
         compactTable: async (database, table, range) => {
           this.flushed.push(`compact ${database}.${table}${range === undefined ? "" : ` ${range.start}..${range.end}`}`);
         },

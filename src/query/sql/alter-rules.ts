@@ -194,7 +194,7 @@ export abstract class AlterRules extends CreateRules {
             return { kind: "set-default", column, value };
           },
         },
-        { ALT: () => ({ kind: "set-index", column, index: this.SUBRULE(this.indexOption) }) },
+        { ALT: () => ({ kind: "set-index", column, index: this.SUBRULE(this.indexOption, { ARGS: [column] }) }) },
       ],
     });
   });

@@ -3,6 +3,8 @@
  * is checked where it is created, not here.
  */
 import type { IToken } from "chevrotain";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
@@ -26,6 +28,17 @@ interface TableItems {
   readonly columns: ColumnClause[];
   primaryKey: readonly string[] | undefined;
   readonly timeIndexes: (readonly string[])[];
+}
+
+/** The answer to more than one definition of the primary key. */
+function keysInManyPlaces(): DbError {
+  return new DbError(StatusCode.InvalidArguments, "Illegal primary keys definition: found definitions of primary keys in multiple places");
+}
+
+/** The answer to `FULLTEXT` without INDEX, which other databases have. */
+function noIndexWord(column: string, kind: string): DbError {
+  const why = `expect INDEX after ${kind.toUpperCase()} keyword`;
+  return new DbError(StatusCode.InvalidArguments, `Invalid column option, column name: ${column}, error: ${why}`);
 }
 
 /** What follows the name in CREATE TABLE. */
@@ -165,11 +178,11 @@ export abstract class CreateRules extends FlowRules {
           // Columns may be called `primary` and `time`.
           GATE: () => this.LA(2).tokenType === K.KEY && this.LA(3).tokenType === LeftParen,
           ALT: () => {
-            const start = this.CONSUME(K.PRIMARY);
+            this.CONSUME(K.PRIMARY);
             this.CONSUME(K.KEY);
             const names = this.SUBRULE(this.nameList);
             this.ACTION(() => {
-              if (items?.primaryKey !== undefined) this.fail("found a second PRIMARY KEY clause, expected one", start);
+              if (items?.primaryKey !== undefined) throw keysInManyPlaces();
               if (items !== undefined) items.primaryKey = names;
             });
           },
@@ -203,38 +216,49 @@ export abstract class CreateRules extends FlowRules {
       timeIndex: false,
       indexes: [],
     };
-    this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [options] }));
+    this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [options, nameOf(start)] }));
     return { name: nameOf(start), type, ...options, span: spanOf(start) };
   });
 
-  private readonly columnOption: Rule<[options?: ColumnOptions], void> = this.rule("columnOption", (target) => {
+  /** Refuses an option that a column has already: of two that differ neither can be meant. @throws DbError InvalidSyntax */
+  private once(before: unknown, option: string, token: IToken): void {
+    this.ACTION(() => {
+      if (before !== undefined) this.fail(`found a second ${option} of one column, expected one`, token);
+    });
+  }
+
+  private readonly columnOption: Rule<[options?: ColumnOptions, column?: string], void> = this.rule("columnOption", (target, column) => {
     const options: Partial<ColumnOptions> = target ?? {};
     this.OR({
       ERR_MSG: "a column option, ',' or ')'",
       DEF: [
         {
           ALT: () => {
-            this.CONSUME(K.NULL);
+            const word = this.CONSUME(K.NULL);
+            this.once(options.nullable, "NULL or NOT NULL", word);
             options.nullable = true;
           },
         },
         {
           ALT: () => {
-            this.CONSUME(K.NOT);
+            const word = this.CONSUME(K.NOT);
             this.CONSUME2(K.NULL);
+            this.once(options.nullable, "NULL or NOT NULL", word);
             options.nullable = false;
           },
         },
         {
           ALT: () => {
-            this.CONSUME(K.DEFAULT);
+            const word = this.CONSUME(K.DEFAULT);
+            this.once(options.default, "DEFAULT", word);
             // Above AND, NOT and IS, so that the options that follow are not taken for operators.
             options.default = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
           },
         },
         {
           ALT: () => {
-            this.CONSUME(K.COMMENT);
+            const word = this.CONSUME(K.COMMENT);
+            this.once(options.comment, "COMMENT", word);
             options.comment = this.SUBRULE(this.stringValue);
           },
         },
@@ -262,7 +286,7 @@ export abstract class CreateRules extends FlowRules {
         },
         {
           ALT: () => {
-            const index = this.SUBRULE(this.indexOption);
+            const index = this.SUBRULE(this.indexOption, { ARGS: [column] });
             options.indexes?.push(index);
           },
         },
@@ -271,22 +295,28 @@ export abstract class CreateRules extends FlowRules {
   });
 
   /** `SKIPPING INDEX WITH(granularity = 1024)`. */
-  protected readonly indexOption: Rule<[], ColumnClause["indexes"][number]> = this.rule("indexOption", () => {
-    const kind = this.choose<"skipping" | "fulltext" | "inverted">({
-      ERR_MSG: "SKIPPING, FULLTEXT or INVERTED",
-      DEF: [
-        { ALT: () => this.choice(this.CONSUME(K.SKIPPING), "skipping") },
-        { ALT: () => this.choice(this.CONSUME(K.FULLTEXT), "fulltext") },
-        { ALT: () => this.choice(this.CONSUME(K.INVERTED), "inverted") },
-      ],
-    });
-    this.CONSUME(K.INDEX);
-    let options: Readonly<Record<string, string>> = {};
-    this.OPTION(() => {
-      options = this.SUBRULE(this.withOptions);
-    });
-    return { kind, options };
-  });
+  protected readonly indexOption: Rule<[column?: string | undefined], ColumnClause["indexes"][number]> = this.rule(
+    "indexOption",
+    (column) => {
+      const kind = this.choose<"skipping" | "fulltext" | "inverted">({
+        ERR_MSG: "SKIPPING, FULLTEXT or INVERTED",
+        DEF: [
+          { ALT: () => this.choice(this.CONSUME(K.SKIPPING), "skipping") },
+          { ALT: () => this.choice(this.CONSUME(K.FULLTEXT), "fulltext") },
+          { ALT: () => this.choice(this.CONSUME(K.INVERTED), "inverted") },
+        ],
+      });
+      this.ACTION(() => {
+        if (this.LA(1).tokenType !== K.INDEX) throw noIndexWord(column ?? "", kind);
+      });
+      this.CONSUME(K.INDEX);
+      let options: Readonly<Record<string, string>> = {};
+      this.OPTION(() => {
+        options = this.SUBRULE(this.withOptions);
+      });
+      return { kind, options };
+    },
+  );
 
   protected readonly drop: Rule<[], Statement> = this.rule("drop", () => {
     const start = this.CONSUME(K.DROP);

@@ -78,6 +78,12 @@ function parseExpression(text: string): Expression {
   return item.expression;
 }
 
+test("= may be written twice", () => {
+  check("a == 1 AND b==c", "(and (= a 1) (= b c))");
+  expect(() => parseExpression("a = = 1")).toThrow("found '='");
+  expect(() => parseExpression("a === 1")).toThrow("found '='");
+});
+
 function check(input: string, want: string): void {
   expect(shape(parseExpression(input)), input).toBe(want);
 }

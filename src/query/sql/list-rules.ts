@@ -1,5 +1,7 @@
 /** SHOW of what the server has: columns, indexes, regions, views, flows, engines, character sets, statements (contract query.md 1.8). */
 import type { IToken } from "chevrotain";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { AlterRules } from "./alter-rules.ts";
 import type { ListingKind, ObjectName, ShowFilter, ShowListing } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
@@ -7,6 +9,12 @@ import { K, NumberText } from "./token.ts";
 
 /** Lists of which FULL shows more. */
 const HAS_FULL: ReadonlySet<ListingKind> = new Set(["columns", "processlist"]);
+
+/** The answer to LIKE where there are several names to compare with. */
+function likeRefused({ startLine, startColumn }: IToken): DbError {
+  const where = `at Line: ${startLine ?? 1}, Column: ${startColumn ?? 1}`;
+  return new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: like ${where}`);
+}
 
 /** Listings. */
 export abstract class ListRules extends AlterRules {
@@ -25,7 +33,7 @@ export abstract class ListRules extends AlterRules {
     const filter = this.SUBRULE(this.showFilter);
     this.ACTION(() => {
       if (full === true && !HAS_FULL.has(list.what)) this.fail("FULL goes with DATABASES, TABLES, COLUMNS and PROCESSLIST", first);
-      if (filter?.kind === "like" && (list.what === "index" || list.what === "regions")) this.refuse("like", refused);
+      if (filter?.kind === "like" && (list.what === "index" || list.what === "regions")) throw likeRefused(refused);
     });
     return { kind: "show-listing", ...list, full: full === true, filter, span: spanOf(start ?? first) };
   });

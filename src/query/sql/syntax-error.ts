@@ -96,6 +96,9 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   if (token.tokenType === BadNumber) return syntaxError(`${quote(token.image)} is neither a number nor a name`, position, language);
   const found = quote(token.image);
   if (wantsName(place, expected) && isReserved(token.image.toLowerCase())) {
+    if (place.rule.startsWith("tableItem")) {
+      return syntaxError(`Cannot use keyword ${found} as column name. Hint: add quotes to the name.`, position);
+    }
     return syntaxError(`cannot use keyword ${found} as a name; add quotes to it`, position);
   }
   // What stands where a statement ends or begins is a statement that is not known, not a known one gone wrong.
@@ -200,6 +203,7 @@ function constructOf({ token, previous, rule }: Place, position: Position): DbEr
   if (previous?.tokenType === K.DISTINCT && type === K.ON) return unsupported("DISTINCT ON", position);
   // A name was wanted, so the word is a name that needs quotes rather than a construct.
   if (rule === "objectName" && KEYWORDS.has(word)) return undefined;
+  if (type === K.EXISTS && previous?.image.toLowerCase() === "if") return unsupported("IF EXISTS in this place", position);
   const construct = CONSTRUCTS.get(type);
   return construct === undefined ? undefined : unsupported(construct, position);
 }

@@ -27,6 +27,7 @@ const FUNCTIONS: Readonly<Record<string, AdminFunction>> = {
   flush_table: { args: [1, 1], run: ([name = ""], context) => flush(tableNamed(name, context), context) },
   flush_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => flush(tableOfRegion(id, context), context) },
   compact_table: { args: [1, 3], run: ([name = "", ...rest], context) => compact(tableNamed(name, context), rest, context) },
+  build_index: { args: [1, 1], run: ([name = ""], context) => buildIndex(tableNamed(name, context), context) },
   compact_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => compact(tableOfRegion(id, context), [], context) },
 };
 
@@ -63,6 +64,11 @@ async function compact(table: Table, [kind, parameters]: readonly string[], cont
   return 0;
 }
 
+async function buildIndex({ schema }: Table, context: QueryContext): Promise<number> {
+  await context.admin.buildIndexes(schema.database, schema.name);
+  return 0;
+}
+
 function tableNamed(name: string, context: QueryContext): Table {
   const { database, table } = resolveName(name.split("."), context.variables.database);
   const found = context.catalog.table(database, table);
@@ -93,7 +99,7 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   }
   const args = statement.args.map((arg, i) => (i === 0 && found.takesRegion === true ? regionArgument(arg) : textArgument(arg)));
   const value = await found.run(args, context);
-  const name = `ADMIN ${statement.name}(${statement.args.map(printExpression).join(", ")})`;
+  const name = `ADMIN ${statement.name}(${statement.args.map(printArgument).join(", ")})`;
   return rowsResult([{ name, type: INT64 }], [[value]]);
 }
 
@@ -105,6 +111,12 @@ function unknownFunction(name: string): DbError {
     StatusCode.InvalidArguments,
     `Admin function not found: ${name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
   );
+}
+
+/** An argument as it was written: text may stand in double quotes. */
+function printArgument(expression: Expression): string {
+  const isText = expression.kind === "column" && expression.quoted;
+  return isText ? `"${expression.name.join(".").replaceAll('"', '""')}"` : printExpression(expression);
 }
 
 function textArgument(expression: Expression): string {

@@ -23,6 +23,8 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
   if (semantic === "tag" && NO_KEY.has(type.kind)) throw columnOptionError(name, `a primary key column cannot be ${type.kind}`);
   const nullable = semantic === "timestamp" ? false : (clause.nullable ?? true);
   const columnDefault = clause.default === undefined ? undefined : defaultOf(clause, clause.default, nullable, environment);
+  const again = clause.indexes.find(({ kind }, i) => clause.indexes.findIndex((index) => index.kind === kind) !== i);
+  if (again !== undefined) throw columnOptionError(name, `duplicated ${again.kind.toUpperCase()} INDEX option`);
   const indexes = inOrder(clause.indexes.map((index) => indexText(clause, index.kind, index.options)));
   return {
     name,

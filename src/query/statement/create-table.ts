@@ -128,8 +128,9 @@ function primaryKeyNames({ columns, primaryKey }: CreateTable, timeIndex: string
   return names;
 }
 
-/** Drops the tables of a statement, one after another. @throws DbError TableNotFound */
+/** Drops the tables of a statement, one after another, once it is known that all of them can be dropped. @throws DbError TableNotFound */
 export async function dropTable(statement: Extract<Statement, { kind: "drop-table" }>, context: QueryContext): Promise<StatementResult> {
+  const found: ResolvedName[] = [];
   for (const name of statement.names) {
     const { database, table } = resolveName(name, context.variables.database);
     checkWritable(database);
@@ -138,7 +139,9 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     if (missing) checkNoGraphTable({ database, table });
     if (missing && !statement.ifExists)
       throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
-    if (!missing) await context.catalog.dropTable(database, table, statement.ifExists);
+    if (!missing) found.push({ database, table });
   }
+  // A table that is named twice is gone the second time, which is what was asked for.
+  for (const [i, { database, table }] of found.entries()) await context.catalog.dropTable(database, table, i > 0 || statement.ifExists);
   return { kind: "affected", rowCount: 0 };
 }

@@ -83,7 +83,10 @@ export function indexText(
   given: Readonly<Record<string, string>>,
 ): string {
   if (kind === "fulltext" && type.kind !== "string") throw columnOptionError(name, "FULLTEXT index only supports string type");
-  if (kind === "inverted") return "INVERTED INDEX";
+  if (kind === "inverted") {
+    if (Object.keys(given).length > 0) throw columnOptionError(name, "INVERTED INDEX takes no options");
+    return "INVERTED INDEX";
+  }
   const defaults = INDEX_DEFAULTS[kind];
   for (const key of Object.keys(given)) {
     if (!(key in defaults)) throw columnOptionError(name, `invalid ${kind.toUpperCase()} INDEX option: ${key}`);

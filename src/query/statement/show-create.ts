@@ -1,19 +1,17 @@
 /** SHOW CREATE TABLE and SHOW CREATE DATABASE: the layout of contract query.md 1.8. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { displayName, sqlName, type TimeUnit } from "../../column/data-type.ts";
+import { displayName, sqlName } from "../../column/data-type.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import { isFileTable } from "../../table/file-table.ts";
 import { isInternalColumn } from "../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TablePartitions } from "../../table/schema.ts";
-import { toText } from "../function/cast.ts";
-import { formatFloat } from "../function/format-number.ts";
-import { formatDate, formatTimestamp } from "../function/time/format-time.ts";
-import { parseTimestamp } from "../function/time/parse-time.ts";
+import { defaultDisplay } from "../plan/virtual/default-display.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Statement } from "../sql/ast.ts";
+import { printPart } from "../sql/print.ts";
 import { maskedOptions } from "../sql/secret-options.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { foreignTableText } from "./foreign-table.ts";
@@ -90,7 +88,7 @@ function partitionText(partitions: TablePartitions | undefined, quoted: (name: s
 }
 
 function createDatabaseText({ name, options }: DatabaseInfo): string {
-  const head = `CREATE DATABASE IF NOT EXISTS ${name}`;
+  const head = `CREATE DATABASE IF NOT EXISTS ${printPart(name)}`;
   const printed = Object.keys(options)
     .sort()
     .map((key) => `  ${optionKey(key)} = '${escaped(options[key] ?? "")}'`);
@@ -123,25 +121,6 @@ function defaultText(column: ColumnDefinition): string | undefined {
   const plain = defaultDisplay(column);
   if (plain === undefined) return undefined;
   return ["string", "date", "timestamp", "time", "vector"].includes(column.type.kind) ? `'${escaped(plain)}'` : plain;
-}
-
-/** A default as DESCRIBE shows it. */
-function defaultDisplay({ type, ...column }: ColumnDefinition): string | undefined {
-  if (column.default === undefined) return undefined;
-  if (column.default.kind === "now") return column.default.written ?? "current_timestamp()";
-  const { value } = column.default;
-  if (value === undefined) return undefined;
-  if (type.kind === "timestamp") return timestampDisplay(BigInt(value as bigint), type.unit);
-  if (type.kind === "date") return formatDate(Number(value));
-  if (type.kind === "float") return formatFloat(Number(value));
-  if (type.kind === "decimal" || type.kind === "time" || type.kind === "vector") return toText(value, type);
-  return value instanceof Uint8Array ? `X'${value.toHex()}'` : String(value);
-}
-
-/** A time that can be read again: years of more digits than are read are left as the number they are. */
-function timestampDisplay(value: bigint, unit: TimeUnit): string {
-  const text = formatTimestamp(value, unit);
-  return parseTimestamp(text, "UTC") === undefined ? String(value) : `${text.replace("T", " ")}+0000`;
 }
 
 /** DESCRIBE: one row a column. @throws DbError TableNotFound */

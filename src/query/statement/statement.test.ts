@@ -82,6 +82,22 @@ WITH(
     await fails("CREATE TABLE t (a VECTOR(2) PRIMARY KEY, ts TIMESTAMP TIME INDEX)", 1004, "a primary key column cannot be vector");
     await fails("CREATE TABLE t (a INT FULLTEXT INDEX, ts TIMESTAMP TIME INDEX)", 1004, "FULLTEXT index only supports string type");
     await fails("CREATE TABLE `N.~` (ts TIMESTAMP TIME INDEX)", 1004, "Invalid table name: N.~");
+    await fails(
+      "CREATE TABLE t (ts TIMESTAMP TIME INDEX, a STRING FULLTEXT)",
+      1004,
+      "column name: a, error: expect INDEX after FULLTEXT keyword",
+    );
+    await fails(
+      "CREATE TABLE t (ts TIMESTAMP TIME INDEX, a INT INVERTED INDEX WITH (x = 1))",
+      1004,
+      "error: INVERTED INDEX takes no options",
+    );
+    await fails(
+      "CREATE TABLE t (ts TIMESTAMP TIME INDEX, a INT SKIPPING INDEX SKIPPING INDEX)",
+      1004,
+      "error: duplicated SKIPPING INDEX option",
+    );
+    await fails("CREATE TABLE t (ts TIMESTAMP TIME INDEX, a INT, PRIMARY KEY (a), PRIMARY KEY (a))", 1004, "in multiple places");
   });
 
   test("refuses bad options", async () => {
@@ -99,6 +115,18 @@ WITH(
     await fails("DROP TABLE nope", 4001, "Table not found: greptime.public.nope");
     expect((await fixture.sql("DROP TABLE IF EXISTS nope, t")).affected).toBe(0);
   });
+
+  test("and DROP of several drops all or none", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)");
+    await fails("DROP TABLE t, nope", 4001, "Table not found: greptime.public.nope");
+    await check("SHOW TABLES LIKE 't'", [["t"]]);
+    await fixture.sql("CREATE VIEW v AS SELECT 1");
+    await fails("DROP VIEW v, nope", 4001, "Table not found: greptime.public.nope");
+    await check("SHOW VIEWS", [["v"]]);
+    expect((await fixture.sql("DROP VIEW v, v")).affected).toBe(0);
+    expect((await fixture.sql("DROP TABLE t, t")).affected).toBe(0);
+    await check("SHOW TABLES LIKE 't'", []);
+  });
 });
 
 describe("databases", () => {
@@ -110,6 +138,8 @@ describe("databases", () => {
     );
     await check("SHOW FULL DATABASES WHERE Database = 'mydb'", [["mydb", "'ttl'='1h'\n"]]);
     await check("SHOW CREATE DATABASE mydb", [["mydb", "CREATE DATABASE IF NOT EXISTS mydb\nWITH(\n  ttl = '1h'\n)"]]);
+    await fixture.sql("CREATE DATABASE `my-db`");
+    await check('SHOW CREATE DATABASE "my-db"', [["my-db", 'CREATE DATABASE IF NOT EXISTS "my-db"']]);
     await fixture.sql("USE mydb");
     await check("SELECT database()", [["mydb"]]);
     await fails("DROP DATABASE mydb", 1004, "Schema `mydb` is in use");
@@ -273,6 +303,14 @@ describe("the rest", () => {
     await fails("ADMIN flush_table(1)", 1004, "failed to cast 1");
   });
 
+  test("ADMIN build_index", async () => {
+    await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
+    const { columns, rows } = await fixture.sql("ADMIN build_index('t')");
+    expect([columns, rows, fixture.flushed]).toEqual([["ADMIN build_index('t')"], [[0]], ["index public.t"]]);
+    await fails("ADMIN build_index('nope')", 4001, "Table not found: greptime.public.nope");
+    await fails("ADMIN build_index(1)", 1004, "failed to cast 1");
+  });
+
   test("ADMIN of clusters is refused with the reason", async () => {
     await fails("ADMIN migrate_region(1, 2, 3)", 1001, "nowhere to move one");
     await fails("ADMIN discard_unflushed('t')", 1001, "use TRUNCATE TABLE");
@@ -283,6 +321,7 @@ describe("the rest", () => {
     await fixture.sql("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)");
     const { columns, rows } = await fixture.sql("ADMIN flush_table('t')");
     expect([columns, rows, fixture.flushed]).toEqual([["ADMIN flush_table('t')"], [[0]], ["public.t"]]);
+    expect((await fixture.sql(`admin flush_table("t")`)).columns).toEqual([`ADMIN flush_table("t")`]);
     await fails("ADMIN flush_table()", 1004, "Expected 1 args, but actual 0");
     await fails("ADMIN flush_tabel('t')", 1004, "Did you mean 'flush_table'?");
   });
@@ -300,6 +339,18 @@ describe("the rest", () => {
         ["ts", "timestamp(3)", "TIMESTAMP"],
       ],
     );
+  });
+
+  test("information_schema and SHOW COLUMNS tell defaults as DESCRIBE does", async () => {
+    await fixture.sql(
+      `CREATE TABLE t (ts TIMESTAMP TIME INDEX, d DATE DEFAULT '2024-01-01', n TIMESTAMP(9) DEFAULT '2024-01-01', f DOUBLE DEFAULT 2,
+        s STRING DEFAULT 'x')`,
+    );
+    const want = [[undefined], ["2024-01-01"], ["2024-01-01 00:00:00+0000"], ["2.0"], ["x"]];
+    await check("SELECT column_default FROM information_schema.columns WHERE table_name = 't' ORDER BY ordinal_position", want);
+    const described = (await fixture.sql("DESC t")).rows.map((row) => [row[4]]);
+    expect(described as unknown).toEqual([[""], ...want.slice(1)]);
+    await check("SHOW COLUMNS FROM t WHERE Field = 'd'", [["d", "date", "YES", "", "2024-01-01", "", "Date"]]);
   });
 
   test("reading is told from writing", () => {

@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
-import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
 import { planInside } from "../plan/view.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -59,8 +59,13 @@ export async function createView(statement: CreateView, context: QueryContext): 
   return DONE;
 }
 
-/** Drops views, one after another. @throws DbError TableNotFound, InvalidArguments for a table */
+/**
+ * Drops views, one after another, once it is known that all of them can be dropped.
+ *
+ * @throws DbError TableNotFound, InvalidArguments for a table
+ */
 export async function dropView(statement: Extract<Statement, { kind: "drop-view" }>, context: QueryContext): Promise<StatementResult> {
+  const found: ResolvedName[] = [];
   for (const each of statement.names) {
     const { database, table: name } = resolveName(each, context.variables.database);
     checkWritable(database);
@@ -70,8 +75,9 @@ export async function dropView(statement: Extract<Statement, { kind: "drop-view"
       if (statement.ifExists) continue;
       throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${name}`);
     }
-    await context.catalog.dropView(database, name, statement.ifExists);
+    found.push({ database, table: name });
   }
+  for (const [i, { database, table }] of found.entries()) await context.catalog.dropView(database, table, i > 0 || statement.ifExists);
   return DONE;
 }
 

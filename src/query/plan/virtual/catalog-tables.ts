@@ -1,9 +1,7 @@
 /** Tables of `information_schema` about what the catalogue holds: databases, tables, views, columns (contract query.md 3.2). */
 import { type DataType, displayName, sqlName } from "../../../column/data-type.ts";
-import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
-import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
-import { toText } from "../../function/cast.ts";
+import type { TableSchema } from "../../../table/schema.ts";
 import { maskedOptions } from "../../sql/secret-options.ts";
 import type { BuiltInColumn } from "./computed-rows.ts";
 import {
@@ -17,6 +15,7 @@ import {
   optionLines,
   tablesOf,
 } from "./information-table.ts";
+import { defaultDisplay } from "./default-display.ts";
 import { NUMBERS } from "./numbers.ts";
 
 /** A table that the server computes itself. */
@@ -145,7 +144,7 @@ export function* columnRowsOf({ schema }: Pick<Table, "schema">): Iterable<Infor
       table_name: schema.name,
       column_key,
       semantic_type: column.semantic.toUpperCase(),
-      column_default: defaultText(column),
+      column_default: defaultDisplay(column),
       column_comment: column.comment,
     };
   }
@@ -194,15 +193,6 @@ function numericLimits(type: DataType): InformationRow {
   return type.kind === "timestamp" || type.kind === "time"
     ? { datetime_precision: { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 }[type.unit] }
     : {};
-}
-
-function defaultText(column: ColumnSchema): Scalar {
-  if (column.default === undefined) return undefined;
-  if (column.default.kind === "now") return column.default.written ?? "current_timestamp()";
-  const { value } = column.default;
-  if (value === undefined) return undefined;
-  if (value instanceof Uint8Array && column.type.kind !== "vector") return `X'${value.toHex()}'`;
-  return ["decimal", "time", "vector"].includes(column.type.kind) ? toText(value, column.type) : String(value);
 }
 
 /** The tables. `others` are the rest of `information_schema`: they list themselves too. */
