@@ -10,6 +10,7 @@
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { BOOLEAN, type DataType, INT64 } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
@@ -84,7 +85,9 @@ export function twoPhases(node: Aggregate): TwoPhases | undefined {
       ...vectors.slice(0, keyCount),
       ...places.flatMap(({ at, isAverage }) => {
         const [sum, count] = [vectors[at], vectors[at + 1]];
-        return isAverage && sum !== undefined && count !== undefined ? quotients(sum, count, rowCount) : (sum ?? []);
+        return isAverage && sum !== undefined && count !== undefined
+          ? quotients(sum, merges[at - keyCount]?.type.result ?? INT64, count, rowCount)
+          : (sum ?? []);
       }),
     ],
   };
@@ -176,19 +179,19 @@ function endStep(call: AggregateCall, node: Aggregate): Step | undefined {
 }
 
 /** Sums by counts; NULL where there is nothing to count. */
-function quotients(sums: Vector, counts: Vector, rowCount: number): Vector {
+function quotients(sums: Vector, type: DataType, counts: Vector, rowCount: number): Vector {
   const values = new Float64Array(rowCount);
   const validity = new Uint8Array(rowCount);
   let nulls = 0;
   for (let row = 0; row < rowCount; row++) {
-    const count = numberAt(counts, row);
+    const count = numberAt(counts, INT64, row);
     validity[row] = count > 0 ? 1 : 0;
-    if (count > 0) values[row] = numberAt(sums, row) / count;
+    if (count > 0) values[row] = numberAt(sums, type, row) / count;
     else nulls++;
   }
   return { kind: "number", values, validity: nulls > 0 ? validity : undefined };
 }
 
-function numberAt(vector: Vector, row: number): number {
-  return vector.kind === "number" || vector.kind === "wide" ? Number(vector.values[row] ?? 0) : 0;
+function numberAt(vector: Vector, type: DataType, row: number): number {
+  return Number(scalarAt(vector, type, row) ?? 0);
 }
