@@ -59,6 +59,8 @@ export interface ExecContext {
   readonly onSource: ((name: string, source: string) => void) | undefined;
   /** Other threads for large scans; undefined: all runs here. */
   readonly workers: QueryWorkers | undefined;
+  /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */
+  readonly joinRowsFirst?: number | undefined;
 }
 
 /** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */

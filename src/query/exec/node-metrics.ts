@@ -16,6 +16,8 @@ export interface NodeMetrics {
   /** Of an operator that ran on other threads, with those below it: in how many parts, and how long they worked together. */
   parts?: number;
   partMs?: number;
+  /** Of a join that ran in memory: the side that was held. */
+  held?: "left" | "right";
 }
 
 /** Milliseconds that an operator took itself, without those below it. */

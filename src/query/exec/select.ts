@@ -27,6 +27,8 @@ export interface ExecOptions {
   readonly spill?: SpillSpace;
   /** Other threads for large scans. */
   readonly workers?: QueryWorkers | undefined;
+  /** Rows of a join's right side that are read before its left side is tried too. */
+  readonly joinRowsFirst?: number;
 }
 
 /** A planned query that has not begun. */
@@ -71,6 +73,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     metrics: undefined,
     onSource: undefined,
     workers: options.workers,
+    joinRowsFirst: options.joinRowsFirst,
   };
 }
 

@@ -232,7 +232,7 @@ function itemText(item: SortItem): string {
 function metricsText(node: PlanNode, all: ReadonlyMap<PlanNode, NodeMetrics> | undefined): string {
   const metrics = all?.get(node);
   if (all === undefined || metrics === undefined) return "";
-  const { scan, rows, batches, bytes, elapsedMs, spilledBytes, parts: tasks, partMs = 0 } = metrics;
+  const { scan, rows, batches, bytes, elapsedMs, spilledBytes, parts: tasks, partMs = 0, held } = metrics;
   const parts = [
     `output_rows: ${rows}`,
     `elapsed_compute: ${ownMillis(node, all).toFixed(3)}ms`,
@@ -241,6 +241,7 @@ function metricsText(node: PlanNode, all: ReadonlyMap<PlanNode, NodeMetrics> | u
     `output_bytes: ${bytes}`,
   ];
   if (spilledBytes > 0) parts.push(`spilled_bytes: ${spilledBytes}`);
+  if (held !== undefined) parts.push(`held_side: ${held}`);
   if (tasks !== undefined) parts.push(`tasks: ${tasks}`, `tasks_elapsed: ${partMs.toFixed(3)}ms`);
   if (scan !== undefined) {
     parts.push(`bytes_read: ${scan.bytesRead}`, `files_read: ${scan.filesRead}`, `files_skipped: ${scan.filesSkipped}`);

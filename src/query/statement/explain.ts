@@ -128,7 +128,7 @@ function snakeCase(figures: object | undefined): Readonly<Record<string, number>
 interface JsonMetrics extends JsonPlan {
   readonly output_rows: number;
   readonly elapsed_compute: number;
-  readonly metrics: Readonly<Record<string, number>>;
+  readonly metrics: Readonly<Record<string, number | string>>;
 }
 
 function jsonMetrics(plan: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMetrics>): JsonMetrics {
@@ -143,6 +143,7 @@ function jsonMetrics(plan: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMetrics>
       output_batches: own?.batches ?? 0,
       output_bytes: own?.bytes ?? 0,
       spilled_bytes: own?.spilledBytes ?? 0,
+      ...(own?.held === undefined ? {} : { held_side: own.held }),
       ...snakeCase(own?.scan),
     },
     children: inputsOf(plan).map((input) => jsonMetrics(input, metrics)),
