@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { AssertionError } from "./base/assert.ts";
-import { DbError } from "./base/error.ts";
+import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
 import { type Logger, RootLog } from "./base/log.ts";
 import { printLogFilter } from "./base/log-filter.ts";
@@ -75,7 +75,7 @@ async function end(server: Standalone, logger: Logger): Promise<never> {
   try {
     await server.stop();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorText(error);
     logger.error({ error: text }, "cannot stop cleanly; the log has every acknowledged row");
     process.exit(1);
   }
@@ -86,7 +86,7 @@ try {
   await main();
 } catch (error) {
   if (error instanceof AssertionError) throw error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   process.stderr.write(`varve: ${error instanceof DbError || error instanceof ConfigError ? message : `cannot start: ${message}`}\n`);
   process.exit(error instanceof ConfigError ? error.exitCode : 1);
 }

@@ -1,6 +1,7 @@
 /**
  * What every thread that takes writes has, made from the settings in one place: its log, and how it listens.
  */
+import { errorText } from "./base/error.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Logger } from "./base/log.ts";
 import { bodiesLimitOf } from "./config/memory-limit.ts";
@@ -38,7 +39,7 @@ export async function openThreadLogs(wal: WalSettings, logger: Logger): Promise<
         await removeThreadLog(wal.dir, id);
       } catch (error) {
         // Nothing of ours is in it any more; the next start finds it empty and tries again.
-        logger.warn({ thread: id, error: error instanceof Error ? error.message : String(error) }, "a log folder stays");
+        logger.warn({ thread: id, error: errorText(error) }, "a log folder stays");
       }
     };
     logs.push({ id, wal: await openThreadLog(wal, id, logger, false), remove });

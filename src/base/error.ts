@@ -28,9 +28,13 @@ export function publicMessageOf(error: DbError): string {
   return error.message;
 }
 
+/** What anything thrown says: the message of an error, anything else as text. */
+export function errorText(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Turns anything thrown into a `DbError`; what is not one already becomes Internal with the original as its cause. */
 export function toDbError(thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new DbError(StatusCode.Internal, message, { cause: thrown });
+  return new DbError(StatusCode.Internal, errorText(thrown), { cause: thrown });
 }

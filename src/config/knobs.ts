@@ -3,6 +3,7 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
+import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
 import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
 import { type Parsed, parsed, refused } from "../base/parsed.ts";
@@ -84,7 +85,7 @@ function readLogLevel(value: string): Parsed<LogFilter> {
   try {
     return parsed(parseLogFilter(value));
   } catch (thrown) {
-    return refused(thrown instanceof Error ? thrown.message : String(thrown));
+    return refused(errorText(thrown));
   }
 }
 

@@ -10,7 +10,7 @@
  */
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
-import { DbError } from "../base/error.ts";
+import { DbError, errorText } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
@@ -259,7 +259,7 @@ export class Compactor {
     this.failures.set(region, { millis, retryAt: clock.monotonicMillis() + millis });
     this.due.add(region);
     this.totals.failures++;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     const { name } = region.schemaNow;
     logger.debug({ table: name, error: why, retryMillis: millis }, "cannot compact; trying again later");
     troubles.failed("compaction", `table ${name}: ${why}`, { table: name });

@@ -20,7 +20,7 @@
  */
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
-import { DbError } from "../base/error.ts";
+import { DbError, errorText } from "../base/error.ts";
 import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../base/limits.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
@@ -228,7 +228,7 @@ export class FlushScheduler<T extends Flushable> {
 
   private settle(regions: readonly T[], failed: ReadonlyMap<T, unknown>): void {
     for (const region of regions) if (!failed.has(region)) this.failures.delete(region);
-    for (const [region, error] of failed) this.postpone(region, error instanceof Error ? error.message : String(error));
+    for (const [region, error] of failed) this.postpone(region, errorText(error));
     if (this.failures.size > 0) return;
     this.lastFailure = undefined;
     this.host.flushEnded(undefined);

@@ -1,6 +1,7 @@
 /**
  * Deletes log segments whose rows are all in files.
  */
+import { errorText } from "../base/error.ts";
 import { AssertionError } from "../base/assert.ts";
 import type { Troubles } from "../base/troubles.ts";
 import type { Region } from "../storage/region/region.ts";
@@ -40,7 +41,7 @@ export class LogTrimmer {
       this.troubles.works("log_trim");
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      this.troubles.failed("log_trim", error instanceof Error ? error.message : String(error));
+      this.troubles.failed("log_trim", errorText(error));
     }
   }
 }

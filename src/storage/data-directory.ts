@@ -12,7 +12,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DbError } from "../base/error.ts";
+import { DbError, errorText } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { makeFolder } from "./file-store/make-folder.ts";
 
@@ -52,7 +52,7 @@ async function lockFolder(folder: string, noun: string, setting: string): Promis
   try {
     await makeFolder(folder);
   } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${reasonOf(cause)}`, { cause });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${errorText(cause)}`, { cause });
   }
   const pidFile = join(folder, "LOCK.pid");
   let lock: Database | undefined;
@@ -67,7 +67,7 @@ async function lockFolder(folder: string, noun: string, setting: string): Promis
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const why = code.startsWith("SQLITE_BUSY")
       ? `cannot use ${noun} ${folder}: the server with pid ${readPid(pidFile)} uses it; stop that one or set another ${setting}`
-      : `cannot lock ${noun} ${folder}: ${reasonOf(cause)}`;
+      : `cannot lock ${noun} ${folder}: ${errorText(cause)}`;
     throw new DbError(StatusCode.StorageUnavailable, why, { cause });
   }
   const database = lock;
@@ -82,10 +82,6 @@ function readPid(pidFile: string): string {
   try {
     return readFileSync(pidFile, "utf8").trim();
   } catch (error) {
-    return `unknown (${reasonOf(error)})`;
+    return `unknown (${errorText(error)})`;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { printHumanSize } from "../../base/human-size.ts";
 import { USER_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
@@ -85,7 +85,7 @@ export function readUserFile(path: string, logger: Logger): { readonly bytes: Ui
   try {
     bytes = readFileSync(path);
   } catch (cause) {
-    throw invalidProvider(path, `UserProvider file must be readable: ${reasonOf(cause)}`, cause);
+    throw invalidProvider(path, `UserProvider file must be readable: ${errorText(cause)}`, cause);
   }
   const file = parseUserFile(bytes);
   logSkippedLines(file, path, logger);
@@ -106,7 +106,7 @@ export async function rereadUserFile(path: string): Promise<Parsed<Uint8Array>> 
       await handle.close();
     }
   } catch (thrown) {
-    return refused(reasonOf(thrown));
+    return refused(errorText(thrown));
   }
 }
 
@@ -117,8 +117,4 @@ export function invalidProvider(value: string, message: string, cause?: unknown)
 
 function tooLarge(): string {
   return `UserProvider file must not be larger than ${printHumanSize(USER_FILE_BYTES_MAX)}`;
-}
-
-function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -3,6 +3,7 @@
  * merges, drops) can still finish. They are taken again once a quarter more than the reserve is free. Deletes, like merges, may use half
  * of it.
  */
+import { errorText } from "../../base/error.ts";
 import { statfs } from "node:fs/promises";
 import type { Troubles } from "../../base/troubles.ts";
 
@@ -72,7 +73,7 @@ export class DiskWatch {
     } catch (error) {
       // What it was before holds: whether the disk works shows when it is written to.
       this.troubles.failures.disk_space++;
-      if (this.reason !== undefined) this.troubles.failed("disk_space", `${this.reason}; now: ${reasonOf(error)}`);
+      if (this.reason !== undefined) this.troubles.failed("disk_space", `${this.reason}; now: ${errorText(error)}`);
     } finally {
       this.looking = false;
     }
@@ -92,8 +93,4 @@ export class DiskWatch {
       "make room: drop or truncate tables, shorten their ttl, or delete other files";
     this.troubles.failed("disk_space", this.reason);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 /**
  * What an engine does once a second whatever else happens: it looks at the disk's room, and tries again what failed and nobody waits for.
  */
+import { errorText } from "../../base/error.ts";
 import { AssertionError } from "../../base/assert.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ServerMemory } from "../../base/server-memory.ts";
@@ -71,7 +72,7 @@ export class Upkeep {
       if (troubles.list().length > 0 && this.ticks++ % RETRY_TICKS === 0) await this.retry();
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      logger.debug({ error: error instanceof Error ? error.message : String(error) }, "upkeep failed; tried again");
+      logger.debug({ error: errorText(error) }, "upkeep failed; tried again");
     }
   }
 

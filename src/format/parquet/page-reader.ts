@@ -1,6 +1,7 @@
 /**
  * From the stored bytes of a page to its levels and values: header, checksum, zstd.
  */
+import { errorText } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
 import { corruption } from "./corruption.ts";
 import { ByteCursor } from "./encodings/byte-cursor.ts";
@@ -89,7 +90,7 @@ function uncompress(fileName: string, fileOffset: number, stored: Uint8Array, by
   try {
     values = Bun.zstdDecompressSync(stored);
   } catch (error) {
-    throw corruption(fileName, fileOffset, `zstd: ${error instanceof Error ? error.message : String(error)}`);
+    throw corruption(fileName, fileOffset, `zstd: ${errorText(error)}`);
   }
   if (values.length !== byteLength) throw corruption(fileName, fileOffset, `${values.length} bytes where ${byteLength} belong`);
   return values;

@@ -3,6 +3,7 @@
  * names in lowerCamelCase (snake_case is read too), trace and span ids in hexadecimal digits, other bytes in base64, 64-bit integers as
  * numbers or text, enums as numbers (names are read too), unknown names ignored.
  */
+import { errorText } from "../../base/error.ts";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
 import { type Field, type MessageName, MESSAGES } from "./messages.ts";
@@ -25,7 +26,7 @@ export function protobufOfJson(body: Uint8Array, request: RequestName): Uint8Arr
   try {
     parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch (error) {
-    throw new OtlpJsonError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new OtlpJsonError(errorText(error), { cause: error });
   }
   const writer = new BinaryWriter();
   writeMessage(writer, request, parsed, "the body", 0);

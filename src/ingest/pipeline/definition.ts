@@ -1,5 +1,5 @@
 /** Reads the YAML of a pipeline: options by name and type, with errors that say where. */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failure } from "./failure.ts";
 import { PIPELINE_CHARACTERS_MAX, PIPELINE_ENTRIES_MAX } from "./limits.ts";
 
@@ -22,7 +22,7 @@ export function parseDefinition(yaml: string): Mapping {
   try {
     parsed = Bun.YAML.parse(yaml);
   } catch (error) {
-    throw failure(`Yaml load error.: ${error instanceof Error ? error.message : String(error)}`);
+    throw failure(`Yaml load error.: ${errorText(error)}`);
   }
   if (Array.isArray(parsed) && documents > 0) throw failure("Yaml load error.: a pipeline is exactly one document");
   if (!isMapping(parsed)) throw failure("Yaml load error.: a pipeline is a mapping with processors and transform");

@@ -3,7 +3,7 @@
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from "node:zlib";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { compressBzip2, decompressBzip2 } from "../../format/bzip2/bzip2.ts";
 import { compressXz, decompressXz } from "../../format/xz/xz.ts";
@@ -52,7 +52,7 @@ export async function* decompressed(bytes: Bytes, how: Compression, name: string
     yield* unpacked(bytes, how);
   } catch (thrown) {
     if (thrown instanceof DbError) throw thrown;
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const why = errorText(thrown);
     throw new DbError(StatusCode.InvalidArguments, `cannot read '${name}': it is no whole ${how} file: ${why}`, { cause: thrown });
   }
 }

@@ -1,5 +1,5 @@
 /** Options of COPY and of external tables (contract query.md 1.10): which there are, for which format, and what they may hold. */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { COMPRESSIONS, type Compression } from "./compression.ts";
 import { PARALLELISM_MAX, PATTERN_CHARACTERS_MAX } from "./limits.ts";
@@ -128,7 +128,7 @@ function patternOf(text: string | undefined): RegExp | undefined {
   try {
     return new RegExp(text, "u");
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new DbError(StatusCode.InvalidArguments, `cannot use pattern '${text.slice(0, 80)}': ${why}`, { cause });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { type AsyncBuffer, type Compressors, type FileMetaData, parquetMetadataAsync, parquetScan, type ParquetScan } from "hyparquet";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import { badFile, type FileColumn, type FileRows, type FoundColumn } from "./file-rows.ts";
 import { PARQUET_CHUNK_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_WINDOW_BYTES, PARQUET_WINDOW_ROWS } from "./limits.ts";
@@ -157,7 +157,7 @@ async function metadataOf(file: OpenFile): Promise<FileMetaData> {
 
 function damaged(file: OpenFile, thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
-  return badFile(file.location, `the Parquet file is damaged: ${thrown instanceof Error ? thrown.message : String(thrown)}`, thrown);
+  return badFile(file.location, `the Parquet file is damaged: ${errorText(thrown)}`, thrown);
 }
 
 function bufferOf(file: OpenFile): AsyncBuffer {

@@ -1,5 +1,5 @@
 /** Functions on places: geohash, H3, S2, well-known text (contract query.md 2.5). Lists of places: `geo-list-functions.ts`. */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT32, INT64, STRING, UINT64, UINT8 } from "../../column/data-type.ts";
 import { floatText } from "../../column/retype-text.ts";
@@ -49,11 +49,7 @@ export function h3Call<T>(run: () => T): T {
     return run();
   } catch (cause) {
     if (cause instanceof DbError) throw cause; // of an argument, and says so
-    throw new DbError(
-      StatusCode.EngineExecuteQuery,
-      `Execution error: H3 error: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: H3 error: ${errorText(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Request bodies with a Content-Encoding. The decoders are given the output limit, so a bomb stops as soon as it passes the limit.
  */
+import { errorText } from "../../base/error.ts";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { INLINE_DECODE_BYTES_MAX, UNFOLD_RATIO } from "./limits.ts";
@@ -74,7 +75,7 @@ export async function decompress(bytes: Uint8Array, coding: Coding, bytesMax: nu
     return await decoder.pooled(bytes, options);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") return { kind: "too-large" };
-    return { kind: "broken", reason: error instanceof Error ? error.message : String(error) };
+    return { kind: "broken", reason: errorText(error) };
   }
 }
 

@@ -4,6 +4,7 @@
  *
  * Measured: 0.12 ms a request (0.09 ms without the hop, 0.21 ms with it).
  */
+import { errorText } from "../../base/error.ts";
 import { assert } from "../../base/assert.ts";
 import { readBody } from "./body.ts";
 import { type BodyShare, InFlightBytes } from "./in-flight.ts";
@@ -28,7 +29,7 @@ export function forwardTo(path: string, most: number): Forward {
     } catch (error) {
       permit.release();
       if (request.signal.aborted) return new Response(null, { status: 499 }); // Nobody reads this: the client is gone.
-      return refusal(error instanceof Error ? error.message : String(error));
+      return refusal(errorText(error));
     }
   };
 }

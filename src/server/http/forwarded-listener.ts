@@ -3,7 +3,7 @@
  * in the data directory that only the server's own user can open; what it says of the client's address is believed.
  */
 import { chmodSync, rmSync } from "node:fs";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { PEER_HEADER } from "./forward.ts";
@@ -35,7 +35,7 @@ export function listenForForwarded(path: string, service: HttpService, logger: L
       },
     };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${path}: ${why}`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A listening socket in front of a service: opened, and stopped with grace.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { CONNECTION_IDLE_SECONDS } from "./limits.ts";
@@ -77,7 +77,7 @@ function listenFailure(cause: unknown): string {
     case "EADDRNOTAVAIL":
       return "no interface of this machine has that address; set another http.addr";
     default:
-      return cause instanceof Error ? cause.message : String(cause);
+      return errorText(cause);
   }
 }
 

@@ -3,7 +3,7 @@
  */
 import { Counter, Gauge } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { ServerMemory } from "../../base/server-memory.ts";
@@ -88,7 +88,7 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
       },
     });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot listen on ${hostname}:${port} for OpenTSDB (opentsdb.addr): ${why}`, {
       cause,
     });

@@ -3,7 +3,7 @@
  */
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileAccess, FoundFile, NewFile, OpenFile } from "../../table/file-access.ts";
 import { copyPath, isMissing } from "./copy-path.ts";
@@ -14,7 +14,7 @@ const invalid = (message: string, cause?: unknown): DbError => new DbError(Statu
 /** Why the system refused, in its words. */
 function failed(what: string, thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = errorText(thrown);
   return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${why}`, { cause: thrown });
 }
 

@@ -2,6 +2,7 @@
  * A file store whose deletions are done sooner or later: one that fails is noted and tried again, since nothing waits for it. Files are
  * deleted when nobody names them any more, so one that stays does no harm, and the next start deletes it as well.
  */
+import { errorText } from "../../base/error.ts";
 import type { FileStore } from "./file-store.ts";
 
 /** Most names that are remembered. Reason: memory; the next start finds the rest. */
@@ -32,7 +33,7 @@ export function lastingDeletes(store: FileStore, onFailure: (reason: string) => 
       return undefined;
     } catch (error) {
       if (left.size < NAMES_MAX) left.set(name, work);
-      return error instanceof Error ? error.message : String(error);
+      return errorText(error);
     }
   };
   const surely = async (name: string, work: () => Promise<void>): Promise<void> => {

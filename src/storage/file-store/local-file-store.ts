@@ -6,7 +6,7 @@ import { fstatSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { OPEN_FILES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -260,7 +260,7 @@ class LocalFileReader implements FileReader {
 }
 
 function failure(what: string, error: unknown): DbError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error);
   return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${why}`, { cause: error });
 }
 

@@ -2,6 +2,7 @@
  * The column indexes of an opened file: which rows certainly do not meet a condition. Filters and lists are read when they are first
  * asked for, and kept with the pages in the cache. What is damaged is reported once and then says "maybe" of everything.
  */
+import { errorText } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
@@ -77,7 +78,7 @@ export class FileIndexes {
   markDamaged(error: unknown): void {
     if (this.isDamaged) return;
     this.isDamaged = true;
-    this.file.onDamage(error instanceof Error ? error.message : String(error));
+    this.file.onDamage(errorText(error));
   }
 }
 

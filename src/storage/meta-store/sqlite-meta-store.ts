@@ -3,7 +3,7 @@
  * (about 1 ms). The table is `meta(key TEXT PRIMARY KEY, value TEXT)`; `user_version` holds the format version.
  */
 import { Database } from "bun:sqlite";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
@@ -103,7 +103,7 @@ function guarded<T>(path: string, verb: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new DbError(StatusCode.StorageUnavailable, `cannot ${verb} the meta store ${path}: ${why}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@
  * Data files on a thread that only reads: opened by what a snapshot says of them, kept open for the next one, counted in the cache, which
  * may let them go. Descriptors are closed when no scan is under way, so that a file that was deleted meanwhile gives its disk space back.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
@@ -85,7 +85,7 @@ export class SnapshotFiles {
       return sst;
     } catch (error) {
       if (error instanceof DbError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${file.meta.name}: ${why}`, { cause: error });
     }
   }

@@ -11,7 +11,7 @@
  */
 import { type FileHandle, open, readdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { SpillFile, SpillSession, SpillStore } from "../../table/spill-space.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
@@ -200,7 +200,7 @@ class OneFile implements SpillFile {
 }
 
 function failed(what: string, thrown: unknown): DbError {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = errorText(thrown);
   const full = thrown instanceof Error && "code" in thrown && (thrown.code === "ENOSPC" || thrown.code === "EDQUOT");
   const advice = full ? "; narrow the time range, or set query.spill_dir to a larger disk" : "";
   return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${why}${advice}`, { cause: thrown });

@@ -1,4 +1,5 @@
 /** A data file while it is open: where its pages are, and their values, decoded through the cache. */
+import { errorText } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ParquetFile } from "../../format/parquet/file.ts";
@@ -143,7 +144,7 @@ export class OpenSst {
       const read = (offset: number, length: number): Awaitable<Uint8Array> => reader.read(offset, length);
       return new FileIndexes(directory, parquet.rowCount, { read, typeOf, onDamage }, this.cache);
     } catch (error) {
-      onDamage(error instanceof Error ? error.message : String(error));
+      onDamage(errorText(error));
       return undefined;
     }
   }

@@ -3,7 +3,7 @@
  * reads it any more.
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../file-store/file-store.ts";
@@ -153,7 +153,7 @@ export class SstFile {
       return await read();
     } catch (error) {
       if (error instanceof DbError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${this.meta.name}: ${why}`, { cause: error });
     }
   }

@@ -12,14 +12,14 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk, writeAll } from "./log-disk.ts";
-import { LogFolder, reasonOf } from "./log-folder.ts";
+import { LogFolder } from "./log-folder.ts";
 import { LogRepairs } from "./log-repair.ts";
 import {
   completeRecordHeader,
@@ -91,7 +91,7 @@ export async function openLocalWal(options: LocalWalOptions): Promise<Wal> {
   try {
     await makeFolder(options.directory);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot make the log directory ${options.directory}: ${why}`, { cause });
   }
   return new LocalWal(options);
@@ -229,7 +229,7 @@ class LocalWal implements Wal {
         await this.disk.delete(this.folder.pathOf(oldest.id));
       } catch (cause) {
         this.complete.unshift(oldest); // The next trim tries again.
-        throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${reasonOf(cause)}`, { cause });
+        throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${errorText(cause)}`, { cause });
       }
       await this.repairs.deleted(oldest.id);
       failPoint("log.deleted");
@@ -250,7 +250,7 @@ class LocalWal implements Wal {
     try {
       if (this.dirty && this.current !== undefined) await this.sync(this.current);
     } catch (error) {
-      throw this.unavailable(this.trouble?.reason ?? reasonOf(error), error);
+      throw this.unavailable(this.trouble?.reason ?? errorText(error), error);
     } finally {
       const current = this.takeCurrent();
       if (current !== undefined) await this.disk.close(current.fd);
@@ -263,7 +263,7 @@ class LocalWal implements Wal {
     try {
       await this.repairs.run();
     } catch (error) {
-      this.options.logger.error({ error: reasonOf(error) }, "cannot set the log right before it closes");
+      this.options.logger.error({ error: errorText(error) }, "cannot set the log right before it closes");
     }
     await this.repairs.close();
   }
@@ -361,7 +361,7 @@ class LocalWal implements Wal {
       await this.disk.syncFolder(this.folder.path);
     } catch (error) {
       this.repairs.add({ kind: "remove", segment: id, fd, path: this.folder.pathOf(id) }); // A power loss may take the file, or not.
-      this.fail(`cannot sync the log: ${reasonOf(error)}`);
+      this.fail(`cannot sync the log: ${errorText(error)}`);
       throw error;
     }
   }
@@ -395,7 +395,7 @@ class LocalWal implements Wal {
       await this.disk.delete(path);
     } catch (error) {
       this.repairs.add({ kind: "remove", segment: id, fd, path });
-      this.fail(`cannot remove a log segment that could not be begun (${reasonOf(why)}): ${reasonOf(error)}`);
+      this.fail(`cannot remove a log segment that could not be begun (${errorText(why)}): ${errorText(error)}`);
       return;
     }
     await this.disk.close(fd);
@@ -408,7 +408,7 @@ class LocalWal implements Wal {
       await this.disk.sync(segment.fd);
     } catch (error) {
       this.giveUp(segment);
-      this.fail(`cannot sync the log: ${reasonOf(error)}`);
+      this.fail(`cannot sync the log: ${errorText(error)}`);
       throw error;
     }
     segment.durable = written;
@@ -447,7 +447,7 @@ class LocalWal implements Wal {
     } catch (error) {
       // The engine makes the rows durable in files. Until then a crash of the machine may take what was acknowledged since the last sync.
       this.giveUp(segment);
-      this.fail(`cannot sync the log: ${reasonOf(error)}`);
+      this.fail(`cannot sync the log: ${errorText(error)}`);
     }
   }
 
@@ -462,7 +462,7 @@ class LocalWal implements Wal {
       if (this.options.sync !== "never") await this.disk.sync(segment.fd);
     } catch (error) {
       this.giveUp(segment);
-      this.fail(`cannot cut a failed write (${reasonOf(why)}) off the log: ${reasonOf(error)}`);
+      this.fail(`cannot cut a failed write (${errorText(why)}) off the log: ${errorText(error)}`);
     }
   }
 
@@ -470,10 +470,10 @@ class LocalWal implements Wal {
   private rejectFrom(group: readonly Pending[], error: unknown): void {
     const segment = (group[0] as Pending).segment;
     if (this.trouble === undefined) {
-      if (++this.failures >= FAILURES_MAX) this.fail(reasonOf(error));
-      else this.options.logger.warn({ segment, error: reasonOf(error) }, "cannot write the log; trying a new segment");
+      if (++this.failures >= FAILURES_MAX) this.fail(errorText(error));
+      else this.options.logger.warn({ segment, error: errorText(error) }, "cannot write the log; trying a new segment");
     }
-    const failure = this.unavailable(this.trouble?.reason ?? reasonOf(error), error);
+    const failure = this.unavailable(this.trouble?.reason ?? errorText(error), error);
     for (const record of group) record.reject(failure);
     const isLost = (record: Pending): boolean => this.trouble !== undefined || record.segment === segment;
     const lost = this.queue.filter(isLost);
@@ -511,7 +511,7 @@ class LocalWal implements Wal {
       if (!(await this.repairs.run())) throw new Error(`log segment ${this.repairs.awaited} waits for its rows to be flushed`);
       id = await this.tryAgain();
     } catch (error) {
-      this.options.logger.debug({ error: reasonOf(error) }, "the log does not work yet");
+      this.options.logger.debug({ error: errorText(error) }, "the log does not work yet");
       this.headBytes = Number.POSITIVE_INFINITY;
       this.healLater(Math.min(millis * 2, HEAL_MILLIS_MAX));
       return;

@@ -1,7 +1,7 @@
 /** The segments of a log as files of one folder: their names, which there are, and the newest one made to last at a start. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type LogDisk, writeAll } from "./log-disk.ts";
 import type { SegmentReplay } from "./replay.ts";
@@ -27,7 +27,7 @@ export class LogFolder {
     try {
       names = [...(await this.disk.list(this.path))];
     } catch (cause) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.path}: ${reasonOf(cause)}`, {
+      throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.path}: ${errorText(cause)}`, {
         cause,
       });
     }
@@ -43,7 +43,7 @@ export class LogFolder {
     try {
       return (await stat(path)).size;
     } catch (cause) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${reasonOf(cause)}`, { cause });
+      throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${errorText(cause)}`, { cause });
     }
   }
 
@@ -65,12 +65,7 @@ export class LogFolder {
       }
       await this.disk.syncFolder(this.path);
     } catch (cause) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${reasonOf(cause)}`, { cause });
+      throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${errorText(cause)}`, { cause });
     }
   }
-}
-
-/** What an error says. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

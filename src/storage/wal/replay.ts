@@ -1,7 +1,7 @@
 /**
  * Reads one segment back and decides what damaged bytes mean; the table is in FORMAT.md.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -144,7 +144,7 @@ async function onDisk<T>(verb: string, path: string, work: () => Promise<T>): Pr
   try {
     return await work();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new DbError(StatusCode.StorageUnavailable, `cannot ${verb} log segment ${path}: ${why}`, { cause });
   }
 }

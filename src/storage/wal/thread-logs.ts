@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
@@ -25,7 +25,7 @@ export function listThreadLogs(directory: string): number[] {
       .sort((a, b) => a - b);
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
-    throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${directory}: ${reasonOf(cause)}`, { cause });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${directory}: ${errorText(cause)}`, { cause });
   }
 }
 
@@ -35,11 +35,7 @@ export async function removeThreadLog(directory: string, thread: number): Promis
   try {
     await rmdir(folder);
   } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot delete the log folder ${folder}: ${reasonOf(cause)}`, { cause });
+    throw new DbError(StatusCode.StorageUnavailable, `cannot delete the log folder ${folder}: ${errorText(cause)}`, { cause });
   }
   failPoint("log.folder-deleted");
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

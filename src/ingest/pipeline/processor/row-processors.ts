@@ -1,4 +1,5 @@
 /** Processors that look at the row or at values with structure: `filter`, `select`, `simple_extract`, `json_parse`, `json_path`. */
+import { errorText } from "../../../base/error.ts";
 import type { Options } from "../definition.ts";
 import { failure, quoted } from "../failure.ts";
 import { compileJsonPath } from "../json-path.ts";
@@ -91,7 +92,7 @@ function parsed(text: string): PipelineValue {
   try {
     value = jsonValue(text);
   } catch (error) {
-    throw failure(`Processor json_parse: failed to parse ${quoted(text)}: ${error instanceof Error ? error.message : String(error)}`);
+    throw failure(`Processor json_parse: failed to parse ${quoted(text)}: ${errorText(error)}`);
   }
   const kind = kindOf(value);
   if (kind !== "object" && kind !== "array")

@@ -1,4 +1,5 @@
 /** Functions of VRL that take values. A new one is a line in a table here. */
+import { errorText } from "../../../base/error.ts";
 import { jsonText, plainText } from "../json-text.ts";
 import { jsonValue } from "../json-value.ts";
 import { unitOf } from "../processor/epoch.ts";
@@ -161,7 +162,7 @@ const CONVERSIONS: readonly Entry[] = [
     try {
       return jsonValue(text(value));
     } catch (error) {
-      throw executeError(`unable to parse json: ${error instanceof Error ? error.message : String(error)}`);
+      throw executeError(`unable to parse json: ${errorText(error)}`);
     }
   }),
   entry("encode_json", Kind.string, "value", ([value]) => jsonText(value)),
