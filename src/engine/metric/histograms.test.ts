@@ -76,6 +76,19 @@ test("are read from memory, from the log, from files and from merged files", asy
   await check(machine, "SELECT count(*), count(greptime_value), count(h) FROM p", "4|2|2");
 });
 
+test("are written by ingest threads, in tables made by them and by others", async () => {
+  const machine = await Machine.start({ threads: 1 });
+  await machine.writer(1).write("public", batch("up", "a", 1, 1), LOGICAL);
+  await machine.writer(1).write("public", histograms(batch("lat", "a", 1, 10)), LOGICAL);
+  await machine.engine.write("public", histograms(batch("lat", "b", 2, 20)), LOGICAL);
+  await machine.writer(1).write("public", histograms(batch("lat", "c", 3, 30)), LOGICAL);
+  const failure = await failureOf(machine.writer(1).write("public", batch("lat", "d", 3, 1), LOGICAL));
+  expect(failure.message).toContain("cannot share a table");
+  await check(machine, SUMS, "a|10", "b|20", "c|30");
+  await machine.engine.flushTable("public", "p");
+  await check(machine, SUMS, "a|10", "b|20", "c|30");
+});
+
 test("come first, and the physical table has a field of numbers all the same", async () => {
   const machine = await Machine.start();
   await machine.engine.write("public", histograms(batch("lat", "a", 1, 10)), LOGICAL);
