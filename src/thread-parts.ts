@@ -17,6 +17,7 @@ import type { Wal } from "./storage/wal/wal.ts";
 const TIME_COLUMN = "greptime_timestamp";
 /** Name of the one field of tables of metrics. */
 const VALUE_COLUMN = "greptime_value";
+const HISTOGRAM_COLUMN = "greptime_native_histogram";
 
 /**
  * Opens the log of a thread; 0 is the main thread.
@@ -80,6 +81,7 @@ export function listening(
       validation: promStore.validationMode,
       timeColumn: TIME_COLUMN,
       valueColumn: VALUE_COLUMN,
+      histogramColumn: promStore.nativeHistograms ? HISTOGRAM_COLUMN : undefined,
     },
   };
 }

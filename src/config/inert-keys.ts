@@ -115,10 +115,6 @@ const SINGLE: readonly InertKey[] = [
   inert("wal.sync_write", "use wal.sync: always is the default", [true]),
   inert("wal.sync_period", "use wal.sync_interval with wal.sync = interval", []),
   inert("wal.file_size", "use wal.segment_size", []),
-  {
-    ...inert("prom_store.experimental_enable_prometheus_native_histogram", "native histograms cannot be stored in this version", OFF),
-    isRefused: true,
-  },
   { ...inert("wal.provider", "the log is always a local one", ["raft_engine"]), isRefused: true },
 ];
 

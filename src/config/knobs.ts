@@ -230,6 +230,12 @@ export const KNOBS: Knobs = {
       default: "strict",
       reason: "Labels that are not UTF-8 are refused. lossy and unchecked replace what is not.",
     },
+    nativeHistograms: {
+      key: "prom_store.experimental_enable_prometheus_native_histogram",
+      kind: bool,
+      default: false,
+      reason: "Native histograms of remote write 2.0 are refused; true stores each as one STRUCT, a metric a table.",
+    },
   },
   wal: {
     dir: {

@@ -303,6 +303,7 @@ allow_unauthenticated = false
 enable = true
 with_metric_engine = true
 prom_validation_mode = "strict"
+experimental_enable_prometheus_native_histogram = false
 
 [wal]
 dir = "./varve_data/wal"

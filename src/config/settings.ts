@@ -66,6 +66,8 @@ export interface PromStoreSettings {
   readonly withMetricEngine: boolean;
   /** What is done about labels that are not UTF-8. */
   readonly validationMode: "strict" | "lossy" | "unchecked";
+  /** False: native histograms of remote write 2.0 are refused. */
+  readonly nativeHistograms: boolean;
 }
 
 /** When the log is on disk relative to the acknowledgement. */

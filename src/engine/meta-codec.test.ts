@@ -4,6 +4,7 @@ import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
 import { BINARY, type DataType, FLOAT32, INT64, STRING, UINT8 } from "../column/data-type.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
+import { NATIVE_HISTOGRAM } from "../table/native-histogram.ts";
 import type { ColumnDefault, TableSchema } from "../table/schema.ts";
 import { decodeFile, decodeSchema, encodeFile, encodeSchema, fileKey, flushedKey, tableKey } from "./meta-codec.ts";
 
@@ -23,6 +24,7 @@ const TYPES: readonly DataType[] = [
   { kind: "json", structured: true },
   { kind: "time", unit: "microsecond" },
   { kind: "vector", dimension: 3 },
+  NATIVE_HISTOGRAM,
 ];
 
 function schemaWith(changes: Partial<TableSchema> = {}): TableSchema {

@@ -5,7 +5,7 @@ import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
-import { type DataType, isNested, type NestedType, type TimeUnit } from "../column/data-type.ts";
+import type { DataType, TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
@@ -14,8 +14,10 @@ import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TablePart
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+/** Most structs and lists inside each other; native histograms are two. */
+const TYPE_DEPTH_MAX = 8;
 /** The types that columns have. */
-type ColumnType = Exclude<DataType, NestedType>;
+type ColumnType = Exclude<DataType, { kind: "map" }>;
 
 /** A record, so that a new kind of type must be added here. */
 const KIND_SET: Readonly<Record<ColumnType["kind"], true>> = {
@@ -33,6 +35,8 @@ const KIND_SET: Readonly<Record<ColumnType["kind"], true>> = {
   decimal: true,
   json: true,
   vector: true,
+  list: true,
+  struct: true,
 };
 const KINDS: readonly ColumnType["kind"][] = Object.keys(KIND_SET) as ColumnType["kind"][]; // The keys of the line above.
 
@@ -101,7 +105,11 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
 }
 
 function encodeType(type: DataType): MetaValue {
-  assert(!isNested(type), `no column is a list, a struct or a map; got ${type.kind}`);
+  assert(type.kind !== "map", "no column is a map");
+  if (type.kind === "list") return { kind: type.kind, element: encodeType(type.element) };
+  if (type.kind === "struct") {
+    return { kind: type.kind, fields: type.fields.map((field) => ({ name: field.name, type: encodeType(field.type) })) };
+  }
   return { ...type };
 }
 
@@ -157,7 +165,8 @@ function decodeFormer(key: string, entry: MetaObject): FormerColumn {
   return { id: columnId(numberOf(key, entry["id"])), type: decodeType(key, objectOf(key, entry["type"])) };
 }
 
-function decodeType(key: string, entry: MetaObject): DataType {
+function decodeType(key: string, entry: MetaObject, depth = 0): DataType {
+  if (depth > TYPE_DEPTH_MAX) throw broken(key, `at most ${TYPE_DEPTH_MAX} types inside each other`, entry);
   const kind = oneOf(key, KINDS, entry["kind"]);
   switch (kind) {
     case "int":
@@ -174,6 +183,13 @@ function decodeType(key: string, entry: MetaObject): DataType {
       return entry["structured"] === true ? { kind, structured: true } : { kind };
     case "vector":
       return { kind, dimension: numberOf(key, entry["dimension"]) };
+    case "list":
+      return { kind, element: decodeType(key, objectOf(key, entry["element"]), depth + 1) };
+    case "struct": {
+      const fields = arrayOf(key, entry["fields"]).map((field) => objectOf(key, field));
+      const typeOf = (field: MetaObject): DataType => decodeType(key, objectOf(key, field["type"]), depth + 1);
+      return { kind, fields: fields.map((field) => ({ name: textOf(key, field["name"]), type: typeOf(field) })) };
+    }
     default:
       return { kind };
   }

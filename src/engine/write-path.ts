@@ -37,6 +37,7 @@ import {
 import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
+import { checkSampleKind } from "./metric/sample-kind.ts";
 import { convertTimes, splitForUnit } from "./time-conversion.ts";
 import { columnSources, type WritePlan } from "./write-rows.ts";
 import type { WriteTables, WriteTarget } from "./write-target.ts";
@@ -266,6 +267,7 @@ export class WritePath {
       const missing = missingColumns(schema, tagNames, write.fields, write.shape);
       checkMayExtend(schema, missing, options);
       if (missing.length === 0) continue;
+      checkSampleKind(write.table, [...schema.columns, ...missing]);
       growing.set(write.table, { name: write.table, columns: [...schema.columns, ...missing] });
       steps.push({ kind: "alter", database, table: write.table, change: { kind: "add-columns", columns: missing, ifNotExists: true } });
     }
@@ -277,7 +279,8 @@ export class WritePath {
 function valueSource({ physical }: WriteTarget, { table, fields }: TableWrite): ColumnSource[] {
   const [field] = fields;
   assert(physical !== undefined && field !== undefined, `a physical table and one field; got ${table}`);
-  return [{ columnId: physical.field.id, type: physical.field.type, vector: field.vector }];
+  const { id, type } = physical.fieldFor(field.type);
+  return [{ columnId: id, type, vector: field.vector }];
 }
 
 /** A table write, and its keys that have no series yet. */

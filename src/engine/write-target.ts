@@ -1,6 +1,7 @@
 /**
  * What a write needs of tables: implemented by the tables of the engine, and by the mirror of them that an ingest thread has.
  */
+import type { DataType } from "../column/data-type.ts";
 import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../storage/region/region.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
@@ -12,8 +13,8 @@ import type { WritePlan } from "./write-rows.ts";
 /** A physical table as writes to its logical tables see it. One object as long as the table exists. */
 export interface WriteCarrier {
   readonly schema: TableSchema;
-  /** The field of the region, in which the values of all logical tables are. */
-  readonly field: ColumnSchema;
+  /** The field of the region in which logical tables have their values: numbers and native histograms have one each. */
+  fieldFor(type: DataType): ColumnSchema;
   /** Id of a label column. @throws AssertionError when there is none */
   labelId(name: string): number;
 }

@@ -2,18 +2,24 @@
 import { assert } from "../../base/assert.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import type { NumberVector, TimeVector } from "../../column/vector.ts";
+import { holdsHistograms } from "../../table/native-histogram.ts";
 import type { FieldWrite, TableWrite } from "../../table/write-batch.ts";
 
-/** Writes of one table and unit that follow each other become one, in their order. Each has one field, a DOUBLE. */
+/** Writes of one table and unit that follow each other become one, in their order, where their one field is a DOUBLE; others stay. */
 export function joinWrites(writes: readonly TableWrite[]): readonly TableWrite[] {
   const groups = new Map<string, TableWrite[]>();
+  const histograms: TableWrite[] = [];
   for (const write of writes) {
+    if (write.fields.some(holdsHistograms)) {
+      histograms.push(write);
+      continue;
+    }
     const key = `${write.timeUnit} ${write.table}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [write]);
     else group.push(write);
   }
-  return [...groups.values()].flatMap(joinGroup);
+  return [...[...groups.values()].flatMap(joinGroup), ...histograms];
 }
 
 function joinGroup(writes: readonly TableWrite[]): readonly TableWrite[] {

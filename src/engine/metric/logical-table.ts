@@ -150,10 +150,10 @@ export class LogicalTable implements Table {
     return { kind: "field", column: { id, type, missing: undefined } };
   }
 
-  /** The physical table's field, which holds the values of every logical table's. */
-  private storedField({ semantic, name }: ColumnSchema): ColumnSchema {
+  /** The physical table's field, which holds the values of every logical table's that are of this kind. */
+  private storedField({ semantic, name, type }: ColumnSchema): ColumnSchema {
     assert(semantic === "field", `a field; got ${name}, a ${semantic}`);
-    return this.physical.field;
+    return this.physical.fieldFor(type);
   }
 
   private columnNamed(name: string): ColumnSchema {

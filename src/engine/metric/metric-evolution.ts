@@ -6,10 +6,15 @@ import { METRIC_ENGINE, PHYSICAL_TABLE_OPTION } from "../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TableSchema } from "../../table/schema.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
+import { holdsHistograms } from "../../table/native-histogram.ts";
 import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema-evolution.ts";
 import type { SchemaStep } from "../schema-store.ts";
 import { logicalOptionsOf } from "./metric-rules.ts";
 import type { SchemaSource } from "./metric-steps.ts";
+import { checkSampleKind } from "./sample-kind.ts";
+
+/** The field of physical tables that writes of native histograms make. */
+const DEFAULT_VALUE: Pick<ColumnDefinition, "name" | "type"> = { name: "greptime_value", type: FLOAT64 };
 
 /** A "tables of keys" write with those of its keys that have no series yet. */
 export interface PendingMetrics {
@@ -90,6 +95,7 @@ function collectNeeds(
     let needs = needed.get(table);
     if (needs === undefined) {
       const schema = schemas.schema(database, table);
+      if (schema !== undefined) checkSampleKind(table, [...schema.columns, valueColumn(write)]);
       const tags = schema?.columns.filter(({ semantic }) => semantic === "tag") ?? [];
       needs = { schema, write, known: new Set(tags.map(({ name }) => name)), missing: [] };
       needed.set(table, needs);
@@ -110,11 +116,13 @@ function checkIsFree(table: string, schema: TableSchema | undefined, name: strin
   throw new DbError(StatusCode.InvalidArguments, `cannot write to table ${table}: ${what}`);
 }
 
+/** Native histograms get a column when their logical table is made (`metric-steps.ts`). */
 function physicalDefinition(database: string, write: TableWrite): TableDefinition {
+  const value = valueColumn(write);
   return {
     database,
     name: write.table,
-    columns: [timeColumn(DEFAULT_TIME_COLUMN, write), valueColumn(write.fields[0]?.name ?? "")],
+    columns: [timeColumn(DEFAULT_TIME_COLUMN, write), holdsHistograms(value) ? { ...value, ...DEFAULT_VALUE } : value],
     primaryKey: [],
     engine: METRIC_ENGINE,
     options: { comment: "Created on insertion", [PHYSICAL_TABLE_OPTION]: "" },
@@ -133,7 +141,7 @@ function logicalDefinition(
   const primaryKey = labels.toSorted();
   const physicalTime = physical?.columns.find(({ semantic }) => semantic === "timestamp");
   const time = timeColumn(DEFAULT_TIME_COLUMN, write);
-  const value = valueColumn(write.fields[0]?.name ?? "");
+  const value = valueColumn(write);
   return {
     database,
     name,
@@ -148,6 +156,6 @@ function timeColumn(name: string, { timeUnit }: TableWrite): ColumnDefinition {
   return { name, type: { kind: "timestamp", unit: timeUnit }, semantic: "timestamp", nullable: false };
 }
 
-function valueColumn(name: string): ColumnDefinition {
-  return { name, type: FLOAT64, semantic: "field", nullable: true };
+function valueColumn({ fields: [field] }: TableWrite): ColumnDefinition {
+  return { name: field?.name ?? "", type: field?.type ?? FLOAT64, semantic: "field", nullable: true };
 }

@@ -10,6 +10,7 @@ import {
   SERIES_HASH_COLUMN,
   TABLE_ID_COLUMN,
 } from "../../table/metric.ts";
+import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { ColumnDefinition, SchemaChange, TableDefinition, TableSchema } from "../../table/schema.ts";
 import { LABELS_COLUMN } from "./storage-schema.ts";
 
@@ -64,12 +65,15 @@ export function logicalOptionsOf(options: Readonly<Record<string, string>>, phys
   return { ...Object.fromEntries(kept), [LOGICAL_TABLE_OPTION]: physical };
 }
 
-function checkColumn({ name: table }: MetricTable, { name, type, semantic }: ColumnDefinition): void {
+/** Physical tables get the column of native histograms with the first logical table that has them. */
+function checkColumn(metricTable: MetricTable, { name, type, semantic }: ColumnDefinition): void {
+  const { name: table } = metricTable;
   if (RESERVED.includes(name)) throw invalid(`cannot give table ${table} a column ${name}: the name belongs to the metric engine`);
   if (semantic === "tag" && type.kind !== "string") {
     throw invalid(`cannot give table ${table} a tag ${name} of type ${sqlName(type)}: tags of the metric engine are STRING`);
   }
-  if (semantic === "field" && !sameType(type, FLOAT64)) {
+  const holdsHistograms = physicalTableOf(metricTable) !== undefined && sameType(type, NATIVE_HISTOGRAM);
+  if (semantic === "field" && !sameType(type, FLOAT64) && !holdsHistograms) {
     throw invalid(`cannot give table ${table} a field ${name} of type ${sqlName(type)}: the field of the metric engine is a DOUBLE`);
   }
 }

@@ -6,6 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { STRING, UINT32, UINT64 } from "../../column/data-type.ts";
 import { isPhysicalTable, METRIC_ENGINE, physicalTableOf, SERIES_HASH_COLUMN, TABLE_ID_COLUMN } from "../../table/metric.ts";
+import { holdsHistograms, NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { ColumnPlace, NewColumn, SchemaChange, TableDefinition, TableSchema } from "../../table/schema.ts";
 import type { SchemaStep } from "../schema-store.ts";
 import { checkLogicalChange, checkLogicalTable, checkMetricTable, checkPhysicalChange, type MetricTable } from "./metric-rules.ts";
@@ -36,6 +37,8 @@ interface Growing {
   readonly table: MetricTable;
   readonly known: Set<string>;
   readonly labels: string[];
+  /** The column of native histograms, where it gets one. */
+  histograms: NewColumn | undefined;
 }
 
 class MetricPlan {
@@ -66,7 +69,7 @@ class MetricPlan {
   /** What physical tables get: columns that the transaction's labels need, and the engine's own where they are not there yet. */
   additions(): SchemaStep[] {
     const steps: SchemaStep[] = [];
-    for (const { database, table, known, labels } of this.physical.values()) {
+    for (const { database, table, known, labels, histograms } of this.physical.values()) {
       const indexes = labelIndexes(table);
       const columns: NewColumn[] = [];
       if (!known.has(TABLE_ID_COLUMN)) {
@@ -74,6 +77,7 @@ class MetricPlan {
         columns.push({ name: SERIES_HASH_COLUMN, type: UINT64, semantic: "tag", nullable: true });
       }
       for (const name of labels) columns.push({ name, type: STRING, semantic: "tag", nullable: true, ...indexes });
+      if (histograms !== undefined) columns.push(histograms);
       if (columns.length === 0) continue;
       steps.push({ kind: "alter", database, table: table.name, change: { kind: "add-columns", columns, ifNotExists: true } });
     }
@@ -86,7 +90,10 @@ class MetricPlan {
     if (name === undefined) return definition;
     const physical = this.physicalOf(definition, name);
     checkLogicalTable(definition, physical.table);
-    for (const column of definition.columns) if (column.semantic === "tag") this.need(physical, column.name);
+    for (const column of definition.columns) {
+      if (column.semantic === "tag") this.need(physical, column.name);
+      else if (holdsHistograms(column)) needHistograms(physical, column.name);
+    }
     return { ...definition, columns: definition.columns.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
   }
 
@@ -119,10 +126,28 @@ class MetricPlan {
       const hint = "create it with ENGINE=metric WITH ('physical_metric_table' = '')";
       throw new DbError(StatusCode.TableNotFound, `cannot make table ${name}: its physical table ${database}.${physical} ${what}; ${hint}`);
     }
-    const made: Growing = { database, table, known: new Set(table.columns.map((column) => column.name)), labels: [] };
+    const made: Growing = {
+      database,
+      table,
+      known: new Set(table.columns.map((column) => column.name)),
+      labels: [],
+      histograms: undefined,
+    };
     this.physical.set(key, made);
     return made;
   }
+}
+
+/** One column holds the native histograms of all logical tables, whatever it is called there. @throws DbError InvalidArguments */
+function needHistograms(physical: Growing, name: string): void {
+  const { known, table } = physical;
+  if (physical.histograms !== undefined || table.columns.some(holdsHistograms)) return;
+  if (known.has(name)) {
+    const why = `${table.name}, its physical table, has another column of that name; write it on another physical table`;
+    throw new DbError(StatusCode.InvalidArguments, `cannot make a column ${name} of native histograms: ${why}`);
+  }
+  known.add(name);
+  physical.histograms = { name, type: NATIVE_HISTOGRAM, semantic: "field", nullable: true };
 }
 
 /** Where a column goes among others, in the order of names. */

@@ -10,10 +10,11 @@ import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
+import { type DataType, FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { fileTableRefusal, isFileTable } from "../../table/file-table.ts";
 import { physicalWriteRefusal } from "../../table/metric.ts";
+import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { unresolvedKeys } from "../series-mapper.ts";
@@ -103,9 +104,9 @@ export class MetricWrites {
 
   private checked(write: TableWrite): TableWrite {
     const [field] = write.fields;
-    if (field !== undefined && write.fields.length === 1 && sameType(field.type, FLOAT64)) return write;
+    if (field !== undefined && write.fields.length === 1 && isSampleType(field.type)) return write;
     const got = write.fields.map(({ name, type }) => `${name} ${sqlName(type)}`).join(", ");
-    throw refused(write.table, `tables of the metric engine have one field, a DOUBLE; got ${got || "none"}`);
+    throw refused(write.table, `tables of the metric engine have one field, a DOUBLE or native histograms; got ${got || "none"}`);
   }
 
   /** Takes rows of metrics out whose table exists elsewhere: on another physical table, or as an ordinary table. */
@@ -149,6 +150,10 @@ export class MetricWrites {
     const name = fields.length === 1 ? fields[0]?.name : undefined;
     return { ...write, table, fields: name === undefined ? write.fields : write.fields.map((field) => ({ ...field, name })) };
   }
+}
+
+function isSampleType(type: DataType): boolean {
+  return sameType(type, FLOAT64) || sameType(type, NATIVE_HISTOGRAM);
 }
 
 function refused(table: string, why: string): DbError {

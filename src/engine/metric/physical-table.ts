@@ -4,6 +4,7 @@
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { DataType } from "../../column/data-type.ts";
 import type { SharedTables } from "../../storage/region/shared-tables.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
@@ -57,10 +58,10 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     return this.tags;
   }
 
-  /** The field of the region, in which the values of all logical tables are. */
-  get field(): ColumnSchema {
-    const field = this.storage.schema.columns.find(({ semantic }) => semantic === "field");
-    assert(field !== undefined, `physical table ${this.schema.name} has a field`);
+  fieldFor({ kind }: DataType): ColumnSchema {
+    // Fields stand before labels there.
+    const field = this.storage.schema.columns.find(({ semantic, type }) => semantic === "field" && type.kind === kind);
+    assert(field !== undefined, `physical table ${this.schema.name} has a field of kind ${kind}`);
     return field;
   }
 

@@ -3,6 +3,7 @@
  * physical one by name when it is used, since a whole catalogue comes in no particular order.
  */
 import { assert } from "../../base/assert.ts";
+import type { DataType } from "../../column/data-type.ts";
 import { isInternalColumn, physicalTableOf } from "../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
@@ -11,12 +12,11 @@ import type { LogicalTarget, WriteCarrier } from "../write-target.ts";
 /** A physical table of the mirror. */
 export class MirrorCarrier implements WriteCarrier {
   schema: TableSchema;
-  field: ColumnSchema;
+  private fields: readonly ColumnSchema[] = [];
   private labelIds: ReadonlyMap<string, number> = new Map();
 
   constructor(schema: TableSchema) {
     this.schema = schema;
-    this.field = fieldOf(schema);
     this.setSchema(schema);
   }
 
@@ -24,8 +24,14 @@ export class MirrorCarrier implements WriteCarrier {
   setSchema(schema: TableSchema): void {
     const labels = schema.columns.filter(({ name, semantic }) => semantic === "tag" && !isInternalColumn(schema, name));
     this.schema = schema;
-    this.field = fieldOf(schema);
+    this.fields = schema.columns.filter(({ semantic }) => semantic === "field");
     this.labelIds = new Map(labels.map(({ name, id }) => [name, id]));
+  }
+
+  fieldFor({ kind }: DataType): ColumnSchema {
+    const field = this.fields.find(({ type }) => type.kind === kind);
+    assert(field !== undefined, `physical table ${this.schema.name} has a field of kind ${kind}`);
+    return field;
   }
 
   labelId(name: string): number {
@@ -33,12 +39,6 @@ export class MirrorCarrier implements WriteCarrier {
     assert(id !== undefined, `${name} is a label of ${this.schema.name}`);
     return id;
   }
-}
-
-function fieldOf(schema: TableSchema): ColumnSchema {
-  const field = schema.columns.find(({ semantic }) => semantic === "field");
-  assert(field !== undefined, `physical table ${schema.name} has a field`);
-  return field;
 }
 
 /** Finds the carrier of a name. */

@@ -2,7 +2,7 @@
  * Our own description of a file's columns, kept as JSON under the footer key `varve.columns`, because Parquet's annotations do not tell
  * tags from fields, seconds from milliseconds, or vectors from binary.
  */
-import type { DataType, TimeUnit } from "../../column/data-type.ts";
+import type { DataType, StructField, TimeUnit } from "../../column/data-type.ts";
 import type { ColumnRole, ParquetColumn } from "./types.ts";
 
 /** The footer value for `columns`. */
@@ -78,8 +78,11 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-function decodeType(value: unknown): DataType | undefined {
-  if (!isObject(value)) return undefined;
+/** Most structs and lists inside each other; native histograms are two. */
+const TYPE_DEPTH_MAX = 8;
+
+function decodeType(value: unknown, depth = 0): DataType | undefined {
+  if (!isObject(value) || depth > TYPE_DEPTH_MAX) return undefined;
   const kind = value["kind"];
   switch (kind) {
     case "boolean":
@@ -114,7 +117,25 @@ function decodeType(value: unknown): DataType | undefined {
       const dimension = value["dimension"];
       return isCount(dimension) ? { kind, dimension } : undefined;
     }
+    case "list": {
+      const element = decodeType(value["element"], depth + 1);
+      return element && { kind, element };
+    }
+    case "struct":
+      return decodeStruct(value["fields"], depth);
     default:
       return undefined;
   }
+}
+
+function decodeStruct(entries: unknown, depth: number): DataType | undefined {
+  if (!Array.isArray(entries)) return undefined;
+  const fields: StructField[] = [];
+  for (const entry of entries) {
+    const name: unknown = isObject(entry) ? entry["name"] : undefined;
+    const type = isObject(entry) ? decodeType(entry["type"], depth + 1) : undefined;
+    if (typeof name !== "string" || type === undefined) return undefined;
+    fields.push({ name, type });
+  }
+  return { kind: "struct", fields };
 }

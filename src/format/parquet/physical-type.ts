@@ -40,10 +40,10 @@ export function physicalTypeOf(column: ParquetColumn): PhysicalType {
     case "json":
     case "interval":
     case "vector":
-      return PhysicalType.ByteArray;
-    case "null":
     case "list":
     case "struct":
+      return PhysicalType.ByteArray;
+    case "null":
     case "map":
       throw new AssertionError(`a column has a storable type; ${column.name} is of type ${type.kind}`);
     default:

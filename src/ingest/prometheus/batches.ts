@@ -1,5 +1,6 @@
 /** Decoded samples as writes: one a physical table, or one a metric where metrics are ordinary tables. */
-import { FLOAT64 } from "../../column/data-type.ts";
+import { type DataType, FLOAT64 } from "../../column/data-type.ts";
+import type { Vector } from "../../column/vector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
@@ -9,54 +10,75 @@ import type { RemoteWriteBatch, RemoteWriteOptions } from "./types.ts";
 
 const NONE: Readonly<Record<string, string>> = {};
 
+/** What version 2 said of metrics, by metric. */
+export type Declared = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Two words a row: of its value's bits, or of the place where it is. */
+export type RowWords = Pick<SampleRows, "count" | "values" | "words">;
+
+/** The column of the values. */
+export interface SampleColumn {
+  readonly name: string;
+  readonly type: DataType;
+  readonly kind: RemoteWriteBatch["kind"];
+  readonly vectorOf: (rows: RowWords) => Vector;
+}
+
+/** The column of samples that are numbers. */
+function numbersIn(name: string): SampleColumn {
+  return { name, type: FLOAT64, kind: "samples", vectorOf: ({ values }) => ({ kind: "number", values, validity: undefined }) };
+}
+
 /**
  * The writes of a target's rows.
  *
- * @param declared what version 2 said of metrics, by metric; rows of metrics of which different things were said become different writes
+ * @param declared rows of metrics of which different things were said become different writes
  */
 export function batchesOf(
   { database, physicalTable, dictionary, rows }: Target,
   options: RemoteWriteOptions,
-  declared: ReadonlyMap<string, Readonly<Record<string, string>>>,
+  declared: Declared,
+  column: SampleColumn = numbersIn(options.valueColumn),
 ): RemoteWriteBatch[] {
   const made: RemoteWriteBatch[] = [];
   for (const [said, part] of declared.size === 0 ? [[NONE, rows] as const] : partedRows(rows, dictionary, declared)) {
     const tables = options.metricEngine
-      ? [{ ...tableWrite(physicalTable, part, options), tablesOfKeys: true as const }]
-      : ordinaryWrites(part, dictionary, options);
-    made.push({ database, physicalTable, batch: { dictionary, tables }, rowCount: part.count, declared: said });
+      ? [{ ...tableWrite(physicalTable, part, column), tablesOfKeys: true as const }]
+      : ordinaryWrites(part, dictionary, options, column);
+    made.push({ database, physicalTable, batch: { dictionary, tables }, rowCount: part.count, kind: column.kind, declared: said });
   }
   return made;
 }
 
 /** Rows of one write. */
-type Rows = Pick<SampleRows, "count" | "keys" | "times" | "values">;
+type Rows = Pick<SampleRows, "keys" | "times"> & RowWords;
 
-function tableWrite(table: string, { count, keys, times, values }: Rows, { valueColumn }: RemoteWriteOptions): TableWrite {
+function tableWrite(table: string, rows: Rows, { name, type, vectorOf }: SampleColumn): TableWrite {
+  const { count, keys, times } = rows;
   return {
     table,
     rowCount: count,
     keys,
     timeUnit: "millisecond",
     times: { kind: "time", base: 0n, offsets: times, validity: undefined },
-    fields: [{ name: valueColumn, type: FLOAT64, vector: { kind: "number", values, validity: undefined } }],
+    fields: [{ name, type, vector: vectorOf(rows) }],
   };
 }
 
 /** A write a metric. Tags come first in a new table's key, in the order of the request. */
-function ordinaryWrites(rows: SampleRows | TakenRows, dictionary: SeriesDictionary, options: RemoteWriteOptions): TableWrite[] {
+function ordinaryWrites(rows: Rows, dictionary: SeriesDictionary, options: RemoteWriteOptions, column: SampleColumn): TableWrite[] {
   const shape: readonly ColumnDefinition[] = [
     { name: options.timeColumn, type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp", nullable: false },
-    { name: options.valueColumn, type: FLOAT64, semantic: "field", nullable: true },
+    { name: column.name, type: column.type, semantic: "field", nullable: true },
   ];
-  return grouped(rows, (key) => dictionary.shapeOf(key).table).map(([table, part]) => ({ ...tableWrite(table, part, options), shape }));
+  return grouped(rows, (key) => dictionary.shapeOf(key).table).map(([table, part]) => ({ ...tableWrite(table, part, column), shape }));
 }
 
 function partedRows(
   rows: SampleRows,
   dictionary: SeriesDictionary,
-  declared: ReadonlyMap<string, Readonly<Record<string, string>>>,
-): (readonly [Readonly<Record<string, string>>, TakenRows])[] {
+  declared: Declared,
+): (readonly [Readonly<Record<string, string>>, Rows])[] {
   const said = new Map<string, Readonly<Record<string, string>>>([["", NONE]]);
   const parts = grouped(rows, (key) => {
     const options = declared.get(dictionary.shapeOf(key).table);
@@ -68,13 +90,8 @@ function partedRows(
   return parts.map(([text, part]) => [said.get(text) ?? NONE, part] as const);
 }
 
-/** Rows taken out of others. */
-interface TakenRows extends Rows {
-  readonly words: Int32Array<ArrayBuffer>;
-}
-
 /** Rows by a text that depends on their key alone, in the order in which the texts first occur; bits of values stay. */
-function grouped(rows: SampleRows | TakenRows, textOf: (key: number) => string): (readonly [string, TakenRows])[] {
+function grouped(rows: Rows, textOf: (key: number) => string): (readonly [string, Rows])[] {
   const { count } = rows;
   const groupOfKey = new Map<number, number>();
   const groupOfText = new Map<string, number>();
@@ -108,5 +125,5 @@ function grouped(rows: SampleRows | TakenRows, textOf: (key: number) => string):
     part.words[2 * at] = rows.words[2 * row] as number;
     part.words[2 * at + 1] = rows.words[2 * row + 1] as number;
   }
-  return Array.from(groupOfText, ([text, group]) => [text, parts[group] as TakenRows] as const);
+  return Array.from(groupOfText, ([text, group]) => [text, parts[group] as Rows] as const);
 }

@@ -8,6 +8,12 @@ export const SAMPLES_MAX: number = 8 * 1024 * 1024;
 /** Samples for which a decoder keeps room between requests. */
 export const SAMPLES_KEPT_MAX: number = 256 * 1024;
 
+/** Most bytes of native histograms of a request, as they are stored: nine for each of one on the wire, at worst. */
+export const HISTOGRAM_BYTES_MAX: number = 256 * 1024 * 1024;
+
+/** Bytes of native histograms for which a decoder keeps room between requests. */
+export const HISTOGRAM_BYTES_KEPT_MAX: number = 4 * 1024 * 1024;
+
 /** Most databases and physical tables that the labels of one decoder's series may name. Reason: each is a dictionary and a write. */
 export const TARGETS_MAX = 64;
 

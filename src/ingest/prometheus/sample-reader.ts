@@ -90,7 +90,8 @@ function readSample(reader: ProtoReader, end: number, rows: SampleRows, key: num
   rows.count = row + 1;
 }
 
-function timeOf(reader: ProtoReader): number {
+/** The varint read last as a time. @throws DbError InvalidArguments beyond `2^52` ms */
+export function timeOf(reader: ProtoReader): number {
   const time = reader.signed();
   if (Math.abs(time) <= CHUNK_TIME_SPAN_MAX) return time;
   throw undecodable(`a sample's time ${reader.signedBigInt()} is more than ${CHUNK_TIME_SPAN_MAX} ms from 1970`);

@@ -16,6 +16,8 @@ export interface RemoteWriteOptions {
   /** Names of the columns of tables made on the way; no label may have them. */
   readonly timeColumn: string;
   readonly valueColumn: string;
+  /** Column of native histograms of version 2; absent: they are refused. */
+  readonly histogramColumn?: string;
   /** Whether a metric, or a physical table, may be a table. */
   readonly acceptsTable: (name: string) => boolean;
 }
@@ -27,6 +29,8 @@ export interface RemoteWriteBatch {
   readonly physicalTable: string;
   readonly batch: WriteBatch;
   readonly rowCount: number;
+  /** What the rows are: numbers, or native histograms. */
+  readonly kind: "samples" | "histograms";
   /** What version 2 says of the metrics of this write whose tables may not exist yet. */
   readonly declared: Readonly<Record<string, string>>;
 }

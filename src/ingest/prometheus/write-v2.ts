@@ -4,7 +4,8 @@
  *   symbols ─► lasting numbers (symbols.ts) ─► a series' references as such numbers ─► KeyIndex ─► key ─► its samples in SampleRows
  *
  * A symbol is hashed once a request, a series is a hash over four bytes a text. What is declared of a metric counts when its table is
- * made, so it is kept until a write of it succeeded (`settle`). Exemplars are passed over (contract ingest.md 2.4).
+ * made, so it is kept until a write of it succeeded (`settle`). Exemplars are passed over (contract ingest.md 2.4). Series that have
+ * native histograms are numbered apart (`histogram-lane.ts`).
  */
 import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
@@ -12,6 +13,7 @@ import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";
 import { combined, declaredOptions } from "./declared-metadata.ts";
 import { decoding, invalid } from "./failure.ts";
+import { HistogramLane } from "./histogram-lane.ts";
 import { KeyIndex } from "./key-index.ts";
 import { type LabelNode, LabelShapes } from "./label-shapes.ts";
 import { labelledSeries, TextReader } from "./label-set.ts";
@@ -24,6 +26,7 @@ const SYMBOL = field(4, Wire.bytes);
 const SERIES = field(5, Wire.bytes);
 const PACKED_REFS = field(1, Wire.bytes);
 const REF = field(1, Wire.varint);
+const SAMPLE = field(2, Wire.bytes);
 const HISTOGRAM = field(3, Wire.bytes);
 const METADATA = field(5, Wire.bytes);
 const METADATA_TYPE = field(1, Wire.varint);
@@ -40,6 +43,8 @@ export class RemoteWriteV2Decoder {
   private readonly index: KeyIndex;
   private readonly shapes: LabelShapes;
   private readonly targets: Targets;
+  /** Undefined: native histograms are refused. */
+  private readonly histograms: HistogramLane | undefined;
   private readonly declared: Map<string, Readonly<Record<string, string>>> = new Map();
   /** Metrics whose tables are there: what further series declare of them comes too late. At most one a series. */
   private readonly settled: Set<string> = new Set();
@@ -57,17 +62,22 @@ export class RemoteWriteV2Decoder {
     this.index = new KeyIndex(dictionaryBytesMax);
     this.shapes = new LabelShapes(options);
     this.targets = new Targets(this.index.dictionary, options.physicalTable);
+    const { histogramColumn } = options;
+    this.histograms = histogramColumn === undefined ? undefined : new HistogramLane(options, histogramColumn, dictionaryBytesMax);
   }
 
   /** Bytes that are kept for the next request, nearly. */
   get memoryBytes(): number {
-    return this.index.memoryBytes + this.shapes.memoryBytes + this.targets.memoryBytes + this.symbols.memoryBytes;
+    const histograms = this.histograms?.memoryBytes ?? 0;
+    return this.index.memoryBytes + this.shapes.memoryBytes + this.targets.memoryBytes + this.symbols.memoryBytes + histograms;
   }
 
   /** Decodes a message, which is not kept. @throws DbError InvalidArguments */
   decode(bytes: Uint8Array): RemoteWriteResult {
     for (const { rows } of this.targets.list) rows.reset();
-    if (this.targets.isFull || this.symbols.full) {
+    this.histograms?.begin();
+    if (this.targets.isFull || this.symbols.full || this.histograms?.isFull === true) {
+      this.histograms?.clear();
       this.index.clear();
       this.targets.clear();
       this.symbols.clear();
@@ -80,6 +90,7 @@ export class RemoteWriteV2Decoder {
     for (const target of this.targets.list) {
       if (target.rows.count > 0) batches.push(...batchesOf(target, this.options, this.declared));
     }
+    if (this.histograms !== undefined) batches.push(...this.histograms.batches(this.declared));
     return { batches, rowCount: batches.reduce((sum, { rowCount }) => sum + rowCount, 0) };
   }
 
@@ -128,7 +139,9 @@ export class RemoteWriteV2Decoder {
     const first = reader.at;
     let key = this.find();
     if (key < 0) {
-      if (this.refCount === 0 || this.isScattered(first, end)) return this.scattered(start, end);
+      const kind = this.kindOf(first, end);
+      if (kind === "histograms") return this.histogramSeries(start, end);
+      if (this.refCount === 0 || kind === "scattered") return this.scattered(start, end);
       key = this.add(first, end);
     }
     this.index.follow(key);
@@ -138,20 +151,49 @@ export class RemoteWriteV2Decoder {
     const met = readSamples(reader, end, HISTOGRAM, rows, targets.rowKey(key));
     if (met === Met.end) return;
     rows.count = rowsBefore;
-    if (met === Met.histogram) throw histogramRefused();
+    if (met === Met.histogram) return this.histogramSeries(start, end);
     this.scattered(start, end);
   }
 
-  /** Whether references stand behind other fields. */
-  private isScattered(at: number, end: number): boolean {
+  /** What stands behind the first references: native histograms, or more references, which others seldom send. */
+  private kindOf(at: number, end: number): "histograms" | "scattered" | "usual" {
     const { reader } = this;
+    let isScattered = false;
     reader.at = at;
     while (reader.at < end) {
       const tag = reader.tag(end);
-      if (isRefs(tag)) return true;
+      if (tag === HISTOGRAM) return "histograms";
+      if (isRefs(tag)) isScattered = true;
       reader.skip(tag, end);
     }
-    return false;
+    return isScattered ? "scattered" : "usual";
+  }
+
+  /** A series that has native histograms, its fields in any order. */
+  private histogramSeries(start: number, end: number): void {
+    const { reader, histograms } = this;
+    if (histograms === undefined) throw histogramRefused();
+    this.refCount = 0;
+    reader.at = start;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (isRefs(tag)) this.readRefs(tag, end);
+      else if (tag === SAMPLE) throw invalid("a series has both samples that are numbers and native histograms; send two metrics");
+      else reader.skip(tag, end);
+    }
+    let key = this.find(histograms.index);
+    if (key < 0) {
+      const added = histograms.add(this.refBytes.subarray(0, 4 * this.refCount), ...this.labels());
+      key = added.key;
+      this.declare(added.metric, start, end);
+    }
+    histograms.index.follow(key);
+    reader.at = start;
+    while (reader.at < end) {
+      const tag = reader.tag(end);
+      if (tag === HISTOGRAM) histograms.read(reader, reader.lengthEnd(end), key);
+      else reader.skip(tag, end);
+    }
   }
 
   /** A series whose fields come in an order that nobody sends, but may: its references are gathered first. */
@@ -169,13 +211,13 @@ export class RemoteWriteV2Decoder {
         others.push(reader.bytes.slice(at, reader.at));
       }
     }
+    if (others.some(([tag]) => tag === HISTOGRAM)) return this.histogramSeries(start, end);
     let key = this.find();
     if (key < 0) key = this.add(start, end);
     const inner = new ProtoReader();
     const rest = Buffer.concat(others);
     inner.open(rest);
-    const met = readSamples(inner, rest.length, HISTOGRAM, targets.of(key).rows, targets.rowKey(key));
-    if (met === Met.histogram) throw histogramRefused();
+    readSamples(inner, rest.length, HISTOGRAM, targets.of(key).rows, targets.rowKey(key)); // Series with histograms went elsewhere.
   }
 
   private readRefs(tag: number, end: number): void {
@@ -198,17 +240,17 @@ export class RemoteWriteV2Decoder {
   }
 
   /** The key of the references in `refs`, or -1. */
-  private find(): number {
+  private find(index: KeyIndex = this.index): number {
     const length = 4 * this.refCount;
-    const { index, refView } = this;
+    const { refView } = this;
     const guess = index.guess(refView, 0, length);
     return guess >= 0 && index.dictionary.lengths[guess] === length ? guess : index.find(refView, 0, length);
   }
 
   /** Takes the series of `refs`; its fields in `[from, end)` may declare something. */
   private add(from: number, end: number): number {
-    const { refs, refCount, symbols } = this;
-    if (refCount % 2 !== 0) throw invalid(`the labels of a series are pairs; got ${refCount} references`);
+    const { refCount } = this;
+    if (refCount % 2 !== 0) throw oddReferences(refCount);
     const usual = this.usualTags();
     if (usual !== undefined) {
       this.declare(usual.table, from, end);
@@ -216,17 +258,24 @@ export class RemoteWriteV2Decoder {
       this.targets.reserve(key);
       return key;
     }
+    const series = labelledSeries(...this.labels(), this.options);
+    this.declare(series.tags.table, from, end);
+    const key = this.index.add(this.refBytes, 0, 4 * refCount, series.tags);
+    this.targets.add(key, series);
+    return key;
+  }
+
+  /** Names and values of the labels of `refs`. @throws DbError InvalidArguments */
+  private labels(): readonly [names: readonly string[], values: readonly string[]] {
+    const { refs, refCount, symbols } = this;
+    if (refCount % 2 !== 0) throw oddReferences(refCount);
     const names: string[] = [];
     const values: string[] = [];
     for (let i = 0; i < refCount; i += 2) {
       names.push(symbols.textOf(refs[i] as number));
       values.push(symbols.textOf(refs[i + 1] as number));
     }
-    const series = labelledSeries(names, values, this.options);
-    this.declare(series.tags.table, from, end);
-    const key = this.index.add(this.refBytes, 0, 4 * refCount, series.tags);
-    this.targets.add(key, series);
-    return key;
+    return [names, values];
   }
 
   /** The tags of `refs`, under a shape that others share; undefined for labels that are not usual. */
@@ -277,6 +326,10 @@ export class RemoteWriteV2Decoder {
 
 function isRefs(tag: number): boolean {
   return tag === PACKED_REFS || tag === REF;
+}
+
+function oddReferences(count: number): Error {
+  return invalid(`the labels of a series are pairs; got ${count} references`);
 }
 
 function histogramRefused(): Error {

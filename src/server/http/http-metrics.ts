@@ -20,6 +20,8 @@ export class HttpMetrics {
   /** Unfolding and decoding alone. */
   readonly prometheusCodecSeconds: Histogram<"type" | "version">;
   readonly prometheusSamples: Counter<"db" | "version">;
+  /** Native histograms of Prometheus remote writes. */
+  readonly prometheusHistograms: Counter<"db" | "version">;
   /** Requests that found no room for their body. */
   readonly bodiesRejected: Counter<"reason">;
   private readonly metrics: MetricRegistry;
@@ -60,6 +62,12 @@ export class HttpMetrics {
     this.prometheusSamples = new Counter({
       name: "greptime_servers_prometheus_remote_write_samples",
       help: "samples of Prometheus remote writes that were stored",
+      labelNames: ["db", "version"],
+      registers,
+    });
+    this.prometheusHistograms = new Counter({
+      name: "greptime_servers_prometheus_remote_write_histograms",
+      help: "native histograms of Prometheus remote writes that were stored",
       labelNames: ["db", "version"],
       registers,
     });

@@ -52,6 +52,8 @@ export interface PrometheusOptions {
   /** Names of the columns of tables made by writes. */
   readonly timeColumn: string;
   readonly valueColumn: string;
+  /** Column of native histograms; undefined: they are refused. */
+  readonly histogramColumn?: string | undefined;
 }
 
 /** The log filter in force, and how to change it. */

@@ -84,7 +84,7 @@ class PrometheusWrite {
     const encoding = exchange.request.headers.get("content-encoding")?.toLowerCase() ?? "";
     const isKnown = encoding.includes("snappy") || encoding.includes("zstd");
     let reply: Reply;
-    let written = 0;
+    let written: Written = NOTHING;
     if (!isKnown) {
       reply = textReply(415, "unsupported prometheus remote write content encoding: only snappy and zstd are supported");
     } else {
@@ -96,44 +96,45 @@ class PrometheusWrite {
         if (requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
         reply = plainErrorReply(error);
         if (requestId !== undefined) reply = { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
-        written = thrown instanceof PartlyWritten ? thrown.rowCount : 0;
+        written = thrown instanceof PartlyWritten ? thrown.written : NOTHING;
       }
     }
     const counts = {
-      "x-prometheus-remote-write-samples-written": String(written),
-      "x-prometheus-remote-write-histograms-written": "0",
+      "x-prometheus-remote-write-samples-written": String(written.samples),
+      "x-prometheus-remote-write-histograms-written": String(written.histograms),
       "x-prometheus-remote-write-exemplars-written": "0",
     };
     return { ...reply, headers: { ...reply.headers, ...counts } };
   }
 
-  private async write(exchange: Exchange, version: RemoteWriteVersion): Promise<{ readonly reply: Reply; readonly written: number }> {
+  private async write(exchange: Exchange, version: RemoteWriteVersion): Promise<{ readonly reply: Reply; readonly written: Written }> {
     const { options, metrics } = this;
     const { db } = options;
     const door = openDoor(exchange, db);
     const step = version === "1.0" ? await pipelineStepOf(exchange, this.logs, `${options.prometheus.timeColumn};epoch;ms`) : undefined;
     const physicalTable = physicalTableOf(exchange.rawQuery, door);
     const body = await doorBody(exchange, options, false);
-    if (!(body instanceof Uint8Array)) return { reply: body, written: 0 };
+    if (!(body instanceof Uint8Array)) return { reply: body, written: NOTHING };
     const unfold = await unfoldable(exchange, body, options.bodyBytesMax);
-    if (typeof unfold !== "function") return { reply: unfold, written: 0 };
+    if (typeof unfold !== "function") return { reply: unfold, written: NOTHING };
     const decoder = this.decoderOf(exchange.database, physicalTable, version);
     if (step !== undefined && !step.isIdentity) {
       const columns = options.prometheus;
       const decode = (): SampleTables => samplePipelineRows(this.decoded(decoder, unfold, version).batches, columns);
-      const written = await writeSamples(exchange, this.logs, door, step, decode);
-      metrics.prometheusSamples.inc({ db: exchange.database, version }, written);
-      return { reply: NO_CONTENT, written };
+      const samples = await writeSamples(exchange, this.logs, door, step, decode);
+      metrics.prometheusSamples.inc({ db: exchange.database, version }, samples);
+      return { reply: NO_CONTENT, written: { samples, histograms: 0 } };
     }
-    const rowCount = await decodedAndWritten(async () => {
+    const written = await decodedAndWritten(async () => {
       await db.admit(exchange.signal);
       const { batches } = this.decoded(decoder, unfold, version);
       // The built-in pipeline changes nothing but that it leaves such samples out.
       return this.written(step === undefined ? batches : withoutNaN(batches), door, version);
     });
     decoder.settle?.();
-    metrics.prometheusSamples.inc({ db: exchange.database, version }, rowCount);
-    return { reply: version === "1.0" ? NO_CONTENT : emptyReply(204), written: rowCount };
+    metrics.prometheusSamples.inc({ db: exchange.database, version }, written.samples);
+    if (written.histograms > 0) metrics.prometheusHistograms.inc({ db: exchange.database, version }, written.histograms);
+    return { reply: version === "1.0" ? NO_CONTENT : emptyReply(204), written };
   }
 
   private decoded(decoder: RemoteWriteDecoder, unfold: Unfold, version: RemoteWriteVersion): RemoteWriteResult {
@@ -146,7 +147,11 @@ class PrometheusWrite {
   }
 
   /** Begins all writes in this turn, since the batches are borrowed, and waits for all of them. @throws PartlyWritten, DbError */
-  private async written(batches: readonly RemoteWriteBatch[], { session, hints }: WriteDoor, version: RemoteWriteVersion): Promise<number> {
+  private async written(
+    batches: readonly RemoteWriteBatch[],
+    { session, hints }: WriteDoor,
+    version: RemoteWriteVersion,
+  ): Promise<Written> {
     const { options } = this;
     const { db } = options;
     for (const { database } of batches) {
@@ -161,12 +166,16 @@ class PrometheusWrite {
       return db.write(batch, database === undefined ? session : { ...session, database }, writeOptions);
     });
     const results = await Promise.allSettled(writes);
-    const rowCount = results.reduce((sum, result) => sum + (result.status === "fulfilled" ? result.value.rowCount : 0), 0);
+    const written = { samples: 0, histograms: 0 };
+    for (const [i, result] of results.entries()) {
+      if (result.status === "fulfilled") written[batches[i]?.kind ?? "samples"] += result.value.rowCount;
+    }
+    const isSome = written.samples + written.histograms > 0;
     for (const result of results) {
       if (result.status === "fulfilled") continue;
-      throw rowCount > 0 && result.reason instanceof DbError ? new PartlyWritten(result.reason, rowCount) : result.reason;
+      throw isSome && result.reason instanceof DbError ? new PartlyWritten(result.reason, written) : result.reason;
     }
-    return rowCount;
+    return written;
   }
 
   /** Keys mean series of one database and physical table, and each version has its own bytes for them. */
@@ -176,19 +185,28 @@ class PrometheusWrite {
   }
 
   private decoderOptions(physicalTable: string): RemoteWriteOptions {
-    const { metricEngine, validation, timeColumn, valueColumn } = this.options.prometheus;
-    return { metricEngine, validation, timeColumn, valueColumn, physicalTable, acceptsTable: isTableName };
+    const { metricEngine, validation, timeColumn, valueColumn, histogramColumn } = this.options.prometheus;
+    const options = { metricEngine, validation, timeColumn, valueColumn, physicalTable, acceptsTable: isTableName };
+    return histogramColumn === undefined ? options : { ...options, histogramColumn };
   }
 }
 
+/** Rows of a request that were stored, by what they are. */
+interface Written {
+  readonly samples: number;
+  readonly histograms: number;
+}
+
+const NOTHING: Written = { samples: 0, histograms: 0 };
+
 /** A failure after some writes of the request succeeded; sending all of it again is harmless. */
 class PartlyWritten extends DbError {
-  readonly rowCount: number;
+  readonly written: Written;
 
-  constructor(cause: DbError, rowCount: number) {
+  constructor(cause: DbError, written: Written) {
     const { retryAfterSeconds } = cause;
     super(cause.code, cause.message, retryAfterSeconds === undefined ? { cause } : { cause, retryAfterSeconds });
-    this.rowCount = rowCount;
+    this.written = written;
   }
 }
 
