@@ -170,10 +170,15 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     return names;
   });
 
-  /** `WITH ( key = value, … )`; a comma may trail. */
+  /** `WITH ( key = value, … )`. */
   protected readonly withOptions: Rule<[], Readonly<Record<string, string>>> = this.rule("withOptions", () => {
-    const entries: (readonly [string, string])[] = [];
     this.CONSUME(K.WITH);
+    return this.SUBRULE(this.optionList);
+  });
+
+  /** `( key = value, … )`; a comma may trail. */
+  protected readonly optionList: Rule<[], Readonly<Record<string, string>>> = this.rule("optionList", () => {
+    const entries: (readonly [string, string])[] = [];
     this.CONSUME(LeftParen);
     this.OPTION(() => {
       entries.push(this.SUBRULE(this.optionEntry));

@@ -178,6 +178,18 @@ export abstract class CallRules extends WindowRules {
     });
   });
 
+  /** `FROM start [FOR length]`. */
+  private readonly extent: Rule<[], readonly Expression[]> = this.rule("extent", () => {
+    const ends: Expression[] = [];
+    this.CONSUME(K.FROM);
+    ends.push(this.SUBRULE(this.expression));
+    this.OPTION(() => {
+      this.CONSUME(K.FOR);
+      ends.push(this.SUBRULE2(this.expression));
+    });
+    return ends;
+  });
+
   private readonly substringTail: Rule<[first?: IToken], Expression> = this.rule("substringTail", (first) => {
     const args: Expression[] = [];
     args.push(this.SUBRULE(this.expression));
@@ -193,12 +205,8 @@ export abstract class CallRules extends WindowRules {
         },
         {
           ALT: () => {
-            this.CONSUME(K.FROM);
-            args.push(this.SUBRULE3(this.expression));
-            this.OPTION(() => {
-              this.CONSUME(K.FOR);
-              args.push(this.SUBRULE4(this.expression));
-            });
+            const ends = this.SUBRULE(this.extent);
+            this.ACTION(() => args.push(...ends));
           },
         },
       ],
@@ -224,12 +232,8 @@ export abstract class CallRules extends WindowRules {
           ALT: () => {
             this.CONSUME(K.PLACING);
             args.push(this.SUBRULE3(this.expression));
-            this.CONSUME(K.FROM);
-            args.push(this.SUBRULE4(this.expression));
-            this.OPTION(() => {
-              this.CONSUME(K.FOR);
-              args.push(this.SUBRULE5(this.expression));
-            });
+            const ends = this.SUBRULE(this.extent);
+            this.ACTION(() => args.push(...ends));
           },
         },
       ],

@@ -9,7 +9,7 @@ import type { Copy, Query } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ShowRules } from "./show-rules.ts";
 import { quote } from "./syntax-error.ts";
-import { Comma, K, LeftParen, NumberText, RightParen } from "./token.ts";
+import { K, LeftParen, NumberText, RightParen } from "./token.ts";
 
 /** COPY. */
 export abstract class CopyRules extends ShowRules {
@@ -34,7 +34,7 @@ export abstract class CopyRules extends ShowRules {
     });
     this.OPTION2(() => {
       this.CONSUME(K.CONNECTION);
-      connection = this.SUBRULE(this.connectionOptions);
+      connection = this.SUBRULE(this.optionList);
     });
     this.OPTION3(() => {
       this.CONSUME(K.LIMIT);
@@ -79,25 +79,6 @@ export abstract class CopyRules extends ShowRules {
       ],
     }),
   );
-
-  /** `( key = value, … )`; a comma may trail. */
-  private readonly connectionOptions: Rule<[], Readonly<Record<string, string>>> = this.rule("connectionOptions", () => {
-    const entries: (readonly [string, string])[] = [];
-    this.CONSUME(LeftParen);
-    this.OPTION(() => {
-      entries.push(this.SUBRULE(this.optionEntry));
-      this.MANY({
-        GATE: () => this.LA(2).tokenType !== RightParen,
-        DEF: () => {
-          this.CONSUME(Comma);
-          entries.push(this.SUBRULE2(this.optionEntry));
-        },
-      });
-      this.OPTION2(() => this.CONSUME2(Comma));
-    });
-    this.CONSUME(RightParen);
-    return this.ACTION(() => Object.fromEntries(entries));
-  });
 
   private readonly rowLimit: Rule<[], number> = this.rule("rowLimit", () => {
     this.ACTION(() => {
