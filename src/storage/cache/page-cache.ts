@@ -11,6 +11,9 @@ const PASSED_BYTES = 64 * 1024 * 1024;
 /** Part of the full limit by which a lowered one rises at a time. */
 const GROW_RATIO = 1 / 16;
 
+/** A page that shares its arrays counts for so much of them: beyond as many that share, too much is counted, never too little. */
+const SHARED_RATIO = 1 / 8;
+
 interface Entry {
   readonly bytes: number;
   /** Undefined for what somebody else holds. */
@@ -68,6 +71,12 @@ export class PageCache {
   put(key: number, vector: Vector): void {
     const bytes = vectorBytes(vector);
     this.passed(bytes);
+    if (bytes <= this.bytesLimit) this.add(key, { bytes, vector, evict: undefined });
+  }
+
+  /** Keeps a page whose arrays another page has as well. */
+  share(key: number, vector: Vector): void {
+    const bytes = vectorBytes(vector) * SHARED_RATIO;
     if (bytes <= this.bytesLimit) this.add(key, { bytes, vector, evict: undefined });
   }
 

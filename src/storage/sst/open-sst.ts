@@ -16,6 +16,7 @@ import { columnsById } from "./columns-by-id.ts";
 import type { FileContents } from "./file-contents.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
 import { pageFigures, type WantedFigures } from "./page-figures.ts";
+import { RepeatedPage } from "./repeated-page.ts";
 import { type RunLookup, runLookupOf } from "./run-lookup.ts";
 import type { RunIndex } from "./series-index.ts";
 
@@ -51,6 +52,7 @@ export class OpenSst {
   private readonly groupFirstPage: Uint32Array;
   private readonly columnOfId: ReadonlyMap<number, number>;
   private readonly dictionaries: Map<number, PageDictionary> = new Map();
+  private readonly repeatedTimes: RepeatedPage;
   private readonly warn: Warn;
   private runLookup: RunLookup | undefined;
   private columnIndexes: Promise<FileIndexes | undefined> | undefined;
@@ -65,6 +67,7 @@ export class OpenSst {
     this.series = series;
     this.tombstones = tombstones;
     this.cache = cache;
+    this.repeatedTimes = new RepeatedPage(cache);
     this.columnOfId = columnsById(parquet);
     const starts: number[] = [];
     const groups: number[] = [];
@@ -179,9 +182,15 @@ export class OpenSst {
     }
     const dictionary = await this.dictionaryOf(rowGroup, column);
     const isTime = this.parquet.columns[column]?.role === "time";
+    const repeated = isTime ? this.repeatedTimes.find(bytes) : undefined;
+    if (repeated !== undefined) {
+      this.cache.share(key, repeated);
+      return repeated;
+    }
     const options = isTime ? { timeBase: this.index.timeBase } : {};
     const vector = decodePage(this.parquet, { rowGroup, column, page: pageInGroup }, bytes, dictionary, options);
     this.cache.put(key, vector);
+    if (isTime) this.repeatedTimes.decoded(bytes, key);
     return vector;
   }
 
