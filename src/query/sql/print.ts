@@ -23,8 +23,8 @@ import type {
   WindowClause,
 } from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
+import { isReserved } from "./keywords.ts";
 import { OPERATOR_POWER, Power } from "./precedence.ts";
-import { isReserved } from "./token.ts";
 
 /** How keywords and quoted names are written. */
 export interface PrintStyle {
