@@ -2,7 +2,8 @@
 import { sqlName } from "../../column/data-type.ts";
 import type { Expression } from "./ast.ts";
 import type { ColumnClause } from "./definition-ast.ts";
-import { type PrintStyle, print, printPart, printString } from "./print.ts";
+import { printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print } from "./print.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 

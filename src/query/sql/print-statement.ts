@@ -8,7 +8,8 @@ import type { CreateExternalTable, CreateTable, CreateView, PartitionClause } fr
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { printSessionStatement } from "./print-session.ts";
-import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
+import { printName, printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print, printQuery, printRows } from "./print.ts";
 import { maskedOptions } from "./secret-options.ts";
 import type { ListingKind, ShowFilter, ShowListing } from "./show-ast.ts";
 import type { Copy, CursorStatement, Insert, PreparedStatement, Statement } from "./statement-ast.ts";

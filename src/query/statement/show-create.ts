@@ -10,7 +10,7 @@ import { defaultDisplay } from "../plan/virtual/default-display.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
-import { printPart } from "../sql/print.ts";
+import { printPart } from "../sql/print-name.ts";
 import { maskedOptions } from "../sql/secret-options.ts";
 import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
