@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
 import { type Generated, generateFile } from "./macro/generator.ts";
 import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
-import { runClients } from "./macro/clients-bench.ts";
+import { CLIENTS_WARM_MILLIS, runClients } from "./macro/clients-bench.ts";
 import { runColumns } from "./macro/columns-bench.ts";
 import { runLogs } from "./macro/logs-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
@@ -17,6 +17,7 @@ import { loadStore } from "./macro/loaded-store.ts";
 import { queriesFor } from "./macro/queries.ts";
 import { runQueries } from "./macro/query-bench.ts";
 import { queriesText } from "./macro/query-report.ts";
+import { WARM_MILLIS_MIN } from "./macro/query-timing.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
 import { runRemoteHours } from "./macro/remote-write-hours.ts";
 import { compactionText, headText, ingestText, soakText, startText } from "./macro/report.ts";
@@ -110,7 +111,8 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
   if (options.command === "clients" && target !== undefined) {
     const { dataset, clients } = options;
-    return [await runClients({ target, dataset, input, shape, clients, workDirectory, progress })];
+    const warmMillis = options.isSmoke ? 100 : CLIENTS_WARM_MILLIS;
+    return [await runClients({ target, dataset, input, shape, clients, warmMillis, workDirectory, progress })];
   }
   return await measureIngest(options, input, shape, workDirectory, progress);
 }
@@ -137,7 +139,7 @@ async function measureIngest(
 
 /** The queries, on a store that is there already or on one that is loaded now. */
 async function measureQueries(options: Options, workDirectory: string, kept: string | undefined, progress: Progress): Promise<string> {
-  const { dataset, rowsPerBatch, connections, types, queriesPerType, repeats, withDuckdb } = options;
+  const { dataset, rowsPerBatch, connections, types, queriesPerType, repeats, withDuckdb, isSmoke } = options;
   const hours = (stepCount(dataset) * STEP_SECONDS) / 3600;
   const names = options.peers.filter((name) => name === "influxdb");
   const [influx] = findPeers(names, "", timeRange(dataset).end, hours).found;
@@ -150,7 +152,8 @@ async function measureQueries(options: Options, workDirectory: string, kept: str
   const influxdb = influx === undefined ? undefined : { target: influx, directory: join(workDirectory, "queries-influxdb") };
   if (influxdb !== undefined) await loadStore(influxdb.target, influxdb.directory, load);
   const queries = queriesFor(dataset, queriesPerType).filter(({ type }) => types.includes(type));
-  return queriesText(await runQueries({ varve, influxdb, queries, repeats, withDuckdb, progress }));
+  const rounds = { repeats, millisMin: isSmoke ? 0 : WARM_MILLIS_MIN };
+  return queriesText(await runQueries({ varve, influxdb, queries, rounds, withDuckdb, progress }));
 }
 
 /** What of Varve is measured: every number of threads, with and without merges. */

@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { bannedTokens } from "./tidy/banned-tokens.ts";
 import { codeOf } from "./tidy/code-text.ts";
 import { undocumentedExports } from "./tidy/doc-comments.ts";
+import { strayNames } from "./tidy/file-names.ts";
 import { formatPapers, ingestFiles, readmes } from "./tidy/folders.ts";
 import { layerBreaks } from "./tidy/layers.ts";
 import { type Manifest, packageBreaks, RUNTIME_REASONS } from "./tidy/packages.ts";
@@ -244,6 +245,21 @@ describe("folders", () => {
       "src/ingest/loki: has no decode.bench.ts",
     ]);
     check(ingestFiles, files("src/ingest/common/rows.ts"), []);
+  });
+});
+
+describe("names of files", () => {
+  test("in READMEs and comments are of files that are there", () => {
+    expect(strayNames(tree)).toEqual([]);
+  });
+
+  test("planted ones of files that are gone are found, and only in prose", () => {
+    const there = planted("src/db/auth/user.ts");
+    check(strayNames, [planted("src/db/README.md", "", "See `users.ts`.")], ["src/db/README.md:2: there is no users.ts"]);
+    check(strayNames, [planted("src/db/a.ts", "/** As in auth/users.ts. */")], ["src/db/a.ts:1: there is no auth/users.ts"]);
+    check(strayNames, [planted("src/db/a.ts", "a(); // see users.ts")], ["src/db/a.ts:1: there is no users.ts"]);
+    check(strayNames, [planted("src/db/a.ts", 'import { a } from "./users.ts";', 'const path = "users.ts";')], []);
+    check(strayNames, [there, planted("src/db/README.md", "`user.ts`, `auth/user.ts`, `../db/auth/user.ts`, `…-rules.ts`")], []);
   });
 });
 

@@ -23,6 +23,8 @@ export interface ClientsBench {
   readonly input: Generated;
   readonly shape: Shape;
   readonly clients: number;
+  /** How long they ask before rows are written beside them. */
+  readonly warmMillis: number;
   readonly workDirectory: string;
   readonly progress: Progress;
 }
@@ -38,8 +40,8 @@ const PACED: Load = { name: "10 queries/s a client", pauseMs: 100 };
 const BUSY: Load = { name: "each query after the last answer", pauseMs: 0 };
 /** The parts of the file. The first fills the store and warms the server up. */
 const PARTS: readonly Load[] = [ALONE, ALONE, PACED, ALONE, BUSY, ALONE];
-/** How long clients ask before rows are written beside them: the first queries of a process wait for the compiler. */
-const WARM_MS = 3000;
+/** How long clients ask before rows are written, for figures that count: the first queries of a process wait for the compiler. */
+export const CLIENTS_WARM_MILLIS = 3000;
 /** Different queries of each of the two types. */
 const QUERIES = 200;
 const MIB = 2 ** 20;
@@ -57,7 +59,7 @@ export async function runClients(bench: ClientsBench): Promise<string> {
   for (const [index, { name, pauseMs }] of PARTS.entries()) {
     progress(`part ${index + 1} of ${PARTS.length}: ${name}`);
     const asking = pauseMs === undefined ? undefined : startClients({ baseUrl: running.baseUrl, clients, pauseMs, queries });
-    if (asking !== undefined) await Bun.sleep(WARM_MS);
+    if (asking !== undefined) await Bun.sleep(bench.warmMillis);
     const load = await loadFile(running, shape, input, { index, of: PARTS.length });
     const report = await asking?.stop();
     reports.push(report === undefined ? undefined : duringLoad(report, load));

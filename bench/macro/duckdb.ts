@@ -1,20 +1,20 @@
 /**
  * DuckDB over Parquet files, as a process of its own: reads a request from stdin, prints one JSON line with the timings.
  *
- *   echo '{"glob":"data/**\/*.parquet","queries":[…],"repeats":3}' | bun bench/macro/duckdb.ts
+ *   echo '{"glob":"data/**\/*.parquet","queries":[…],"rounds":{"repeats":3,"millisMin":1500}}' | bun bench/macro/duckdb.ts
  */
 import { type DuckDBConnection, DuckDBInstance, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { type CanonicalCell, type CellKind, columnOrder, digestRows, type ResultDigest } from "./canonical.ts";
 import { TABLE } from "./dataset.ts";
 import type { Query } from "./queries.ts";
-import { type QueryTiming, timeQueries } from "./query-timing.ts";
+import { type QueryTiming, timeQueries, type WarmRounds } from "./query-timing.ts";
 
 /** What the process reads from stdin. */
 export interface DuckdbRequest {
   /** The files that make the table, as `read_parquet` takes them. */
   readonly glob: string;
   readonly queries: readonly Query[];
-  readonly repeats: number;
+  readonly rounds: WarmRounds;
 }
 
 /** The same query in DuckDB's dialect. */
@@ -68,7 +68,7 @@ if (import.meta.main) {
       digest: async (query) => await digest(connection, query),
     },
     request.queries,
-    request.repeats,
+    request.rounds,
   );
   process.stdout.write(`${JSON.stringify(timings)}\n`);
 }

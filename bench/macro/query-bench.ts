@@ -10,7 +10,7 @@ import { influxQueryUrl } from "./peers.ts";
 import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { type Query, queryTypesOf } from "./queries.ts";
-import { type QueryTiming, timeQueries, timeType } from "./query-timing.ts";
+import { type QueryTiming, timeQueries, timeType, type WarmRounds } from "./query-timing.ts";
 import { type Cell, type ResultColumn, parseAnswer, sqlBody } from "./sql-client.ts";
 import { percentile } from "./statistics.ts";
 import type { Target } from "./target.ts";
@@ -46,7 +46,7 @@ export interface QueryPlan {
   readonly varve: QueryStore;
   readonly influxdb: QueryStore | undefined;
   readonly queries: readonly Query[];
-  readonly repeats: number;
+  readonly rounds: WarmRounds;
   readonly withDuckdb: boolean;
   readonly progress: Progress;
 }
@@ -75,29 +75,29 @@ interface TypeTimings {
   readonly rssBytesPeak: number;
 }
 
-async function timeInVarve({ varve, queries, repeats }: QueryPlan, type: string): Promise<TypeTimings> {
+async function timeInVarve({ varve, queries, rounds }: QueryPlan, type: string): Promise<TypeTimings> {
   const running = await varve.target.start(varve.directory);
   const { baseUrl, server } = running;
   const engine = { run: (query: Query) => sqlBody(baseUrl, query.sql), digest: (query: Query) => digest(baseUrl, query) };
   const timings = await timeType(
     engine,
     queries.filter((query) => query.type === type),
-    repeats,
+    rounds,
   );
   const { rssBytesPeak } = readProcess(server.pid);
   await server.stop();
   return { type, timings, rssBytesPeak };
 }
 
-async function timeInDuckdb({ varve, queries, repeats, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
+async function timeInDuckdb({ varve, queries, rounds, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
   progress("the same queries in DuckDB");
-  const request: DuckdbRequest = { glob: join(varve.directory, "**", "*.parquet"), queries, repeats };
+  const request: DuckdbRequest = { glob: join(varve.directory, "**", "*.parquet"), queries, rounds };
   return await runProgram<readonly QueryTiming[]>(new URL("./duckdb.ts", import.meta.url), [], JSON.stringify(request));
 }
 
 async function timeInInfluxdb(
   { target, directory }: QueryStore,
-  { queries, repeats, progress }: QueryPlan,
+  { queries, rounds, progress }: QueryPlan,
 ): Promise<readonly QueryTiming[]> {
   progress(`the same queries in ${target.name}`);
   const running = await target.start(directory);
@@ -107,7 +107,7 @@ async function timeInInfluxdb(
     const start = new TextDecoder().decode(bytes.subarray(0, 300));
     if (response.status !== 200 || start.includes('"error"')) throw new Error(`cannot run ${influxQl}: ${response.status} ${start}`);
   };
-  const timings = await timeQueries({ run }, queries, repeats);
+  const timings = await timeQueries({ run }, queries, rounds);
   await running.server.stop();
   return timings;
 }

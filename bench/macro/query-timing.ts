@@ -24,26 +24,34 @@ export interface QueryEngine {
 
 /** No further round of a type starts after this long: slow queries have many rows, and vary less. */
 const WARM_MS_MAX = 10_000;
-/** Rounds go on for this long: a fast query is in compiled code after some hundred executions, in every engine. */
-const WARM_MS_MIN = 1500;
+/** How often queries run warm. */
+export interface WarmRounds {
+  /** Rounds at least, fewer for slow types. */
+  readonly repeats: number;
+  /** Rounds go on for this long at least. */
+  readonly millisMin: number;
+}
+
+/** For figures that count: a fast query is in compiled code after some hundred executions, in every engine. */
+export const WARM_MILLIS_MIN = 1500;
 
 /** Times the queries type by type. */
-export async function timeQueries(engine: QueryEngine, queries: readonly Query[], repeats: number): Promise<readonly QueryTiming[]> {
+export async function timeQueries(engine: QueryEngine, queries: readonly Query[], rounds: WarmRounds): Promise<readonly QueryTiming[]> {
   const timings: QueryTiming[] = [];
   for (const type of queryTypesOf(queries)) {
     timings.push(
       ...(await timeType(
         engine,
         queries.filter((query) => query.type === type),
-        repeats,
+        rounds,
       )),
     );
   }
   return timings;
 }
 
-/** Times each query of one type once, then at least `repeats` rounds, fewer for slow ones. Results of equal texts are digested once. */
-export async function timeType(engine: QueryEngine, queries: readonly Query[], repeats: number): Promise<readonly QueryTiming[]> {
+/** Times each query of one type once, then in warm rounds. Results of equal texts are digested once. */
+export async function timeType(engine: QueryEngine, queries: readonly Query[], rounds: WarmRounds): Promise<readonly QueryTiming[]> {
   const firstMs: number[] = [];
   let spentMs = 0;
   for (const query of queries) {
@@ -57,7 +65,7 @@ export async function timeType(engine: QueryEngine, queries: readonly Query[], r
   const started = performance.now();
   for (let round = 0; ; round++) {
     const ms = performance.now() - started;
-    if (round > 0 && (ms > WARM_MS_MAX || (round >= repeats && ms > WARM_MS_MIN))) break;
+    if (round > 0 && (ms > WARM_MS_MAX || (round >= rounds.repeats && ms >= rounds.millisMin))) break;
     for (const [i, query] of timed.entries()) warmMs[i]!.push(await timeOne(engine, query));
   }
   const digests = new Map<string, ResultDigest>();

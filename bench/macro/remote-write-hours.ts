@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { streamProgram } from "./child.ts";
 import { diskUsage } from "./disk-usage.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
@@ -117,27 +118,13 @@ async function feed(
   const start = Date.now() - (plan.isFast ? rounds * intervalSeconds * 1000 : 0);
   const numbers = { hosts, seed, interval: intervalSeconds, start, rounds, version: plan.version, batch: plan.samplesPerRequest };
   const flags = Object.entries({ ...numbers, connections: plan.connections }).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const script = Bun.fileURLToPath(new URL("./remote-write-feeder.ts", import.meta.url));
   const url = `${baseUrl}/v1/prometheus/write?db=public`;
-  const command = [process.execPath, script, "--url", url, ...flags, ...(plan.isFast ? ["--fast"] : [])];
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const decoder = new TextDecoder();
-  let rest = "";
-  try {
-    for await (const piece of child.stdout) {
-      const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const scrape = JSON.parse(line) as FedScrape;
-        fed.samples = scrape.samples;
-        fed.ackMsMax = Math.max(fed.ackMsMax, scrape.ackMsMax);
-        fed.retried += scrape.retried;
-      }
-    }
-  } finally {
-    child.kill();
+  const feeder = new URL("./remote-write-feeder.ts", import.meta.url);
+  for await (const scrape of streamProgram<FedScrape>(feeder, ["--url", url, ...flags, ...(plan.isFast ? ["--fast"] : [])])) {
+    fed.samples = scrape.samples;
+    fed.ackMsMax = Math.max(fed.ackMsMax, scrape.ackMsMax);
+    fed.retried += scrape.retried;
   }
-  if ((await child.exited) !== 0) throw new Error("the load generator failed");
 }
 
 interface Ended {

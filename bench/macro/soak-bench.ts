@@ -8,6 +8,7 @@
  */
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { streamProgram } from "./child.ts";
 import { diskUsage } from "./disk-usage.ts";
 import type { Dataset } from "./dataset.ts";
 import type { Generated } from "./generator.ts";
@@ -119,22 +120,10 @@ class Soak {
 
   private async load(): Promise<void> {
     const { shape, input, seconds } = this.plan;
-    const script = Bun.fileURLToPath(new URL("./soak-loader.ts", import.meta.url));
     const flags = ["--url", this.running.writeUrl, "--file", input.path, "--seconds", String(seconds)];
     flags.push("--batch", String(shape.rowsPerBatch), "--connections", String(shape.connections));
-    const child = Bun.spawn([process.execPath, script, ...flags], { stdout: "pipe", stderr: "inherit" });
-    const decoder = new TextDecoder();
-    let rest = "";
-    try {
-      for await (const piece of child.stdout) {
-        const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) await this.counted(JSON.parse(line) as SoakWindow);
-      }
-    } finally {
-      child.kill();
-    }
-    if ((await child.exited) !== 0) throw new Error("the load generator failed");
+    const loader = new URL("./soak-loader.ts", import.meta.url);
+    for await (const window of streamProgram<SoakWindow>(loader, flags)) await this.counted(window);
   }
 
   /** Counts what the server has of a window, while no delete may touch it. */

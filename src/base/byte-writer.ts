@@ -2,6 +2,7 @@
  * Appends numbers and bytes to a growing buffer, little-endian unless a name says otherwise.
  * `bytes()` is a view that stays valid until the next write; `copy()` owns its memory.
  */
+import { longerBytes } from "./longer-array.ts";
 export class ByteWriter {
   private buffer: Uint8Array<ArrayBuffer>;
   private view: DataView;
@@ -16,10 +17,8 @@ export class ByteWriter {
   private reserve(extra: number): void {
     const need = this.length + extra;
     if (need <= this.buffer.length) return;
-    const grown = new Uint8Array(Math.max(need, this.buffer.length * 2));
-    grown.set(this.buffer.subarray(0, this.length));
-    this.buffer = grown;
-    this.view = new DataView(grown.buffer);
+    this.buffer = longerBytes(this.buffer, this.length, need);
+    this.view = new DataView(this.buffer.buffer);
   }
 
   u8(value: number): void {

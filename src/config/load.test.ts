@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ConfigError } from "./config-error.ts";
-import { defaultSettings, loadSettings, type Start } from "./load.ts";
+import { loadSettings, type Start } from "./load.ts";
 import { renderConfig } from "./render.ts";
 
 interface Case {
@@ -138,7 +138,7 @@ describe("values", () => {
     expect(settings.wal).toMatchObject({ dir: "/data/wal", sync: "always", syncIntervalMs: 1000 });
     expect(settings.write.stallTimeoutMs as number).toBe(10_000);
     expect(settings.general.userProvider).toBeUndefined();
-    expect(defaultSettings().storage.dataHome).toBe("./varve_data");
+    expect(start({}).settings.storage.dataHome).toBe("./varve_data");
   });
 
   test("a star among the origins says any", () => {
@@ -275,7 +275,7 @@ test("OpenTSDB lines are refused beside a user provider unless that is allowed",
 
 describe("/config", () => {
   test("prints the defaults", () => {
-    expect(renderConfig(defaultSettings())).toBe(`enable_telemetry = true
+    expect(renderConfig(start({}).settings)).toBe(`enable_telemetry = true
 auto_create_table = true
 max_in_flight_write_bytes = "0KiB"
 write_bytes_exhausted_policy = "wait"

@@ -58,11 +58,6 @@ export function loadSettings(sources: Sources): Startup {
   return { kind: "start", settings, warnings };
 }
 
-/** The settings of a server that nobody configured. */
-export function defaultSettings(): Settings {
-  return assemble(new Map());
-}
-
 /** @throws ConfigError; quotes the value unless it may hold a password */
 function readKnob<T>(knob: Knob<T>, raw: RawSetting): T {
   const result = readRaw(knob.kind, raw);

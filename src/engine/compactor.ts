@@ -28,6 +28,7 @@ import type { SharedTables } from "../storage/region/shared-tables.ts";
 import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import { ALL_TIME, type TimeRange } from "../table/scan.ts";
 import type { TableSchema } from "../table/schema.ts";
+import { DueTables } from "./due-tables.ts";
 import { type Expiry, timeUnitOf } from "./expiry.ts";
 import { expiredFiles, livingFrom, olderOf } from "./file-expiry.ts";
 import { FileSwaps } from "./file-swaps.ts";
@@ -78,8 +79,6 @@ export interface CompactionTotals {
 
 /** Option of a table: files of a window that merge at least. */
 const TRIGGER_OPTION = "compaction.twcs.trigger_file_num";
-const RETRY_MILLIS_MIN = 1000;
-const RETRY_MILLIS_MAX = 300_000;
 /** How often all tables are looked at: rows expire without a write. */
 const LOOK_MILLIS = 600_000;
 
@@ -94,11 +93,6 @@ const DROPPED_SHARE = 0.5;
 /** Memory of a merge: decoded pages, and a row group as columns, twice while it is joined (storage/compaction/merge.ts). */
 const WORKER_BYTES: number = 192 * 1024 * 1024;
 
-interface Failure {
-  readonly millis: number;
-  readonly retryAt: number;
-}
-
 /** See the file header. */
 export class Compactor {
   readonly totals: CompactionTotals = {
@@ -112,13 +106,9 @@ export class Compactor {
   };
   private readonly parts: CompactorParts;
   private readonly host: CompactionHost;
-  /** Tables to look at. */
-  private readonly due: Set<Region> = new Set();
-  private readonly failures: Map<Region, Failure> = new Map();
+  private readonly due: DueTables<Region> = new DueTables();
   private readonly swaps: FileSwaps;
   private readonly patience: MergePatience<Region>;
-  /** Tables whose fresh files wait, and until when. */
-  private readonly waiting: Map<Region, number> = new Map();
   private running: Promise<void> | undefined;
   private lastMerge: Promise<unknown> = Promise.resolve();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -149,7 +139,6 @@ export class Compactor {
   poke(region: Region): void {
     if (this.isClosed) return;
     this.due.add(region);
-    this.waiting.delete(region);
     this.running ??= this.run();
   }
 
@@ -224,15 +213,14 @@ export class Compactor {
 
   private async run(): Promise<void> {
     await Promise.resolve(); // So that `running` is set before this ends.
-    for (let region = this.nextDue(); region !== undefined && !this.isClosed; region = this.nextDue()) {
-      const current = region;
-      this.due.delete(current);
-      this.waiting.delete(current);
+    const { clock, troubles } = this.parts;
+    while (!this.isClosed) {
+      const current = this.due.take(clock.monotonicMillis());
+      if (current === undefined) break;
       try {
         const worked = await this.alone(() => this.compactOnce(current));
-        this.failures.delete(current);
-        if (this.failures.size === 0) this.parts.troubles.works("compaction");
-        if (worked || this.waiting.has(current)) this.due.add(current);
+        if (this.due.worked(current)) troubles.works("compaction");
+        if (worked) this.due.add(current);
       } catch (error) {
         if (error instanceof AssertionError) throw error; // A bug ends the process: trying again would not make it go away.
         if (!this.isClosed) this.postpone(current, error);
@@ -242,22 +230,9 @@ export class Compactor {
     this.waitForRetry();
   }
 
-  private nextDue(): Region | undefined {
-    const now = this.parts.clock.monotonicMillis();
-    for (const region of this.due) if (this.dueAt(region) <= now) return region;
-    return undefined;
-  }
-
-  /** When a table is looked at again, in monotonic milliseconds. */
-  private dueAt(region: Region): number {
-    return Math.max(this.failures.get(region)?.retryAt ?? 0, this.waiting.get(region) ?? 0);
-  }
-
   private postpone(region: Region, error: unknown): void {
     const { clock, logger, troubles } = this.parts;
-    const millis = Math.min(RETRY_MILLIS_MAX, (this.failures.get(region)?.millis ?? RETRY_MILLIS_MIN / 2) * 2);
-    this.failures.set(region, { millis, retryAt: clock.monotonicMillis() + millis });
-    this.due.add(region);
+    const millis = this.due.failed(region, clock.monotonicMillis());
     this.totals.failures++;
     const why = errorText(error);
     const { name } = region.schemaNow;
@@ -267,10 +242,9 @@ export class Compactor {
 
   private waitForRetry(): void {
     clearTimeout(this.retryTimer);
-    if (this.isClosed || this.due.size === 0) return;
-    let first = Number.POSITIVE_INFINITY;
-    for (const region of this.due) first = Math.min(first, this.dueAt(region));
-    const wait = Math.max(1, first - this.parts.clock.monotonicMillis());
+    const next = this.due.nextAt();
+    if (this.isClosed || next === undefined) return;
+    const wait = Math.max(1, next - this.parts.clock.monotonicMillis());
     this.retryTimer = setTimeout(() => {
       this.running ??= this.run();
     }, wait);
@@ -303,7 +277,7 @@ export class Compactor {
     if (busyUntil === undefined) return picked[0];
     const newest = dataFiles.reduce((highest, { sequence }) => Math.max(highest, sequence), 0);
     const due = picked.find((files) => !mayWait(files, newest, options.triggerFiles));
-    if (due === undefined && picked.length > 0) this.waiting.set(region, busyUntil);
+    if (due === undefined && picked.length > 0) this.due.wait(region, busyUntil);
     return due;
   }
 

@@ -29,8 +29,9 @@ import { resolveName } from "./plan/source.ts";
 import { planTql } from "./plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "./prepared-query.ts";
 import type { QueryContext } from "./query-context.ts";
-import type { Expression, Insert, Query, Select, Statement, Tql } from "./sql/ast.ts";
+import type { Expression, Query, Select, Tql } from "./sql/ast.ts";
 import { parsePrepared } from "./sql/parse.ts";
+import type { Insert, Statement } from "./sql/statement-ast.ts";
 
 /** Notes types of places. */
 class OpenPlaces implements Placeholders {

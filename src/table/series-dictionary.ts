@@ -12,6 +12,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { HashSlots, slotOf } from "../base/hash-slots.ts";
+import { longerWords } from "../base/longer-array.ts";
 import { utf8Text } from "../column/text-table.ts";
 
 /** Table and tag names of keys; those of one kind share the object. Names are distinct. */
@@ -227,8 +228,8 @@ export class SeriesDictionary {
       this.words = new Uint32Array(grown.buffer);
     }
     if (this.size === this.starts.length) {
-      this.starts = doubled(this.starts);
-      this.lengths = doubled(this.lengths);
+      this.starts = longerWords(this.starts);
+      this.lengths = longerWords(this.lengths);
     }
     return this.used;
   }
@@ -236,10 +237,4 @@ export class SeriesDictionary {
 
 function isTagSet(shape: TagSet | TagShape): shape is TagSet {
   return "values" in shape;
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }

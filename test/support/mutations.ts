@@ -1,4 +1,4 @@
-/** Messages that went wrong on their way, for tests that compare two decoders. */
+/** Messages that went wrong on their way. */
 import fc from "fast-check";
 
 /** What happens to bytes: some change, some are cut out, some come twice. */
@@ -24,4 +24,22 @@ export function mutated(bytes: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Arra
     }
     return Uint8Array.from(list);
   });
+}
+
+/** Hands a message over as it would be if it ended at each of its bytes, and `numRuns` times with one to three bytes changed. */
+export function attemptDamaged(
+  good: Uint8Array,
+  parameters: { readonly seed: number; readonly numRuns: number },
+  attempt: (bytes: Uint8Array) => void,
+): void {
+  for (let end = 0; end < good.length; end++) attempt(good.subarray(0, end));
+  const change = fc.tuple(fc.nat(good.length - 1), fc.nat(255));
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+      const bad = good.slice();
+      for (const [at, byte] of changes) bad[at] = byte;
+      attempt(bad);
+    }),
+    parameters,
+  );
 }

@@ -2,7 +2,7 @@
 import type { AccessMode } from "./user.ts";
 import { parseVerifier, type Verifier } from "./verifier.ts";
 
-/** One account. */
+/** Who may log in, what they may do, and what their password is held against. */
 export interface Account {
   readonly name: string;
   readonly mode: AccessMode;

@@ -16,7 +16,7 @@ export const systemFreeBytes: FreeBytes = async (path) => {
   return bavail * bsize;
 };
 
-/** What is watched. */
+/** Which disks are watched, and when one counts as full. */
 export interface DiskWatchOptions {
   /** Folders, each on a disk that matters; they exist. */
   readonly paths: readonly string[];

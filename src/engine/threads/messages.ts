@@ -103,13 +103,13 @@ export type ToThread =
   /** The answer to an `ask` of the thread. */
   | { readonly kind: "told"; readonly id: number; readonly error: ToldError | undefined };
 
-/** An error as it is told. */
+/** What another thread must know of an error; its cause stays here. */
 export function toldError(error: DbError): ToldError {
   const { code, message, retryAfterSeconds } = error;
   return { code, message, retryAfterSeconds };
 }
 
-/** An error as it was. */
+/** The error that another thread told of, without its cause. */
 export function errorOfTold({ code, message, retryAfterSeconds }: ToldError): DbError {
   return new DbError(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }

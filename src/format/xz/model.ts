@@ -49,7 +49,7 @@ export function newProbabilities(contextBits: number): Uint16Array {
 export function afterLiteral(state: number): number {
   return state < 4 ? 0 : state < 10 ? state - 3 : state - 6;
 }
-/** After a match. */
+/** The state after a match: like the ones below, what came last decides which probabilities come next. */
 export const afterMatch = (state: number): number => (state < 7 ? 7 : 10);
 /** After a match at an earlier distance. */
 export const afterRep = (state: number): number => (state < 7 ? 8 : 11);

@@ -10,6 +10,7 @@
  * A key never ends with a backslash, so equal bytes followed by a space are the same key. Tags are checked once, when their key is
  * new. The scan reads 32-bit words and finds bytes up to 0x20 with the usual borrow trick (Warren, Hacker's Delight, 6-1).
  */
+import { longerWords } from "../../base/longer-array.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { type Failure, Reason } from "./failure.ts";
 import { fitsPattern, type KeyPattern, keyGaps, keyPattern } from "./key-pattern.ts";
@@ -157,8 +158,8 @@ export class SeriesIndex {
   private append(key: number, shapeNumber: number): number {
     if (this.words.buffer !== this.dictionary.arena.buffer) this.words = new Int32Array(this.dictionary.arena.buffer);
     if (key >= this.followers.length) {
-      this.followers = doubled(this.followers);
-      this.shapeOf = doubled(this.shapeOf);
+      this.followers = longerWords(this.followers);
+      this.shapeOf = longerWords(this.shapeOf);
     }
     this.followers[key] = key + 1;
     this.shapeOf[key] = shapeNumber;
@@ -194,10 +195,4 @@ function sameWords(view: DataView, start: number, words: Int32Array, from: numbe
   }
   const rest = length & 3;
   return rest === 0 || ((view.getInt32(at, true) ^ words[word]!) & ((1 << (rest << 3)) - 1)) === 0;
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }

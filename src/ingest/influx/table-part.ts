@@ -12,7 +12,7 @@ import { DATA_TYPES, FieldColumn, NO_COLUMN } from "./field-column.ts";
 import type { FieldName } from "./field-names.ts";
 import { ROWS_AT_FIRST } from "./limits.ts";
 
-/** Seconds of one window. */
+/** Seconds of time that rows of one part lie within, so that their nanoseconds are exact offsets from one base. */
 export const WINDOW_SECONDS: number = Math.floor(CHUNK_TIME_SPAN_MAX / 1e9) - 1;
 
 assert((WINDOW_SECONDS + 1) * 1e9 <= CHUNK_TIME_SPAN_MAX, "a window's nanoseconds, plus the two fractions of a second, are exact");

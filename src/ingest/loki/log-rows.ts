@@ -5,6 +5,7 @@
  * have one.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
+import { longerWords } from "../../base/longer-array.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
@@ -79,9 +80,7 @@ export class LogPart {
   }
 
   private grow(): void {
-    const keys = new Uint32Array(this.keys.length * 2);
-    keys.set(this.keys);
-    this.keys = keys;
+    this.keys = longerWords(this.keys);
     const offsets = new Float64Array(this.offsets.length * 2);
     offsets.set(this.offsets);
     this.offsets = offsets;

@@ -3,6 +3,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { DbError } from "../../base/error.ts";
+import { longerWords } from "../../base/longer-array.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BytesVector } from "../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "./limits.ts";
@@ -53,11 +54,7 @@ export class TextColumn {
   /** Ends the row. */
   end(): void {
     const row = ++this.rowCount;
-    if (row >= this.offsets.length) {
-      const grown = new Uint32Array(this.offsets.length * 2);
-      grown.set(this.offsets);
-      this.offsets = grown;
-    }
+    if (row >= this.offsets.length) this.offsets = longerWords(this.offsets);
     this.offsets[row] = this.used;
   }
 

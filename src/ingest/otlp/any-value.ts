@@ -18,7 +18,7 @@ const BYTES = field(7, Wire.bytes);
 /** Start of a value that a `KeyValue` does not have. */
 const NO_VALUE = 0xffff_ffff;
 
-/** One value. */
+/** One value of an attribute or body, read up to where its parts stand. Used again for the next. */
 export class AnyValue {
   kind: number = Kind.none;
   /** Where text, bytes, an array or a list stand. */

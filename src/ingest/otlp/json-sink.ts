@@ -4,6 +4,7 @@
  *
  * Binary values become base64 as in OTLP's own JSON, numbers that JSON does not have become null.
  */
+import { longerBytes } from "../../base/longer-array.ts";
 import { floatText } from "../../column/retype-text.ts";
 import { field, ProtoError, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "./any-value.ts";
@@ -223,10 +224,7 @@ export class JsonSink {
 
   private reserve(count: number): void {
     const need = this.used + count;
-    if (need <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.used));
-    this.bytes = grown;
+    if (need > this.bytes.length) this.bytes = longerBytes(this.bytes, this.used, need);
   }
 }
 

@@ -72,7 +72,7 @@ const SEVERITIES: readonly string[] = [
   ...LEVELS.flatMap((level) => ["", "2", "3", "4"].map((step) => `SEVERITY_NUMBER_${level}${step}`)),
 ];
 
-/** All messages. */
+/** Fields of each message by their JSON name. */
 export const MESSAGES: Readonly<Record<MessageName, Readonly<Record<string, Field>>>> = {
   LogsRequest: { resourceLogs: { number: 1, kind: "message", message: "ResourceLogs", repeated: true } },
   ResourceLogs: {

@@ -10,7 +10,7 @@ const FIELDS: readonly string[] = NAMES.map((name) => PREFIX + name);
 /** Names of all such fields: they never become columns by themselves. */
 export const HINT_FIELDS: ReadonlySet<string> = new Set([...FIELDS, SUFFIX_FIELD]);
 
-/** No hints. */
+/** What a row says that has no such fields. */
 export const NO_HINTS: ReadonlyMap<string, string> = new Map();
 
 /** The hints of a row, without the table suffix. */

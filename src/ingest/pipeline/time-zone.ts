@@ -6,7 +6,7 @@ const QUARTER_SECONDS = 900;
 const DAY_SECONDS = 86_400;
 const UTC_NAMES: ReadonlySet<string> = new Set(["utc", "etc/utc", "gmt", "zulu", "z"]);
 
-/** A time zone. */
+/** Makes moments of what a clock on the wall shows. */
 export interface TimeZone {
   /** UTC seconds of local seconds; undefined for a local time that does not exist or happens twice. */
   toUtc(localSeconds: number): number | undefined;

@@ -1,4 +1,5 @@
 /** Protobuf bytes that are being written, in memory that grows. */
+import { longerBytes } from "../../base/longer-array.ts";
 
 /** See the file header. */
 export class ByteSink {
@@ -59,9 +60,7 @@ export class ByteSink {
   }
 
   private reserve(count: number): void {
-    if (this.length + count <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.length + count, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
+    const need = this.length + count;
+    if (need > this.bytes.length) this.bytes = longerBytes(this.bytes, this.length, need);
   }
 }

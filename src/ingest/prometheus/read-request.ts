@@ -20,7 +20,7 @@ export interface ReadQuery {
 /** What may be answered: whole samples, or chunks in frames. */
 export type ReadAnswer = "samples" | "chunks";
 
-/** A request to read. */
+/** What a client of remote read asks for, and in which forms it takes the answer. */
 export interface ReadRequest {
   readonly queries: readonly ReadQuery[];
   /** In the order of the client's preference; empty for one that knows samples alone. */

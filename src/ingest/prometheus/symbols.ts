@@ -1,4 +1,5 @@
 /** The symbols of a request of version 2, under numbers that stay the same from request to request. */
+import { longerWords } from "../../base/longer-array.ts";
 import type { ProtoReader } from "../../format/proto/reader.ts";
 import { invalid } from "./failure.ts";
 import { KeyIndex } from "./key-index.ts";
@@ -39,9 +40,9 @@ export class Symbols {
   push(start: number, end: number): void {
     const at = this.count++;
     if (at === this.starts.length) {
-      this.starts = doubled(this.starts);
-      this.ends = doubled(this.ends);
-      this.numbers = doubled(this.numbers);
+      this.starts = longerWords(this.starts);
+      this.ends = longerWords(this.ends);
+      this.numbers = longerWords(this.numbers);
     }
     this.starts[at] = start;
     this.ends[at] = end;
@@ -88,10 +89,4 @@ export class Symbols {
   private check(ref: number): void {
     if (ref >= this.count) throw invalid(`a reference to symbol ${ref} where there are ${this.count}`);
   }
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }

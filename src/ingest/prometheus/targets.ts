@@ -2,6 +2,7 @@
  * Where series go. Nearly all go where the request says, target 0, under the number that the decoder's index gives them; those whose
  * labels name a database or a physical table have a dictionary of their own a target, since numbers mean series of one database.
  */
+import { longerBytes } from "../../base/longer-array.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { invalid } from "./failure.ts";
 import type { LabelledSeries } from "./label-set.ts";
@@ -61,11 +62,8 @@ export class Targets {
 
   /** Takes a key that is new and names no place. */
   reserve(key: number): void {
-    if (key >= this.targetOf.length) {
-      const grown = new Uint8Array(Math.max(key + 1, this.targetOf.length * 2));
-      grown.set(this.targetOf);
-      this.targetOf = grown;
-    }
+    const { targetOf } = this;
+    if (key >= targetOf.length) this.targetOf = longerBytes(targetOf, targetOf.length, key + 1);
   }
 
   /** Takes a key that is new. @throws DbError InvalidArguments when there are too many places */

@@ -8,6 +8,7 @@
  * native histograms are numbered apart (`histogram-lane.ts`).
  */
 import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
+import { longerWords } from "../../base/longer-array.ts";
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";
@@ -230,11 +231,9 @@ export class RemoteWriteV2Decoder {
   private pushRef(ref: number): void {
     const number = this.symbols.numberOf(ref, this.reader);
     if (this.refCount === this.refs.length) {
-      const grown = new Uint32Array(this.refs.length * 2);
-      grown.set(this.refs);
-      this.refs = grown;
-      this.refBytes = new Uint8Array(grown.buffer);
-      this.refView = new DataView(grown.buffer);
+      this.refs = longerWords(this.refs);
+      this.refBytes = new Uint8Array(this.refs.buffer);
+      this.refView = new DataView(this.refs.buffer);
     }
     this.refs[this.refCount++] = number;
   }

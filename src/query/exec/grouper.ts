@@ -270,7 +270,7 @@ export class Grouper {
     }
   }
 
-  /** Any keys, row by row. `rowCodes` belong to the row keys. */
+  /** Any keys, row by row. */
   private bucketRows(
     batch: ExecBatch,
     frames: readonly (BucketFrame | undefined)[],

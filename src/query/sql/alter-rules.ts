@@ -3,10 +3,12 @@
  * the statement is run.
  */
 import type { IToken } from "chevrotain";
-import type { AlterAction, ChangedOptions, ColumnClause, CommentTarget, Expression, IndexKind, Statement } from "./ast.ts";
+import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { CreateRules } from "./create-rules.ts";
+import type { AlterAction, ChangedOptions, ColumnClause, CommentTarget, IndexKind } from "./definition-ast.ts";
 import { Power } from "./precedence.ts";
+import type { Statement } from "./statement-ast.ts";
 import { Comma, Equal, K, LeftParen, RightParen } from "./token.ts";
 
 /** ALTER, TRUNCATE and COMMENT. */

@@ -5,9 +5,10 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Copy, Query } from "./ast.ts";
+import type { Query } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ShowRules } from "./show-rules.ts";
+import type { Copy } from "./statement-ast.ts";
 import { quote } from "./syntax-error.ts";
 import { K, LeftParen, NumberText, RightParen } from "./token.ts";
 

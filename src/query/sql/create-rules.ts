@@ -6,11 +6,13 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
-import type { ColumnClause, CreateExternalTable, CreateTable, Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
+import type { Expression, ObjectName } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable, PartitionClause } from "./definition-ast.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
 import { FlowRules } from "./flow-rules.ts";
+import type { Statement } from "./statement-ast.ts";
 import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */

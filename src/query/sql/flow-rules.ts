@@ -1,7 +1,8 @@
 /** CREATE FLOW (contract query.md 1.7). */
 import type { IToken } from "chevrotain";
-import type { CreateFlow, Expression, Query, Tql } from "./ast.ts";
+import type { Expression, Query, Tql } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import type { CreateFlow } from "./definition-ast.ts";
 import { K } from "./token.ts";
 import { ViewRules } from "./view-rules.ts";
 

@@ -3,8 +3,9 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { AlterRules } from "./alter-rules.ts";
-import type { ListingKind, ObjectName, ShowFilter, ShowListing } from "./ast.ts";
+import type { ObjectName } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import type { ListingKind, ShowFilter, ShowListing } from "./show-ast.ts";
 import { K, NumberText } from "./token.ts";
 
 /** Lists of which FULL shows more. */

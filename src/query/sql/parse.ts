@@ -8,9 +8,9 @@
 import { DbError } from "../../base/error.ts";
 import { SQL_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Statement } from "./ast.ts";
 import { tokenize } from "./lexer.ts";
 import { SqlParser } from "./sql-parser.ts";
+import type { Statement } from "./statement-ast.ts";
 import { fromLexing, fromRecognition } from "./syntax-error.ts";
 
 let parser: SqlParser | undefined;

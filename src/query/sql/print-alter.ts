@@ -1,9 +1,11 @@
 /** ALTER, TRUNCATE and COMMENT as text. */
 import { unreachable } from "../../base/assert.ts";
 import { sqlName } from "../../column/data-type.ts";
-import type { AlterAction, AlterTable, ChangedOptions, Statement } from "./ast.ts";
-import { type PrintStyle, print, printName, printPart, printString } from "./print.ts";
+import type { AlterAction, AlterTable, ChangedOptions } from "./definition-ast.ts";
+import { printName, printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print } from "./print.ts";
 import { printColumnClause, printDefault, printOptions } from "./print-column.ts";
+import type { Statement } from "./statement-ast.ts";
 
 type StatementOf<K extends Statement["kind"]> = Extract<Statement, { kind: K }>;
 

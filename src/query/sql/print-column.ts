@@ -1,7 +1,9 @@
 /** Column definitions and option lists as text, as CREATE TABLE and ALTER TABLE have them. */
 import { sqlName } from "../../column/data-type.ts";
-import type { ColumnClause, Expression } from "./ast.ts";
-import { type PrintStyle, print, printPart, printString } from "./print.ts";
+import type { Expression } from "./ast.ts";
+import type { ColumnClause } from "./definition-ast.ts";
+import { printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print } from "./print.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 

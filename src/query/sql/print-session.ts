@@ -1,8 +1,11 @@
 /** Flows, prepared statements and cursors → text. */
 import { unreachable } from "../../base/assert.ts";
-import type { CreateFlow, CursorStatement, Expression, PreparedStatement, Query, Tql } from "./ast.ts";
+import type { Expression, Query, Tql } from "./ast.ts";
+import type { CreateFlow } from "./definition-ast.ts";
 import { printOptions } from "./print-column.ts";
-import { type PrintStyle, print, printName, printPart, printQuery, printString, printTql } from "./print.ts";
+import { printName, printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print, printQuery, printTql } from "./print.ts";
+import type { CursorStatement, PreparedStatement } from "./statement-ast.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 

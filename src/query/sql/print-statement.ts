@@ -3,27 +3,16 @@
  * Parsing the text gives the same tree again.
  */
 import { unreachable } from "../../base/assert.ts";
-import type {
-  Copy,
-  CreateExternalTable,
-  CreateTable,
-  CreateView,
-  CursorStatement,
-  Expression,
-  Insert,
-  ListingKind,
-  PartitionClause,
-  PreparedStatement,
-  Query,
-  ShowFilter,
-  ShowListing,
-  Statement,
-} from "./ast.ts";
+import type { Expression, Query } from "./ast.ts";
+import type { CreateExternalTable, CreateTable, CreateView, PartitionClause } from "./definition-ast.ts";
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { printSessionStatement } from "./print-session.ts";
-import { type PrintStyle, print, printName, printPart, printQuery, printRows, printString } from "./print.ts";
+import { printName, printPart, printString } from "./print-name.ts";
+import { type PrintStyle, print, printQuery, printRows } from "./print.ts";
 import { maskedOptions } from "./secret-options.ts";
+import type { ListingKind, ShowFilter, ShowListing } from "./show-ast.ts";
+import type { Copy, CursorStatement, Insert, PreparedStatement, Statement } from "./statement-ast.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };

@@ -5,7 +5,8 @@ import type { BinaryOperator, Expression, FillClause, FrameEdge, ObjectName } fr
 import { parseInterval } from "./interval.ts";
 import { parseSql } from "./parse.ts";
 import { OPERATOR_POWER } from "./precedence.ts";
-import { printExpression, printName } from "./print.ts";
+import { printName } from "./print-name.ts";
+import { printExpression } from "./print.ts";
 
 function parseExpression(text: string): Expression {
   const statement = parseSql(`SELECT ${text}`)[0];

@@ -11,7 +11,6 @@ import type {
   FillClause,
   FrameEdge,
   JoinKind,
-  ObjectName,
   OrderItem,
   Query,
   QueryEnd,
@@ -24,7 +23,7 @@ import type {
 } from "./ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "./call-name.ts";
 import { OPERATOR_POWER, Power } from "./precedence.ts";
-import { isReserved } from "./token.ts";
+import { printName, printPart, printString, quoteName } from "./print-name.ts";
 
 /** How keywords and quoted names are written. */
 export interface PrintStyle {
@@ -39,25 +38,6 @@ const LOWER: PrintStyle = { word: (keyword) => keyword, keepQuotes: false };
 /** `max(usage_user)`, `a + 1`, `date_trunc('minute', ts)`, `a is not null and (b or c)`; keywords in lower case. */
 export function printExpression(expression: Expression): string {
   return print(expression, LOWER);
-}
-
-/** A name with its dots, in quotes where needed: `public."My Table"`. */
-export function printName(name: ObjectName): string {
-  return name.map((part) => printPart(part)).join(".");
-}
-
-/** One part of a name. */
-export function printPart(part: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(part) && !isReserved(part) ? part : quoteName(part);
-}
-
-/** `'it''s'`. */
-export function printString(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-function quoteName(part: string): string {
-  return `"${part.replaceAll('"', '""')}"`;
 }
 
 /** An expression in a given style. */

@@ -1,8 +1,9 @@
 /** Prepared statements and cursors, which belong to a session (contract query.md 1.11, 4.1). */
 import { EOF } from "chevrotain";
-import type { CursorStatement, Expression, PreparedStatement } from "./ast.ts";
+import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { CopyRules } from "./copy-rules.ts";
+import type { CursorStatement, PreparedStatement } from "./statement-ast.ts";
 import { Comma, K, NumberText, Semicolon } from "./token.ts";
 
 /** PREPARE, EXECUTE, DEALLOCATE; DECLARE, FETCH, CLOSE. */

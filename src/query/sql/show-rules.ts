@@ -2,11 +2,12 @@
  * Statements about the server and the session: SHOW, DESCRIBE, USE, SET, ADMIN.
  */
 import type { IToken } from "chevrotain";
-import type { Expression, Statement } from "./ast.ts";
+import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { ListRules } from "./list-rules.ts";
 import { printExpression } from "./print.ts";
+import type { Statement } from "./statement-ast.ts";
 import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "./token.ts";
 
 /** What may stand before the name of a variable, as in `@@session.time_zone`. */

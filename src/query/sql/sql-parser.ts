@@ -3,10 +3,11 @@
  * (`parse.ts`); it keeps state while it parses and is not reentrant.
  */
 import type { IToken } from "chevrotain";
-import type { ExplainFormat, Statement } from "./ast.ts";
+import type { ExplainFormat } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { SessionRules } from "./session-rules.ts";
+import type { Statement } from "./statement-ast.ts";
 import { K, Name, Semicolon } from "./token.ts";
 
 /** The parser of SQL texts: `begin`, then `script`, then look at `errors`. */

@@ -12,7 +12,8 @@ import {
 } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { AtAt, BadNumber, isReserved, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
+import { isReserved } from "./keywords.ts";
+import { AtAt, BadNumber, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
 
 /** Text of the statement quoted in an error is cut at this many characters. */
 const QUOTE_CHARACTERS_MAX = 80;

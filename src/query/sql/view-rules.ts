@@ -1,7 +1,9 @@
 /** CREATE VIEW, DROP VIEW, and what CREATE TABLE says of partitions (contract query.md 1.4, 1.7). */
 import type { IToken } from "chevrotain";
-import type { Expression, ObjectName, PartitionClause, Statement } from "./ast.ts";
+import type { Expression, ObjectName } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import type { PartitionClause } from "./definition-ast.ts";
+import type { Statement } from "./statement-ast.ts";
 import { Comma, K, LeftParen, RightParen } from "./token.ts";
 import { WriteRules } from "./write-rules.ts";
 

@@ -1,8 +1,9 @@
 /**
  * INSERT and DELETE.
  */
-import type { Delete, Expression, Insert } from "./ast.ts";
+import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import type { Delete, Insert } from "./statement-ast.ts";
 import { TqlRules } from "./tql-rules.ts";
 import { K } from "./token.ts";
 

@@ -1,7 +1,7 @@
 /** COMMENT ON TABLE, COLUMN and FLOW. */
+import type { Statement } from "../sql/statement-ast.ts";
 import { flowNotFound } from "./flow.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Statement } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { tableToChange } from "./table-to-change.ts";
 

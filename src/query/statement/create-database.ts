@@ -4,7 +4,7 @@ import { NAME_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Statement } from "../sql/ast.ts";
+import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { databaseOptions } from "./table-options.ts";
 

@@ -8,7 +8,7 @@ import { sliceBatch } from "../exec/kernels/slice.ts";
 import { run } from "../exec/run.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { CursorStatement } from "../sql/ast.ts";
+import type { CursorStatement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
 type Of<K extends CursorStatement["kind"]> = Extract<CursorStatement, { kind: K }>;

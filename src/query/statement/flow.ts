@@ -12,8 +12,10 @@ import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { prometheusDurationMillis } from "../plan/range/stretch.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { CreateFlow, Expression, IntervalValue, ObjectName, Statement, Tql } from "../sql/ast.ts";
+import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/ast.ts";
+import type { CreateFlow } from "../sql/definition-ast.ts";
 import { printExpression } from "../sql/print.ts";
+import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
 /** Options of WITH. */

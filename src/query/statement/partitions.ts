@@ -15,7 +15,8 @@ import type { ColumnDefinition, TablePartitions } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Value } from "../function/value.ts";
 import { textOf } from "../function/value.ts";
-import type { Expression, PartitionClause } from "../sql/ast.ts";
+import type { Expression } from "../sql/ast.ts";
+import type { PartitionClause } from "../sql/definition-ast.ts";
 import { printCondition } from "../sql/print-statement.ts";
 import { literalValue } from "./literal-value.ts";
 

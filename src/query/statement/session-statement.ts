@@ -6,7 +6,8 @@ import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import { warn } from "../connection.ts";
 import type { QueryContext } from "../query-context.ts";
 import { dateStyleOf, flagOf, INTERVAL_STYLES, newSettings, oneOf, timeoutOf } from "../session-settings.ts";
-import type { Expression, Statement } from "../sql/ast.ts";
+import type { Expression } from "../sql/ast.ts";
+import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 

@@ -34,7 +34,7 @@ export function errorReply(error: DbError, shape: ErrorShape, elapsedMs: number)
   return shape === "coded" ? codedErrorReply(error, elapsedMs) : plainErrorReply(error);
 }
 
-/** `{"error":…}`. */
+/** `{"error":…}` with the status and headers of the code: errors outside SQL. */
 export function plainErrorReply(error: DbError): Reply {
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterSeconds));

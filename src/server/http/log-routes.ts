@@ -5,7 +5,7 @@ import type { LogDoor } from "./log-door.ts";
 import type { Route } from "./router.ts";
 import { splunkRoutes } from "./splunk.ts";
 
-/** The routes. */
+/** Routes of log documents, `_bulk` and the event collector. */
 export function logRoutes(door: LogDoor): readonly Route[] {
   return [...ingestLogRoutes(door), ...elasticsearchRoutes(door), ...splunkRoutes(door)];
 }

@@ -7,6 +7,7 @@
  * the answers grow: a client that does not read is not read from.
  */
 import { type DbError, publicMessageOf, toDbError } from "../../base/error.ts";
+import { longerBytes } from "../../base/longer-array.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { LINE_BYTES_MAX, ROUND_BYTES_MAX } from "./limits.ts";
 
@@ -69,11 +70,7 @@ export class LineSession {
   data(chunk: Uint8Array): void {
     if (this.isEnding || this.isGone) return;
     const need = this.used + chunk.length;
-    if (need > this.buffer.length) {
-      const grown = new Uint8Array(Math.max(need, this.buffer.length * 2));
-      grown.set(this.buffer.subarray(0, this.used));
-      this.buffer = grown;
-    }
+    if (need > this.buffer.length) this.buffer = longerBytes(this.buffer, this.used, need);
     this.buffer.set(chunk, this.used);
     this.used = need;
     if (this.isBusy) return;

@@ -1,6 +1,6 @@
 /**
  * 64-bit keys of byte strings: two 32-bit hashes over the same bytes. Part of the format of indexes: FORMAT.md has the steps, and
- * `key-hash.test.ts` holds them fast.
+ * `key-filter.test.ts` holds them fast.
  */
 
 /** Where `hashBytes` leaves its answer: high half, low half. */

@@ -13,7 +13,7 @@ import { memtableSource } from "./memtable-source.ts";
 import { SeriesSelection } from "./series-selection.ts";
 
 const SERIES = 4000;
-const ROWS = 3_000_000;
+const ROWS = process.env["VARVE_BENCH_SMOKE"] === "1" ? 60_000 : 3_000_000;
 const { schema, chunks } = tsbsJob(0, ROWS, SERIES, 1);
 const memtable: MemtableView = { chunks, starts: rowStarts(chunks), postings: new RowPostings(), times: undefined };
 const fields = schema.columns.filter(({ semantic }) => semantic === "field");

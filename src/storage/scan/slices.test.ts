@@ -17,7 +17,8 @@ import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
 import { flushChunks } from "../sst/flush.ts";
 import { SstFile } from "../sst/sst-file.ts";
-import { type ResolvedScan, scanRows } from "./scan.ts";
+import { scanRows } from "./scan.ts";
+import type { ResolvedScan } from "./selected-scan.ts";
 
 const SERIES = 60;
 const COLUMNS: readonly ColumnSchema[] = [

@@ -15,44 +15,12 @@ import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import type { TextTable } from "../../column/text-table.ts";
-import type { ColumnDefault } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import { tagText } from "../../table/tag-value.ts";
 import { orderByTags, type TagColumnView } from "./series-ranks.ts";
-import { grownWords, newWords, powerOfTwoFrom } from "./shared-array.ts";
-import { TagDictionary } from "./tag-dictionary.ts";
+import { grownWords, powerOfTwoFrom } from "./shared-array.ts";
+import { TagColumn, tagDefaultText, type TagDefinition } from "./tag-column.ts";
 import { TagPostings } from "./tag-postings.ts";
-
-class TagColumn {
-  readonly columnId: number;
-  name: string;
-  readonly type: DataType;
-  /** Code in series that are older than the column. */
-  initialCode = 0;
-  /** What a tag set that leaves the column out means. */
-  defaultText: string | undefined;
-  readonly dictionary: TagDictionary = new TagDictionary();
-  codes: Uint32Array<ArrayBufferLike>;
-  postings: TagPostings | undefined;
-
-  constructor(columnId: number, name: string, type: DataType, capacity: number) {
-    this.columnId = columnId;
-    this.name = name;
-    this.type = type;
-    this.codes = newWords(capacity);
-  }
-}
-
-/** A tag column as a table's schema has it. */
-export interface TagDefinition {
-  readonly id: number;
-  readonly name: string;
-  readonly type?: DataType;
-  /** What a write that leaves the tag out means. `current_timestamp()` counts as NULL: it would make a series a write. */
-  readonly default?: ColumnDefault;
-  /** What series hold that are older than the tag, where that is no longer its default. */
-  readonly initial?: ColumnDefault;
-}
+import { HASH_START, hashColumn, hashOf } from "./tuple-hash.ts";
 
 let registries = 0;
 
@@ -98,10 +66,10 @@ export class SeriesRegistry implements SeriesView {
         known = this.columns.length;
         this.byId.set(column.id, known);
         this.columns.push(new TagColumn(column.id, column.name, type, this.capacity));
-        this.setInitial(this.columnAt(known), textOf(column.initial ?? column.default, type));
+        this.setInitial(this.columnAt(known), tagDefaultText(column.initial ?? column.default, type));
       }
       this.columnAt(known).name = column.name;
-      this.columnAt(known).defaultText = textOf(column.default, type);
+      this.columnAt(known).defaultText = tagDefaultText(column.default, type);
       this.byName.set(column.name, known);
     }
     this.scratch = new Uint32Array(this.columns.length);
@@ -377,30 +345,4 @@ export class SeriesRegistry implements SeriesView {
     if (column === undefined) assert(false, `a tag column of ${this.columns.length}; got position ${position}`);
     return column as TagColumn;
   }
-}
-
-/** The text of a tag's default; the empty text is NULL, as in writes. */
-function textOf(value: ColumnDefault | undefined, type: DataType): string | undefined {
-  if (value?.kind !== "literal") return undefined;
-  const text = tagText(value.value, type);
-  return text === "" ? undefined : text;
-}
-
-const HASH_START: number = 0x9e3779b9 | 0;
-
-function hashOf(codes: Uint32Array, count: number): number {
-  let hash = HASH_START;
-  for (let c = 0; c < count; c++) hash = mixed(hash, codes[c] as number, c);
-  return hash;
-}
-
-/** Takes the codes of a column into the hashes of `count` series. */
-function hashColumn(hashes: Int32Array, codes: Uint32Array, position: number, count: number): void {
-  for (let i = 0; i < count; i++) hashes[i] = mixed(hashes[i] as number, codes[i] as number, position);
-}
-
-function mixed(hash: number, code: number, position: number): number {
-  if (code === 0) return hash; // A NULL does not count, so that a tag column added later without a default leaves the hashes as they are.
-  const more = Math.imul(hash ^ code ^ Math.imul(position + 1, 0x85ebca6b), 0xc2b2ae35);
-  return more ^ (more >>> 15);
 }

@@ -16,7 +16,7 @@ import type { OutputColumn } from "../scan/assemble.ts";
 import type { ColumnCondition } from "../scan/column-condition.ts";
 import type { StoredAs } from "../scan/former-column.ts";
 import type { ResolvedSummaries } from "../scan/page-summaries.ts";
-import type { SelectedScan } from "../scan/scan.ts";
+import type { SelectedScan } from "../scan/selected-scan.ts";
 import type { TagColumnView } from "../series/series-ranks.ts";
 import { newWords } from "../series/shared-array.ts";
 import type { DataFile } from "../sst/data-file.ts";

@@ -6,7 +6,7 @@
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
-import type { OpenedFile, SelectedScan } from "../scan/scan.ts";
+import type { OpenedFile, SelectedScan } from "../scan/selected-scan.ts";
 
 /** Slots a part below which time is cut instead. */
 const SLOTS_PER_PART_MIN = 4;

@@ -29,7 +29,7 @@ export function fileSchemaOf(schema: TableSchema, labelIds: ReadonlySet<number>)
 }
 
 /**
- * The label columns of some rows, by column id. Columns that no row has are missing: `NO_LABEL` stands for them.
+ * The label columns of some rows, by column id. Columns that no row has are missing: `noLabel` stands for them.
  *
  * @param texts label sets by code
  * @param codes label set of each run

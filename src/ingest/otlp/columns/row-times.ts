@@ -3,6 +3,7 @@
  * time within which they are exact.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";
+import { longerWords } from "../../../base/longer-array.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { TimeVector } from "../../../column/vector.ts";
 
@@ -32,8 +33,8 @@ export class RowTimes {
   add(low: number, high: number): void {
     const row = this.count++;
     if (row === this.low.length) {
-      this.low = doubled(this.low);
-      this.high = doubled(this.high);
+      this.low = longerWords(this.low);
+      this.high = longerWords(this.high);
     }
     this.low[row] = low;
     this.high[row] = high;
@@ -78,10 +79,4 @@ export class RowTimes {
       return { rows: windows.size === 1 ? undefined : Uint32Array.from(rows), rowCount: rows.length, times };
     });
   }
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }

@@ -1,6 +1,7 @@
 /**
  * One data point: time, values, and where its attributes stand.
  */
+import { longerWords } from "../../../base/longer-array.ts";
 import { field, type ProtoReader, Wire } from "../../../format/proto/reader.ts";
 
 const TIME = field(3, Wire.fixed64);
@@ -142,11 +143,7 @@ export class PointReader {
     const { reader } = this;
     const start = reader.at;
     const stop = reader.lengthEnd(end);
-    if (this.spanEnd === this.spans.length) {
-      const grown = new Uint32Array(this.spans.length * 2);
-      grown.set(this.spans);
-      this.spans = grown;
-    }
+    if (this.spanEnd === this.spans.length) this.spans = longerWords(this.spans);
     this.spans[this.spanEnd++] = start;
     this.spans[this.spanEnd++] = stop;
     reader.at = stop;

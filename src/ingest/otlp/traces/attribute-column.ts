@@ -4,6 +4,7 @@
  *
  *   rows  | 0 | 2 | 3 | …      kinds | string | int | …      numbers | – | 200 | …      texts | GET | – | …  (bytes, ends)
  */
+import { longerBytes } from "../../../base/longer-array.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import { textVector } from "../columns/text-vector.ts";
@@ -13,7 +14,7 @@ import type { Sent, SentKind } from "./reconcile.ts";
 /** Kinds of what is sent, by the number of their bit. */
 const SENT_KINDS: readonly SentKind[] = ["string", "bool", "int", "double", "json", "bytes"];
 
-/** Bits of kinds. */
+/** What kinds of values a column has met: a bit each. */
 export const KindBit = { string: 1, bool: 2, int: 4, double: 8, json: 16, bytes: 32 } as const;
 
 const TWO_32 = 0x1_0000_0000;
@@ -84,11 +85,7 @@ export class AttributeColumn {
     const cell = this.begin(row, bit);
     const length = end - start;
     const need = this.used + length;
-    if (need > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
-      grown.set(this.bytes.subarray(0, this.used));
-      this.bytes = grown;
-    }
+    if (need > this.bytes.length) this.bytes = longerBytes(this.bytes, this.used, need);
     const { bytes, used } = this;
     if (length > 64) bytes.set(source.subarray(start, end), used);
     else for (let i = 0; i < length; i++) bytes[used + i] = source[start + i] as number;

@@ -20,7 +20,7 @@ export interface Run {
   readonly sent: Sent;
 }
 
-/** One column. */
+/** One attribute: the kinds that were sent, and which rows share each value. */
 export interface SharedColumn {
   readonly name: string;
   readonly kinds: Set<SentKind>;

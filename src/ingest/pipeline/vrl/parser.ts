@@ -4,555 +4,388 @@
  *
  * Source: https://vector.dev/docs/reference/vrl/expressions/
  */
-import { DbError } from "../../../base/error.ts";
 import { VRL_DEPTH_MAX } from "../limits.ts";
-import { plainText } from "../json-text.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
-import { floatValue, intValue, isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
-import { compileCall, type Argument, type Closure } from "./call.ts";
-import { compileError, type Token, tokensOf, unescaped } from "./lexer.ts";
-import { type Context, type Eval, executeError, Kind, type Node, type Path, step } from "./node.ts";
-import { arithmetic, condition, isEqual, isOrdered } from "./operators.ts";
-import { assign, below, valueAt } from "./path.ts";
+import { floatValue, intValue } from "../value.ts";
+import { type Argument, type Closure, compileCall } from "./call.ts";
+import {
+  abort,
+  arrayOf,
+  assigned,
+  assignedOrFailed,
+  combined,
+  conditional,
+  constant,
+  memberOf,
+  merged,
+  minus,
+  negated,
+  objectOf,
+  pathNode,
+  sequence,
+  template,
+} from "./constructs.ts";
+import { unescaped } from "./lexer.ts";
+import { type Eval, Kind, type Node, type Path } from "./node.ts";
+import { TokenReader } from "./token-reader.ts";
 
 /** Binary operators from the loosest to the tightest. */
 const LEVELS: readonly (readonly string[])[] = [["??", "||"], ["&&"], ["==", "!="], ["<", "<=", ">", ">="], ["+", "-"], ["*", "/"]];
 const KEYWORDS: ReadonlySet<string> = new Set(["if", "else", "true", "false", "null", "abort", "return"]);
-/** What a failed assignment leaves, by the kind that it would have had. */
-const ZERO_OF: readonly (readonly [bits: number, value: PipelineValue])[] = [
-  [Kind.string, ""],
-  [Kind.int, 0],
-  [Kind.float, floatValue(0)],
-  [Kind.boolean, false],
-  [Kind.array, []],
-  [Kind.object, {}],
-];
 
 /** Compiles a program. @throws DbError InvalidArguments */
 export function parseProgram(source: string): Node {
-  const parser = new Parser(source);
-  return parser.program();
+  return new Parser(source).program();
 }
 
+/** The grammar, a method a rule. Invariant: `names` are the variables that are set where the next token stands. */
 class Parser {
-  private readonly source: string;
-  private readonly tokens: readonly Token[];
+  private readonly tokens: TokenReader;
   private readonly names: Set<string> = new Set();
-  private at = 0;
   private depth = 0;
 
   constructor(source: string) {
-    this.source = source;
-    this.tokens = tokensOf(source);
+    this.tokens = new TokenReader(source);
   }
 
   program(): Node {
     const node = this.statements("end");
-    if (this.token.kind !== "end") throw this.unexpected();
+    if (this.tokens.token.kind !== "end") throw this.tokens.unexpected();
     return node;
   }
 
-  private get token(): Token {
-    return this.tokens[Math.min(this.at, this.tokens.length - 1)] as Token; // there is an end
-  }
-
-  private peek(offset: number): Token {
-    return this.tokens[Math.min(this.at + offset, this.tokens.length - 1)] as Token; // there is an end
-  }
-
-  private error(why: string, token: Token = this.token): Error {
-    return compileError(this.source, token.start, why);
-  }
-
-  private unexpected(): Error {
-    const { kind, text } = this.token;
-    return this.error(
-      kind === "end" ? "unexpected end of the program" : kind === "newline" ? "unexpected end of line" : `unexpected '${text}'`,
-    );
-  }
-
-  private is(text: string): boolean {
-    return this.token.kind === "punct" && this.token.text === text;
-  }
-
-  private take(text: string): boolean {
-    if (!this.is(text)) return false;
-    this.at++;
-    return true;
-  }
-
-  private expect(text: string): void {
-    if (!this.take(text)) throw this.error(`expected '${text}'`);
-  }
-
-  private takeWord(word: string): boolean {
-    if (this.token.kind !== "name" || this.token.text !== word) return false;
-    this.at++;
-    return true;
-  }
-
-  private isLineEnd(): boolean {
-    return this.token.kind === "newline";
-  }
-
-  private newlines(): void {
-    while (this.isLineEnd()) this.at++;
-  }
-
   private statements(end: "end" | "}"): Node {
+    const { tokens } = this;
     const nodes: Node[] = [];
-    const isEnd = (): boolean => (end === "end" ? this.token.kind === "end" : this.is("}"));
+    const isEnd = (): boolean => (end === "end" ? tokens.token.kind === "end" : tokens.is("}"));
     for (;;) {
-      while (this.isLineEnd() || this.is(";")) this.at++;
-      if (isEnd()) break;
+      while (tokens.isLineEnd || tokens.is(";")) tokens.at++;
+      if (isEnd()) return sequence(nodes);
       nodes.push(this.expression());
-      if (!isEnd() && !this.isLineEnd() && !this.is(";")) throw this.unexpected();
+      if (!isEnd() && !tokens.isLineEnd && !tokens.is(";")) throw tokens.unexpected();
     }
-    const last = nodes.at(-1);
-    if (last === undefined) return { eval: () => null, kinds: Kind.null };
-    const evals = nodes.map((node) => node.eval);
-    if (evals.length === 1) return { eval: last.eval, kinds: last.kinds };
-    const run: Eval = (context) => {
-      let value: PipelineValue = null;
-      for (const evaluate of evals) value = evaluate(context);
-      return value;
-    };
-    return { eval: run, kinds: last.kinds };
   }
 
-  private expression(): Node {
-    if (++this.depth > VRL_DEPTH_MAX) throw this.error(`nested deeper than ${VRL_DEPTH_MAX} levels`);
-    const node = this.assignment();
+  private nested(rule: () => Node): Node {
+    if (++this.depth > VRL_DEPTH_MAX) throw this.tokens.error(`nested deeper than ${VRL_DEPTH_MAX} levels`);
+    const node = rule();
     this.depth--;
     return node;
   }
 
+  private expression(): Node {
+    return this.nested(() => this.assignment());
+  }
+
   private assignment(): Node {
-    const start = this.at;
+    const { tokens } = this;
+    const start = tokens.at;
     const target = this.target();
     if (target !== undefined) {
-      if (this.take("=")) return this.assigned(target);
-      if (this.take("|=")) return this.merged(target);
-      if (this.is(",")) {
-        this.at++;
+      if (tokens.take("=")) return this.assigned(target);
+      if (tokens.take("|=")) return merged(target, this.value());
+      if (tokens.take(",")) {
         const failed = this.target();
-        if (failed !== undefined && this.take("=")) return this.assignedOrFailed(target, failed);
+        if (failed !== undefined && tokens.take("=")) return this.assignedOrFailed(target, failed);
       }
     }
-    this.at = start;
+    tokens.at = start;
     return this.binary(0);
   }
 
   /** A path or `_` at the begin of an assignment; undefined when there is none. */
   private target(): Path | undefined {
-    if (this.token.kind === "name" && !KEYWORDS.has(this.token.text)) {
-      const variable = this.token.text;
-      if (this.peek(1).kind === "punct" && (this.peek(1).text === "(" || this.peek(1).text === "!")) return undefined;
-      this.at++;
-      return { variable, steps: this.pathSteps(false) };
+    const { tokens } = this;
+    const { kind, text } = tokens.token;
+    if (kind === "name" && !KEYWORDS.has(text)) {
+      if (tokens.isAt(1, "(") || tokens.isAt(1, "!")) return undefined;
+      tokens.at++;
+      return { variable: text, steps: this.pathSteps(false) };
     }
-    return this.is(".") ? { variable: undefined, steps: this.pathSteps(true) } : undefined;
+    return tokens.is(".") ? { variable: undefined, steps: this.pathSteps(true) } : undefined;
   }
 
   private value(): Node {
-    this.newlines();
+    this.tokens.skipLineEnds();
     return this.expression();
   }
 
   private assigned(target: Path): Node {
     const node = this.value();
     if (target.variable !== undefined) this.names.add(target.variable);
-    const set: Eval = (context) => {
-      const value = node.eval(context);
-      assign(context, target, value);
-      return value;
-    };
-    return { eval: set, kinds: node.kinds };
-  }
-
-  private merged(target: Path): Node {
-    const node = this.value();
-    const merge: Eval = (context) => {
-      const [left, right] = [valueAt(context, target), node.eval(context)];
-      if (!isObject(left) || !isObject(right)) throw executeError("only objects can be merged with |=");
-      const value = { ...left, ...right };
-      assign(context, target, value);
-      return value;
-    };
-    return { eval: merge, kinds: Kind.object };
+    return assigned(target, node);
   }
 
   private assignedOrFailed(target: Path, failed: Path): Node {
     const node = this.value();
     for (const { variable } of [target, failed]) if (variable !== undefined) this.names.add(variable);
-    const zero = ZERO_OF.find(([bits]) => node.kinds === bits)?.[1] ?? null;
-    const set: Eval = (context) => {
-      let value: PipelineValue;
-      let why: PipelineValue = null;
-      try {
-        value = node.eval(context);
-      } catch (error) {
-        why = caught(context, error);
-        value = zero;
-      }
-      assign(context, target, value);
-      assign(context, failed, why);
-      return value;
-    };
-    return { eval: set, kinds: node.kinds | Kind.null };
+    return assignedOrFailed(target, failed, node);
   }
 
   private binary(level: number): Node {
+    const { tokens } = this;
     const operators = LEVELS[level];
     if (operators === undefined) return this.unary();
     let left = this.binary(level + 1);
     for (;;) {
-      const at = this.at;
-      this.newlines(); // an operator may begin the next line
-      const operator = operators.find((candidate) => this.is(candidate));
-      if (operator === undefined || (this.at > at && operator === "-")) {
-        this.at = at;
+      const { at } = tokens;
+      tokens.skipLineEnds(); // an operator may begin the next line
+      const operator = operators.find((candidate) => tokens.is(candidate));
+      if (operator === undefined || (tokens.at > at && operator === "-")) {
+        tokens.at = at;
         return left;
       }
-      this.at++;
-      this.newlines();
+      tokens.at++;
+      tokens.skipLineEnds();
       left = combined(operator, left, this.binary(level + 1));
     }
   }
 
   private unary(): Node {
-    if (++this.depth > VRL_DEPTH_MAX) throw this.error(`nested deeper than ${VRL_DEPTH_MAX} levels`);
-    const node = this.signed();
-    this.depth--;
-    return node;
-  }
-
-  private signed(): Node {
-    if (this.take("!")) {
-      const node = this.unary();
-      return { eval: (context) => !condition(node.eval(context)), kinds: Kind.boolean };
-    }
-    if (this.take("-")) {
-      const node = this.unary();
-      return { eval: (context) => arithmetic("-", 0, node.eval(context)), kinds: node.kinds };
-    }
-    return this.postfix(this.primary());
+    return this.nested(() => {
+      if (this.tokens.take("!")) return negated(this.unary());
+      if (this.tokens.take("-")) return minus(this.unary());
+      return this.postfix(this.primary());
+    });
   }
 
   /** `.a[0]` behind a value that is no path itself. */
   private postfix(node: Node): Node {
-    if (node.path !== undefined || !(this.isAdjacent(".") || this.isAdjacent("["))) return node;
-    const steps = this.pathSteps(false);
-    return { eval: (context) => below(node.eval(context), steps), kinds: Kind.any };
-  }
-
-  private isAdjacent(text: string): boolean {
-    return this.is(text) && this.at > 0 && this.tokens[this.at - 1]?.end === this.token.start;
+    if (node.path !== undefined || !(this.tokens.isAdjacent(".") || this.tokens.isAdjacent("["))) return node;
+    return memberOf(node, this.pathSteps(false));
   }
 
   private primary(): Node {
-    const { kind, text } = this.token;
+    const { tokens } = this;
+    const { kind, text } = tokens.token;
     switch (kind) {
       case "int":
-        this.at++;
+        tokens.at++;
         return constant(intValue(BigInt.asIntN(64, BigInt(text.replaceAll("_", "")))), Kind.int);
       case "float":
-        this.at++;
+        tokens.at++;
         return constant(floatValue(Number(text.replaceAll("_", ""))), Kind.float);
       case "raw":
-        this.at++;
+        tokens.at++;
         return constant(text.replaceAll("\\'", "'"), Kind.string);
       case "string":
-        this.at++;
+        tokens.at++;
         return this.template(text);
       case "time":
         return this.timeLiteral();
       case "regex":
-        throw this.error("a regular expression can only be an argument of a function");
+        throw tokens.error("a regular expression can only be an argument of a function");
       case "name":
         return this.named(text);
       case "punct":
         return this.punctuated(text);
       default:
-        throw this.unexpected();
+        throw tokens.unexpected();
     }
   }
 
   private punctuated(text: string): Node {
+    const { tokens } = this;
     if (text === ".") return pathNode({ variable: undefined, steps: this.pathSteps(true) });
-    if (text === "%") throw this.error("metadata (%) is not supported");
+    if (text === "%") throw tokens.error("metadata (%) is not supported");
     if (text === "[") return this.array();
     if (text === "{") return this.isObjectLiteral() ? this.object() : this.block();
-    if (text !== "(") throw this.unexpected();
-    this.at++;
-    this.newlines();
-    const node = this.expression();
-    this.newlines();
-    this.expect(")");
+    if (text !== "(") throw tokens.unexpected();
+    tokens.at++;
+    const node = this.value();
+    tokens.skipLineEnds();
+    tokens.expect(")");
     return { eval: node.eval, kinds: node.kinds };
   }
 
   private named(text: string): Node {
-    const next = this.peek(1);
-    const isCall = !KEYWORDS.has(text) && next.kind === "punct" && (next.text === "(" || (next.text === "!" && this.peek(2).text === "("));
+    const { tokens } = this;
+    const isCall = !KEYWORDS.has(text) && (tokens.isAt(1, "(") || (tokens.isAt(1, "!") && tokens.isAt(2, "(")));
     if (isCall) return this.call(text);
-    this.at++;
+    tokens.at++;
     if (text === "true" || text === "false") return constant(text === "true", Kind.boolean);
     if (text === "null") return constant(null, Kind.null);
     if (text === "if") return this.conditional();
     if (text === "abort") return this.abort();
-    if (text === "return") throw this.error("return is not supported", this.peek(-1));
-    if (!this.names.has(text)) throw this.error(`undefined variable '${text}'`, this.peek(-1));
+    if (text === "return") throw tokens.error("return is not supported", tokens.peek(-1));
+    if (!this.names.has(text)) throw tokens.error(`undefined variable '${text}'`, tokens.peek(-1));
     return pathNode({ variable: text, steps: this.pathSteps(false) });
   }
 
   private abort(): Node {
-    const isBare = this.token.kind === "newline" || this.token.kind === "end" || this.is("}") || this.is(";");
-    const message = isBare ? constant("aborted", Kind.string) : this.expression();
-    const stop: Eval = (context) => {
-      const why = plainText(message.eval(context));
-      context.isAborted = true;
-      throw executeError(why);
-    };
-    return { eval: stop, kinds: 0 };
+    const { tokens } = this;
+    const isBare = tokens.isLineEnd || tokens.token.kind === "end" || tokens.is("}") || tokens.is(";");
+    return abort(isBare ? constant("aborted", Kind.string) : this.expression());
   }
 
   /** `{{ name }}` in strings is the value of a variable. */
   private template(text: string): Node {
+    const { tokens } = this;
     const parts = text.split(/\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/);
     const [only] = parts;
     if (parts.length === 1) return constant(unescaped(only ?? ""), Kind.string);
     const names = parts.filter((_, i) => i % 2 === 1);
-    for (const name of names) if (!this.names.has(name)) throw this.error(`undefined variable '${name}'`, this.peek(-1));
-    const texts = parts.filter((_, i) => i % 2 === 0).map(unescaped);
-    const fill: Eval = ({ variables }) =>
-      texts.map((part, i) => part + (i < names.length ? plainText(variables.get(names[i] ?? "") ?? null) : "")).join("");
-    return { eval: fill, kinds: Kind.string };
+    for (const name of names) if (!this.names.has(name)) throw tokens.error(`undefined variable '${name}'`, tokens.peek(-1));
+    return template(parts.filter((_, i) => i % 2 === 0).map(unescaped), names);
   }
 
   private timeLiteral(): Node {
-    const time = compileTimeFormat("%+")?.parse(this.token.text, timeZoneOf("UTC"));
-    if (time === undefined) throw this.error(`'${this.token.text}' is no timestamp`);
-    this.at++;
+    const { text } = this.tokens.token;
+    const time = compileTimeFormat("%+")?.parse(text, timeZoneOf("UTC"));
+    if (time === undefined) throw this.tokens.error(`'${text}' is no timestamp`);
+    this.tokens.at++;
     return constant(time, Kind.time);
   }
 
   /** Steps of a path. `isRoot`: the token is the dot of the row. */
   private pathSteps(isRoot: boolean): readonly (string | number)[] {
+    const { tokens } = this;
     const steps: (string | number)[] = [];
     if (isRoot) {
-      this.at++;
+      tokens.at++;
       const step = this.adjacentName();
       if (step !== undefined) steps.push(step);
     }
     for (;;) {
-      if (this.isAdjacent("[")) {
-        this.at++;
-        const sign = this.take("-") ? -1 : 1;
-        if (this.token.kind !== "int") throw this.error("an index must be a whole number");
-        steps.push(sign * Number(this.token.text));
-        this.at++;
-        this.expect("]");
-      } else if (this.isAdjacent(".")) {
-        this.at++;
+      if (tokens.isAdjacent("[")) {
+        tokens.at++;
+        const sign = tokens.take("-") ? -1 : 1;
+        if (tokens.token.kind !== "int") throw tokens.error("an index must be a whole number");
+        steps.push(sign * Number(tokens.token.text));
+        tokens.at++;
+        tokens.expect("]");
+      } else if (tokens.isAdjacent(".")) {
+        tokens.at++;
         const step = this.adjacentName();
-        if (step === undefined) throw this.error("expected the name of a field");
+        if (step === undefined) throw tokens.error("expected the name of a field");
         steps.push(step);
       } else return steps;
     }
   }
 
   private adjacentName(): string | undefined {
-    const { kind, text, start } = this.token;
-    if (this.tokens[this.at - 1]?.end !== start) return undefined;
-    if (kind === "punct" && text === "(") throw this.error("a choice of fields in a path is not supported");
+    const { tokens } = this;
+    const { kind, text } = tokens.token;
+    if (!tokens.followsAtOnce) return undefined;
+    if (kind === "punct" && text === "(") throw tokens.error("a choice of fields in a path is not supported");
     if (kind !== "name" && kind !== "string" && kind !== "int") return undefined;
-    this.at++;
+    tokens.at++;
     return kind === "string" ? unescaped(text) : text;
   }
 
   private conditional(): Node {
-    this.newlines();
-    const test = this.is("{") ? this.block() : this.expression();
-    this.newlines();
+    const { tokens } = this;
+    tokens.skipLineEnds();
+    const test = tokens.is("{") ? this.block() : this.expression();
+    tokens.skipLineEnds();
     const then = this.block();
-    const at = this.at;
-    this.newlines();
-    if (!this.takeWord("else")) {
-      this.at = at;
-      return { eval: (context) => (condition(test.eval(context)) ? then.eval(context) : null), kinds: then.kinds | Kind.null };
+    const { at } = tokens;
+    tokens.skipLineEnds();
+    if (!tokens.takeWord("else")) {
+      tokens.at = at;
+      return conditional(test, then, undefined);
     }
-    const other = this.takeWord("if") ? this.conditional() : this.block();
-    return {
-      eval: (context) => (condition(test.eval(context)) ? then.eval(context) : other.eval(context)),
-      kinds: then.kinds | other.kinds,
-    };
+    return conditional(test, then, tokens.takeWord("if") ? this.conditional() : this.block());
   }
 
   private block(): Node {
-    if (++this.depth > VRL_DEPTH_MAX) throw this.error(`nested deeper than ${VRL_DEPTH_MAX} levels`);
-    this.expect("{");
-    const node = this.statements("}");
-    this.expect("}");
-    this.depth--;
-    return node;
+    return this.nested(() => {
+      this.tokens.expect("{");
+      const node = this.statements("}");
+      this.tokens.expect("}");
+      return node;
+    });
   }
 
   private isObjectLiteral(): boolean {
+    const { tokens } = this;
     let offset = 1;
-    while (this.peek(offset).kind === "newline") offset++;
-    const first = this.peek(offset);
-    if (first.kind === "punct" && first.text === "}") return true;
-    const colon = this.peek(offset + 1);
-    return (first.kind === "string" || first.kind === "name") && colon.kind === "punct" && colon.text === ":";
+    while (tokens.peek(offset).kind === "newline") offset++;
+    if (tokens.isAt(offset, "}")) return true;
+    const { kind } = tokens.peek(offset);
+    return (kind === "string" || kind === "name") && tokens.isAt(offset + 1, ":");
   }
 
   private array(): Node {
-    this.expect("[");
+    const { tokens } = this;
     const items: Eval[] = [];
-    for (this.newlines(); !this.is("]"); this.newlines()) {
+    tokens.expect("[");
+    for (tokens.skipLineEnds(); !tokens.is("]"); tokens.skipLineEnds()) {
       items.push(this.expression().eval);
-      this.newlines();
-      if (!this.take(",")) break;
+      tokens.skipLineEnds();
+      if (!tokens.take(",")) break;
     }
-    this.expect("]");
-    return { eval: (context) => items.map((item) => item(context)), kinds: Kind.array };
+    tokens.expect("]");
+    return arrayOf(items);
   }
 
   private object(): Node {
-    this.expect("{");
+    const { tokens } = this;
     const entries: (readonly [string, Eval])[] = [];
-    for (this.newlines(); !this.is("}"); this.newlines()) {
-      const { kind, text } = this.token;
-      if (kind !== "string" && kind !== "name") throw this.error("expected a key");
-      this.at++;
-      this.expect(":");
-      this.newlines();
-      entries.push([kind === "string" ? unescaped(text) : text, this.expression().eval]);
-      this.newlines();
-      if (!this.take(",")) break;
+    tokens.expect("{");
+    for (tokens.skipLineEnds(); !tokens.is("}"); tokens.skipLineEnds()) {
+      const { kind, text } = tokens.token;
+      if (kind !== "string" && kind !== "name") throw tokens.error("expected a key");
+      tokens.at++;
+      tokens.expect(":");
+      entries.push([kind === "string" ? unescaped(text) : text, this.value().eval]);
+      tokens.skipLineEnds();
+      if (!tokens.take(",")) break;
     }
-    this.expect("}");
-    const make: Eval = (context) => {
-      const object: PipelineObject = {};
-      for (const [key, evaluate] of entries) setField(object, key, evaluate(context));
-      return object;
-    };
-    return { eval: make, kinds: Kind.object };
+    tokens.expect("}");
+    return objectOf(entries);
   }
 
   private call(name: string): Node {
-    const start = this.token;
-    this.at++;
-    this.take("!");
-    this.expect("(");
+    const { tokens } = this;
+    const start = tokens.token;
+    tokens.at++;
+    tokens.take("!");
+    tokens.expect("(");
     const args: Argument[] = [];
-    for (this.newlines(); !this.is(")"); this.newlines()) {
+    for (tokens.skipLineEnds(); !tokens.is(")"); tokens.skipLineEnds()) {
       args.push(this.argument());
-      this.newlines();
-      if (!this.take(",")) break;
+      tokens.skipLineEnds();
+      if (!tokens.take(",")) break;
     }
-    this.expect(")");
-    const closure = this.take("->") ? this.closure() : undefined;
-    return compileCall(name, args, closure, (why) => this.error(why, start));
+    tokens.expect(")");
+    const closure = tokens.take("->") ? this.closure() : undefined;
+    return compileCall(name, args, closure, (why) => tokens.error(why, start));
   }
 
   private argument(): Argument {
+    const { tokens } = this;
     let name: string | undefined;
-    const next = this.peek(1);
-    if (this.token.kind === "name" && next.kind === "punct" && next.text === ":") {
-      name = this.token.text;
-      this.at += 2;
-      this.newlines();
+    if (tokens.token.kind === "name" && tokens.isAt(1, ":")) {
+      name = tokens.token.text;
+      tokens.at += 2;
+      tokens.skipLineEnds();
     }
-    if (this.token.kind !== "regex") return { name, node: this.expression() };
-    const pattern = this.token.text.replaceAll("\\'", "'");
-    this.at++;
+    if (tokens.token.kind !== "regex") return { name, node: this.expression() };
+    const pattern = tokens.token.text.replaceAll("\\'", "'");
+    tokens.at++;
     return { name, regex: pattern };
   }
 
   private closure(): Closure {
-    this.newlines();
+    const { tokens } = this;
+    tokens.skipLineEnds();
     const names: string[] = [];
-    if (!this.take("||")) {
-      this.expect("|");
-      while (this.token.kind === "name") {
-        names.push(this.token.text);
-        this.at++;
-        if (!this.take(",")) break;
+    if (!tokens.take("||")) {
+      tokens.expect("|");
+      while (tokens.token.kind === "name") {
+        names.push(tokens.token.text);
+        tokens.at++;
+        if (!tokens.take(",")) break;
       }
-      this.expect("|");
+      tokens.expect("|");
     }
     const outer = new Set(this.names);
     for (const name of names) this.names.add(name);
-    this.newlines();
+    tokens.skipLineEnds();
     const body = this.block();
     for (const name of this.names) if (!outer.has(name)) this.names.delete(name);
     return { names, body };
   }
-}
-
-function constant(value: PipelineValue, kinds: number): Node {
-  return { eval: () => value, kinds };
-}
-
-function pathNode(path: Path): Node {
-  const isRow = path.variable === undefined && path.steps.length === 0;
-  return { eval: (context) => valueAt(context, path) ?? null, kinds: isRow ? Kind.object | Kind.array : Kind.any, path };
-}
-
-function caught(context: Context, error: unknown): string {
-  if (context.isAborted || !(error instanceof DbError)) throw error;
-  step(context);
-  return error.message.replace(/^Failed to execute VRL, /, "");
-}
-
-function combined(operator: string, left: Node, right: Node): Node {
-  const [a, b] = [left.eval, right.eval];
-  switch (operator) {
-    case "??":
-      return {
-        eval: (context) => {
-          try {
-            return a(context);
-          } catch (error) {
-            caught(context, error);
-            return b(context);
-          }
-        },
-        kinds: left.kinds | right.kinds,
-      };
-    case "||":
-      return {
-        eval: (context) => {
-          const value = a(context);
-          return value === null || value === undefined || value === false ? b(context) : value;
-        },
-        kinds: left.kinds | right.kinds,
-      };
-    case "&&":
-      return {
-        eval: (context) => {
-          const value = a(context);
-          return value === null || value === undefined ? false : condition(value) && condition(b(context));
-        },
-        kinds: Kind.boolean,
-      };
-    case "==":
-      return { eval: (context) => isEqual(a(context), b(context)), kinds: Kind.boolean };
-    case "!=":
-      return { eval: (context) => !isEqual(a(context), b(context)), kinds: Kind.boolean };
-    case "<":
-    case "<=":
-    case ">":
-    case ">=":
-      return { eval: (context) => isOrdered(operator, a(context), b(context)), kinds: Kind.boolean };
-    default:
-      return { eval: (context) => arithmetic(operator, a(context), b(context)), kinds: resultKinds(left.kinds | right.kinds) };
-  }
-}
-
-function resultKinds(kinds: number): number {
-  return kinds & (Kind.int | Kind.float | Kind.string);
 }

@@ -8,6 +8,7 @@
  * 21 columns (10 tags, time, 10 small integers) take 0.53 µs a row with both passes, 330 MB/s of JSON
  * (formats/formats.bench.ts, 100,000 rows, one EPYC core at 3.55 GHz).
  */
+import { longerBytes, longerWords } from "../../../base/longer-array.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
 import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
@@ -15,8 +16,10 @@ import { decimalText } from "../../../column/decimal.ts";
 import { nestedJson } from "../../../column/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
+import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";
 import { CELL_SLACK_BYTES, findSmall, smallIntegers } from "./small-integers.ts";
-import { NUMBER_BYTES_MAX, writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
+import { NUMBER_BYTES_MAX, writeAscii } from "./write-number.ts";
+import { copyBytes, csvText, writeCsvText, writeJsonText, writeList } from "./write-text.ts";
 
 /** How values become text. */
 export interface CellDialect {
@@ -37,24 +40,7 @@ export const CSV_SINGLE_DIALECT: CellDialect = { nullText: '""', text: "csv", em
 
 const QUOTE = 0x22; // '"'
 const BACKSLASH = 0x5c; // '\'
-const HEX: Uint8Array = new TextEncoder().encode("0123456789abcdef");
-/** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
-const DECIMAL_BYTES_MAX = 64;
 const PLAIN_CHARACTERS_MAX = 64;
-const BILLION = 1_000_000_000;
-
-/** What follows the backslash for each control character that has a short escape; 0 where there is none. */
-const SHORT_ESCAPE: Uint8Array = shortEscapes();
-
-function shortEscapes(): Uint8Array {
-  const table = new Uint8Array(32);
-  table[8] = 0x62; // \b
-  table[9] = 0x74; // \t
-  table[10] = 0x6e; // \n
-  table[12] = 0x66; // \f
-  table[13] = 0x72; // \r
-  return table;
-}
 
 const encoder = new TextEncoder();
 
@@ -121,10 +107,8 @@ export class CellColumn {
     if (need > 0xffff_ffff) {
       throw new DbError(StatusCode.RuntimeResourcesExhausted, "cannot print a batch of rows: one column holds more than 4 GiB of text");
     }
-    const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.used));
-    this.bytes = grown;
-    this.own = grown;
+    this.own = longerBytes(this.bytes, this.used, need);
+    this.bytes = this.own;
   }
 
   private encodeNumber(vector: NumberVector, rowCount: number): void {
@@ -228,8 +212,8 @@ export class CellColumn {
       this.entryStarts = new Uint32Array(dictionary.length);
       this.entryEnds = new Uint32Array(dictionary.length);
     } else if (this.entryStarts.length < dictionary.length) {
-      this.entryStarts = grown(this.entryStarts, dictionary.length);
-      this.entryEnds = grown(this.entryEnds, dictionary.length);
+      this.entryStarts = longerWords(this.entryStarts, dictionary.length);
+      this.entryEnds = longerWords(this.entryEnds, dictionary.length);
     }
     const { starts, ends, entryStarts, entryEnds } = this;
     for (let row = 0; row < rowCount; row++) {
@@ -276,236 +260,4 @@ export class CellColumn {
     this.used = at;
     return true;
   }
-}
-
-function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  const copy = new Uint32Array(Math.max(length, array.length * 2));
-  copy.set(array);
-  return copy;
-}
-
-function printIntegers(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
-  const { values, validity } = vector;
-  let at = used;
-  let previous = Number.NaN;
-  let start = 0;
-  for (let row = 0; row < rowCount; row++) {
-    if (validity !== undefined && validity[row] === 0) {
-      starts[row] = 0;
-      ends[row] = nullLength;
-      continue;
-    }
-    const value = values[row]!;
-    if (value !== previous) {
-      start = at;
-      at = writeInteger(bytes, at, value);
-      previous = value;
-    }
-    starts[row] = start;
-    ends[row] = at;
-  }
-  return at;
-}
-
-function printDecimals(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-  scale: number,
-  quoted: boolean,
-): number {
-  const { values, validity } = vector;
-  let at = used;
-  for (let row = 0; row < rowCount; row++) {
-    if (validity !== undefined && validity[row] === 0) {
-      starts[row] = 0;
-      ends[row] = nullLength;
-      continue;
-    }
-    starts[row] = at;
-    if (quoted) bytes[at++] = QUOTE;
-    at = writeDecimal(bytes, at, values[row]!, scale);
-    if (quoted) bytes[at++] = QUOTE;
-    ends[row] = at;
-  }
-  return at;
-}
-
-function printBooleans(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
-  const { values, validity } = vector;
-  const yes = used;
-  const no = writeAscii(bytes, yes, "true");
-  const end = writeAscii(bytes, no, "false");
-  for (let row = 0; row < rowCount; row++) {
-    const valid = validity === undefined || validity[row] !== 0;
-    const value = values[row]! !== 0;
-    starts[row] = valid ? (value ? yes : no) : 0;
-    ends[row] = valid ? (value ? no : end) : nullLength;
-  }
-  return end;
-}
-
-function printFloats(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
-  const { values, validity } = vector;
-  // NaN and the infinities have no JSON form and are printed like NULL, in CSV as well (contract http.md 2.4).
-  let at = used;
-  let previous = Number.NaN;
-  let start = 0;
-  for (let row = 0; row < rowCount; row++) {
-    const value = values[row]!;
-    if ((validity !== undefined && validity[row] === 0) || value - value !== 0) {
-      starts[row] = 0;
-      ends[row] = nullLength;
-      continue;
-    }
-    if (value !== previous || value === 0) {
-      start = at;
-      at = writeFloat(bytes, at, value);
-      previous = value;
-    }
-    starts[row] = start;
-    ends[row] = at;
-  }
-  return at;
-}
-
-function printTimes(
-  vector: TimeVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
-  const { base, offsets, validity } = vector;
-  const baseLow = Number(((base % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n);
-  const baseHigh = Number((base - BigInt(baseLow)) / 1_000_000_000n);
-  let at = used;
-  let previous = Number.NaN;
-  let start = 0;
-  for (let row = 0; row < rowCount; row++) {
-    if (validity !== undefined && validity[row] === 0) {
-      starts[row] = 0;
-      ends[row] = nullLength;
-      continue;
-    }
-    const offset = offsets[row]!;
-    if (offset !== previous) {
-      const offsetHigh = Math.floor(offset / BILLION);
-      let high = baseHigh + offsetHigh;
-      let low = baseLow + (offset - offsetHigh * BILLION);
-      if (low >= BILLION) {
-        low -= BILLION;
-        high += 1;
-      }
-      start = at;
-      at = writeSplit(bytes, at, high, low);
-      previous = offset;
-    }
-    starts[row] = start;
-    ends[row] = at;
-  }
-  return at;
-}
-
-function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
-  let next = at;
-  for (let i = start; i < end; i++) target[next++] = source[i]!;
-  return next;
-}
-
-function writeJsonText(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
-  let next = at;
-  target[next++] = QUOTE;
-  for (let i = start; i < end; i++) {
-    const byte = source[i]!;
-    if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) {
-      target[next++] = byte;
-      continue;
-    }
-    target[next++] = BACKSLASH;
-    if (byte >= 0x20) {
-      target[next++] = byte;
-      continue;
-    }
-    const short = SHORT_ESCAPE[byte]!;
-    if (short !== 0) {
-      target[next++] = short;
-      continue;
-    }
-    target[next++] = 0x75; // 'u'
-    target[next++] = 0x30;
-    target[next++] = 0x30;
-    target[next++] = HEX[byte >> 4]!;
-    target[next++] = HEX[byte & 15]!;
-  }
-  target[next++] = QUOTE;
-  return next;
-}
-
-function writeCsvText(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
-  let quoted = false;
-  for (let i = start; i < end && !quoted; i++) {
-    const byte = source[i]!;
-    quoted = byte === QUOTE || byte === 0x2c || byte === 0x0a || byte === 0x0d; // '"' ',' LF CR
-  }
-  if (!quoted) return copyBytes(source, start, end, target, at);
-  let next = at;
-  target[next++] = QUOTE;
-  for (let i = start; i < end; i++) {
-    const byte = source[i]!;
-    if (byte === QUOTE) target[next++] = QUOTE;
-    target[next++] = byte;
-  }
-  target[next++] = QUOTE;
-  return next;
-}
-
-/** `[1,2,255]`, in quotes where commas would end a CSV field. */
-function writeList(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number, csv: boolean): number {
-  const quoted = csv && end - start > 1;
-  let next = at;
-  if (quoted) target[next++] = QUOTE;
-  target[next++] = 0x5b; // '['
-  for (let i = start; i < end; i++) {
-    if (i > start) target[next++] = 0x2c; // ','
-    next = writeInteger(target, next, source[i]!);
-  }
-  target[next++] = 0x5d; // ']'
-  if (quoted) target[next++] = QUOTE;
-  return next;
-}
-
-/** One CSV field: in quotes only where it holds a quote, a comma or a line end. */
-export function csvText(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
