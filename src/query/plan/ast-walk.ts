@@ -2,8 +2,8 @@
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, WindowClause } from "../sql/ast.ts";
 
-/** Direct operands of a node. */
-function childrenOf(expression: Expression): readonly Expression[] {
+/** Appends the direct operands of a node. Every query walks its trees a dozen times, so nothing is made on the way. */
+function addChildren(expression: Expression, to: Expression[]): void {
   switch (expression.kind) {
     case "unary":
     case "is":
@@ -11,34 +11,43 @@ function childrenOf(expression: Expression): readonly Expression[] {
     case "in-query":
     case "quantified":
     case "range":
-      return [expression.operand];
+      to.push(expression.operand);
+      return;
     case "binary":
-      return [expression.left, expression.right];
+      to.push(expression.left, expression.right);
+      return;
     case "between":
-      return [expression.operand, expression.low, expression.high];
+      to.push(expression.operand, expression.low, expression.high);
+      return;
     case "in-list":
-      return [expression.operand, ...expression.items];
+      to.push(expression.operand);
+      for (const item of expression.items) to.push(item);
+      return;
     case "like":
-      return [expression.operand, expression.pattern];
-    case "case": {
-      const branches = expression.branches.flatMap((branch) => [branch.when, branch.result]);
-      return [expression.operand, ...branches, expression.otherwise].filter((child) => child !== undefined);
-    }
-    case "call": {
-      const own = [...expression.args, ...expression.orderBy.map((item) => item.expression), ...windowParts(expression.over)];
-      return expression.filter === undefined ? own : [...own, expression.filter];
-    }
+      to.push(expression.operand, expression.pattern);
+      return;
+    case "case":
+      if (expression.operand !== undefined) to.push(expression.operand);
+      for (const branch of expression.branches) to.push(branch.when, branch.result);
+      if (expression.otherwise !== undefined) to.push(expression.otherwise);
+      return;
+    case "call":
+      for (const argument of expression.args) to.push(argument);
+      for (const item of expression.orderBy) to.push(item.expression);
+      if (expression.over !== undefined) to.push(...windowParts(expression.over));
+      if (expression.filter !== undefined) to.push(expression.filter);
+      return;
     default:
-      return [];
   }
 }
 
 /** Whether a node that meets a test is anywhere in an expression, sub-queries aside. Does not recurse, since chains of AND may be long. */
 export function contains(expression: Expression, test: (node: Expression) => boolean): boolean {
+  if (expression.kind === "column") return test(expression);
   const open: Expression[] = [expression];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (test(node)) return true;
-    open.push(...childrenOf(node));
+    addChildren(node, open);
   }
   return false;
 }
@@ -60,7 +69,15 @@ export function isGroupingCall(expression: Expression): expression is Extract<Ex
 
 /** Whether an aggregate, or `grouping`, is called anywhere in an expression. */
 export function containsAggregate(expression: Expression): boolean {
-  return contains(expression, (node) => isAggregateCall(node) || isGroupingCall(node));
+  return contains(expression, isGroupCall);
+}
+
+function isGroupCall(node: Expression): boolean {
+  return isAggregateCall(node) || isGroupingCall(node);
+}
+
+function isSubQuery({ kind }: Expression): boolean {
+  return kind === "sub-query" || kind === "exists" || kind === "in-query" || kind === "quantified";
 }
 
 /** Whether an expression holds a window call. */
@@ -85,5 +102,5 @@ export function rangesIn(expression: Expression): readonly Extract<Expression, {
 
 /** Whether an expression holds a sub-query. */
 export function containsSubQuery(expression: Expression): boolean {
-  return contains(expression, (node) => ["sub-query", "exists", "in-query", "quantified"].includes(node.kind));
+  return contains(expression, isSubQuery);
 }

@@ -167,7 +167,7 @@ export function comparisonOf(expression: TypedExpression): Comparison | undefine
 
 /** Positions of the columns that an expression reads. */
 export function columnsOf(expression: TypedExpression, into: Set<number> = new Set()): Set<number> {
-  if (expression.kind === "column") into.add(expression.index);
+  if (expression.kind === "column") return into.add(expression.index);
   for (const operand of operandsOf(expression)) columnsOf(operand, into);
   return into;
 }
@@ -208,13 +208,12 @@ export function isVolatile(expression: TypedExpression): boolean {
 
 /** A text equal for two expressions exactly when they are the same: for matching GROUP BY, DISTINCT and ORDER BY items. */
 export function expressionKey(expression: TypedExpression): string {
+  if (expression.kind === "column") return `#${expression.index}`;
   const operands = operandsOf(expression).map(expressionKey).join(",");
   const type = displayName(expression.type);
   switch (expression.kind) {
     case "literal":
       return `${type}'${valueKey(expression.value)}'`;
-    case "column":
-      return `#${expression.index}`;
     case "parameter":
       return `$${expression.id}`;
     case "call":

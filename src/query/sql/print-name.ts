@@ -2,6 +2,9 @@
 import type { ObjectName } from "./ast.ts";
 import { isReserved } from "./keywords.ts";
 
+/** What a name looks like that needs no quotes, unless it is a keyword. */
+const PLAIN_NAME = /^[a-z_][a-z0-9_$]*$/;
+
 /** A name with its dots, in quotes where needed: `public."My Table"`. */
 export function printName(name: ObjectName): string {
   return name.map((part) => printPart(part)).join(".");
@@ -9,12 +12,12 @@ export function printName(name: ObjectName): string {
 
 /** One part of a name. */
 export function printPart(part: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(part) && !isReserved(part) ? part : quoteName(part);
+  return PLAIN_NAME.test(part) && !isReserved(part) ? part : quoteName(part);
 }
 
 /** `'it''s'`. */
 export function printString(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return text.includes("'") ? `'${text.replaceAll("'", "''")}'` : `'${text}'`;
 }
 
 /** `"x"`, whether it needs quotes or not. */
