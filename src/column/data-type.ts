@@ -24,7 +24,7 @@ export type DataType =
   /** `structured`: JSON2, which holds objects only. */
   | { readonly kind: "json"; readonly structured?: true }
   | { readonly kind: "vector"; readonly dimension: number }
-  /** Values of expressions, and native histograms: no statement makes columns of these three (`nested.ts`). */
+  /** Values of expressions, native histograms, and what files of external tables hold: no statement names such columns (`nested.ts`). */
   | { readonly kind: "list"; readonly element: DataType }
   | { readonly kind: "struct"; readonly fields: readonly StructField[] }
   | { readonly kind: "map"; readonly key: DataType; readonly value: DataType };

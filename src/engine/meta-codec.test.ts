@@ -25,6 +25,7 @@ const TYPES: readonly DataType[] = [
   { kind: "time", unit: "microsecond" },
   { kind: "vector", dimension: 3 },
   NATIVE_HISTOGRAM,
+  { kind: "map", key: STRING, value: { kind: "list", element: INT64 } },
 ];
 
 function schemaWith(changes: Partial<TableSchema> = {}): TableSchema {

@@ -1,7 +1,6 @@
 /**
  * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
  */
-import { assert } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnId, tableId } from "../base/units.ts";
@@ -14,13 +13,11 @@ import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TablePart
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
-/** Most structs and lists inside each other; native histograms are two. */
+/** Most structs, lists and maps inside each other; native histograms are two. */
 const TYPE_DEPTH_MAX = 8;
-/** The types that columns have. */
-type ColumnType = Exclude<DataType, { kind: "map" }>;
 
 /** A record, so that a new kind of type must be added here. */
-const KIND_SET: Readonly<Record<ColumnType["kind"], true>> = {
+const KIND_SET: Readonly<Record<DataType["kind"], true>> = {
   null: true,
   boolean: true,
   int: true,
@@ -37,8 +34,9 @@ const KIND_SET: Readonly<Record<ColumnType["kind"], true>> = {
   vector: true,
   list: true,
   struct: true,
+  map: true,
 };
-const KINDS: readonly ColumnType["kind"][] = Object.keys(KIND_SET) as ColumnType["kind"][]; // The keys of the line above.
+const KINDS: readonly DataType["kind"][] = Object.keys(KIND_SET) as DataType["kind"][]; // The keys of the line above.
 
 /** Logical tables share the region of their physical table, under the tags `__table_id` and `__labels`. */
 const METRIC_LAYOUT = 1;
@@ -105,8 +103,8 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
 }
 
 function encodeType(type: DataType): MetaValue {
-  assert(type.kind !== "map", "no column is a map");
   if (type.kind === "list") return { kind: type.kind, element: encodeType(type.element) };
+  if (type.kind === "map") return { kind: type.kind, key: encodeType(type.key), value: encodeType(type.value) };
   if (type.kind === "struct") {
     return { kind: type.kind, fields: type.fields.map((field) => ({ name: field.name, type: encodeType(field.type) })) };
   }
@@ -185,6 +183,12 @@ function decodeType(key: string, entry: MetaObject, depth = 0): DataType {
       return { kind, dimension: numberOf(key, entry["dimension"]) };
     case "list":
       return { kind, element: decodeType(key, objectOf(key, entry["element"]), depth + 1) };
+    case "map":
+      return {
+        kind,
+        key: decodeType(key, objectOf(key, entry["key"]), depth + 1),
+        value: decodeType(key, objectOf(key, entry["value"]), depth + 1),
+      };
     case "struct": {
       const fields = arrayOf(key, entry["fields"]).map((field) => objectOf(key, field));
       const typeOf = (field: MetaObject): DataType => decodeType(key, objectOf(key, field["type"]), depth + 1);

@@ -33,12 +33,14 @@ export class CsvReader {
   private readonly delimiterCode: number;
   private text = "";
   private line = 1;
-  /** Whether empty lines are records of one NULL. Set it once the number of columns is known. */
-  keepsEmptyLines = false;
+  /** Whether empty lines are records of one NULL: behind a first record of one field, since a file has one number of columns. */
+  private keepsEmptyLines: boolean;
+  private isFirst = true;
 
-  /** @param delimiter one character */
-  constructor(delimiter: string) {
+  /** @param delimiter one character @param hasOneColumn whether that is known, so that the first line may be empty as well */
+  constructor(delimiter: string, hasOneColumn = false) {
     this.delimiter = delimiter;
+    this.keepsEmptyLines = hasOneColumn;
     this.delimiterCode = delimiter.charCodeAt(0);
   }
 
@@ -87,6 +89,12 @@ export class CsvReader {
     if (stop === start && !this.keepsEmptyLines) return;
     const fields: (string | undefined)[] = text.slice(start, stop).split(this.delimiter);
     for (let i = 0; i < fields.length; i++) if (fields[i] === "") fields[i] = undefined;
+    this.add(records, line, fields);
+  }
+
+  private add(records: CsvRecord[], line: number, fields: readonly (string | undefined)[]): void {
+    if (this.isFirst) this.keepsEmptyLines = fields.length === 1;
+    this.isFirst = false;
     records.push({ line, fields });
   }
 
@@ -125,7 +133,7 @@ export class CsvReader {
       if (next < text.length && text.charCodeAt(next) !== LF) {
         throw new CsvError(this.line, `behind the closing quote of field ${fields.length} stands '${text[at]}'`);
       }
-      records.push({ line: this.line, fields });
+      this.add(records, this.line, fields);
       this.line += lines;
       return next + 1;
     }

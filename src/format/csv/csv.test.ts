@@ -7,8 +7,7 @@ type Row = readonly (string | undefined)[];
 
 /** The records of a text that comes in pieces of some length. */
 function read(text: string, step: number = text.length || 1, delimiter = ",", keepsEmptyLines = false): Row[] {
-  const reader = new CsvReader(delimiter);
-  reader.keepsEmptyLines = keepsEmptyLines;
+  const reader = new CsvReader(delimiter, keepsEmptyLines);
   const rows: Row[] = [];
   for (let at = 0; at < text.length; at += step) rows.push(...reader.push(text.slice(at, at + step)).map(({ fields }) => fields));
   rows.push(...reader.finish().map(({ fields }) => fields));
@@ -30,8 +29,17 @@ test("cuts lines and fields; an empty field is NULL, one in quotes is empty text
   ]);
   check('a,,""\n', [["a", undefined, ""]]);
   check('"a","b\r"\r\n', [["a", "b\r"]]);
-  check("\n\na\n\n", [["a"]]);
+  check("\n\na,b\n\n1,2\n\n", [
+    ["a", "b"],
+    ["1", "2"],
+  ]);
   check('x"y,z\n', [['x"y', "z"]]);
+});
+
+test("an empty line is NULL where records have one field, from the first that is not empty on", () => {
+  check("\n\na\n\nb\n", [["a"], [undefined], ["b"]]);
+  check('"a"\n\r\n', [["a"], [undefined]]);
+  expect(read("\na\n", 1, ",", true)).toEqual([[undefined], ["a"]]);
 });
 
 test("takes delimiters, quotes and line ends inside quotes", () => {

@@ -7,13 +7,13 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { HybridEncoder, encodeHybrid } from "./encodings/rle-bit-packed.ts";
+import { bitWidthOf, HybridEncoder, encodeHybrid } from "./encodings/rle-bit-packed.ts";
 import type { FileOutput } from "./file-output.ts";
 import { COMPRESSED_SHARE_MAX, PAGE_BYTES_MAX } from "./limits.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { Encoding, encodePageHeader } from "./page-header.ts";
 import { type PhysicalType, physicalTypeOf } from "./physical-type.ts";
-import type { ParquetColumn } from "./types.ts";
+import type { LeafLevels, LeafPlace, ParquetColumn } from "./types.ts";
 
 /** Bounds as stored; undefined when the page or chunk has no values or no usable bound. */
 export interface StoredBounds {
@@ -31,12 +31,14 @@ export interface WrittenChunk {
   readonly encodings: readonly number[];
   readonly byteLength: number;
   readonly uncompressedByteLength: number;
+  /** Entries of a leaf, else rows. */
   readonly valueCount: number;
   readonly nullCount: number;
   readonly bounds: StoredBounds & { readonly exact: boolean };
   readonly pageOffsets: readonly number[];
   readonly pageLengths: readonly number[];
   readonly pageRowStarts: readonly number[];
+  readonly pageValueCounts: readonly number[];
   readonly pageNullCounts: readonly number[];
   readonly pageBounds: readonly StoredBounds[];
   /** Sums for numeric fields, else empty. */
@@ -47,6 +49,7 @@ export interface WrittenChunk {
 
 /** One data page handed to `ChunkWriter.dataPage`. */
 export interface PageContent {
+  /** Rows; of a leaf its entries. */
   readonly rowCount: number;
   readonly nullCount: number;
   readonly encoding: Encoding;
@@ -66,22 +69,30 @@ export class ChunkWriter {
   /** Where encoders put the values of the next page. */
   readonly values: PageBuffer;
   private readonly output: FileOutput;
+  private readonly leafLevels: LeafLevels | undefined;
   private readonly levels = new PageBuffer(1024);
+  /** Of the page whose levels are prepared: rows that begin in it, undefined where entries are rows, and bytes of repetition levels. */
+  private pageRecords: number | undefined;
+  private repetitionByteLength = 0;
   private readonly startOffset: number;
   private dataOffset = -1;
   private hasDictionary = false;
   private uncompressedByteLength = 0;
   private rowCount = 0;
+  private valueCount = 0;
   private nullCount = 0;
   private readonly encodings = new Set<number>([Encoding.Rle]);
   private readonly pageOffsets: number[] = [];
   private readonly pageLengths: number[] = [];
   private readonly pageRowStarts: number[] = [];
+  private readonly pageValueCounts: number[] = [];
   private readonly pageNullCounts: number[] = [];
   private readonly pageBounds: StoredBounds[] = [];
   private readonly pageSums: number[] = [];
 
-  constructor(column: ParquetColumn, output: FileOutput, values: PageBuffer, zstdLevel: number) {
+  /** @param leafLevels of a column with a place in groups: those of its entries, which stand in the place of rows then */
+  constructor(column: ParquetColumn, output: FileOutput, values: PageBuffer, zstdLevel: number, leafLevels?: LeafLevels) {
+    this.leafLevels = leafLevels;
     this.column = column;
     this.physical = physicalTypeOf(column);
     this.output = output;
@@ -125,8 +136,9 @@ export class ChunkWriter {
       rowCount: page.rowCount,
       nullCount: page.nullCount,
       encoding: page.encoding,
-      levelByteLength: levels.length,
+      levelByteLength: levels.length - this.repetitionByteLength,
       compressed,
+      ...(this.pageRecords === undefined ? {} : { repeated: { rowCount: this.pageRecords, levelByteLength: this.repetitionByteLength } }),
     });
     const offset = this.output.offset;
     if (this.dataOffset < 0) this.dataOffset = offset;
@@ -136,10 +148,12 @@ export class ChunkWriter {
     this.pageOffsets.push(offset);
     this.pageLengths.push(this.output.offset - offset);
     this.pageRowStarts.push(this.rowCount);
+    this.pageValueCounts.push(page.rowCount);
     this.pageNullCounts.push(page.nullCount);
     this.pageBounds.push(page.bounds);
     if (page.sum !== undefined) this.pageSums.push(page.sum);
-    this.rowCount += page.rowCount;
+    this.rowCount += this.pageRecords ?? page.rowCount;
+    this.valueCount += page.rowCount;
     this.nullCount += page.nullCount;
     this.uncompressedByteLength += header.length + levels.length + page.values.length;
     this.encodings.add(page.encoding);
@@ -150,6 +164,9 @@ export class ChunkWriter {
   /** Prepares the levels of the next page from rows `[start, end)`. Returns how many are NULL. */
   definitionLevels(validity: Uint8Array | undefined, start: number, end: number): number {
     this.levels.reset();
+    if (this.column.leaf !== undefined && this.leafLevels !== undefined) {
+      return this.levelsOfEntries(this.column.leaf, this.leafLevels, start, end);
+    }
     if (!this.column.nullable) return 0;
     if (validity === undefined) {
       const encoder = new HybridEncoder(this.levels, 1);
@@ -162,6 +179,26 @@ export class ChunkWriter {
     let valid = 0;
     for (let i = 0; i < rows.length; i++) valid += rows[i]!;
     return rows.length - valid;
+  }
+
+  /** Repetition levels, then definition levels, of entries `[start, end)`. Returns how many of them have no value. */
+  private levelsOfEntries(place: LeafPlace, { definition, repetition }: LeafLevels, start: number, end: number): number {
+    this.pageRecords = undefined;
+    this.repetitionByteLength = 0;
+    if (repetition !== undefined) {
+      const repeats = repetition.subarray(start, end);
+      let records = 0;
+      for (let i = 0; i < repeats.length; i++) if (repeats[i] === 0) records++;
+      encodeHybrid(this.levels, repeats, repeats.length, bitWidthOf(place.repetitionMax + 1));
+      this.pageRecords = records;
+      this.repetitionByteLength = this.levels.length;
+    }
+    const { definitionMax } = place;
+    const defined = definition.subarray(start, end);
+    if (definitionMax > 0) encodeHybrid(this.levels, defined, defined.length, bitWidthOf(definitionMax + 1));
+    let values = 0;
+    for (let i = 0; i < defined.length; i++) if (defined[i] === definitionMax) values++;
+    return end - start - values;
   }
 
   /** Where tags write their levels, run by run. */
@@ -181,12 +218,13 @@ export class ChunkWriter {
       encodings: [...this.encodings],
       byteLength: this.output.offset - this.startOffset,
       uncompressedByteLength: this.uncompressedByteLength,
-      valueCount: this.rowCount,
+      valueCount: this.valueCount,
       nullCount: this.nullCount,
       bounds,
       pageOffsets: this.pageOffsets,
       pageLengths: this.pageLengths,
       pageRowStarts: this.pageRowStarts,
+      pageValueCounts: this.pageValueCounts,
       pageNullCounts: this.pageNullCounts,
       pageBounds: this.pageBounds,
       pageSums: this.pageSums,

@@ -4,13 +4,13 @@
  * Source: Apache Parquet, parquet.thrift, struct FileMetaData.
  */
 import type { WrittenChunk } from "./chunk-writer.ts";
-import { FIXED_BYTES, PhysicalType, writeAnnotation } from "./physical-type.ts";
+import { FIXED_BYTES, PhysicalType, writeAnnotation, writeGroupAnnotation } from "./physical-type.ts";
 import { ThriftType, ThriftWriter } from "./thrift-compact.ts";
 import type { ByteRange } from "./types.ts";
 
 const CODEC_ZSTD = 6;
-const REPETITION_REQUIRED = 0;
-const REPETITION_OPTIONAL = 1;
+/** FieldRepetitionType of parquet.thrift. */
+const REPETITION = { required: 0, optional: 1, repeated: 2 } as const;
 const FORMAT_VERSION = 2;
 
 /** A chunk with where its indexes and bloom filter were put. */
@@ -27,8 +27,24 @@ export interface PlacedRowGroup {
   readonly chunks: readonly PlacedChunk[];
 }
 
+/** A name in the schema of a file of groups: a group of names, or one of the file's columns, by its number. */
+export type SchemaNode =
+  | SchemaGroup
+  | { readonly kind: "leaf"; readonly name: string; readonly isRequired: boolean; readonly column: number };
+
+/** A group: the column of a list, struct or map, or what repeats in it. */
+export interface SchemaGroup {
+  readonly kind: "group";
+  readonly name: string;
+  readonly repetition: keyof typeof REPETITION;
+  readonly holds?: "list" | "map";
+  readonly children: readonly SchemaNode[];
+}
+
 /** Everything the footer says. */
 export interface FooterContent {
+  /** In a file of groups the names below the root; else these are the columns. */
+  readonly schema?: readonly SchemaNode[];
   readonly columns: readonly WrittenChunk["column"][];
   readonly physicalTypes: readonly number[];
   readonly rowCount: number;
@@ -67,20 +83,44 @@ export function encodeFooter(footer: FooterContent): Uint8Array<ArrayBuffer> {
 }
 
 function writeSchema(writer: ThriftWriter, footer: FooterContent): void {
-  writer.list(2, ThriftType.Struct, footer.columns.length + 1);
+  const { columns } = footer;
+  const nodes =
+    footer.schema ?? columns.map(({ name, nullable }, c): SchemaNode => ({ kind: "leaf", name, isRequired: !nullable, column: c }));
+  writer.list(
+    2,
+    ThriftType.Struct,
+    nodes.reduce((sum, node) => sum + sizeOf(node), 1),
+  );
   writer.open();
   writer.text(4, "schema");
-  writer.i32(5, footer.columns.length);
+  writer.i32(5, nodes.length);
   writer.close();
-  footer.columns.forEach((column, c) => {
-    writer.open();
-    writer.i32(1, footer.physicalTypes[c]!);
-    if (footer.physicalTypes[c] === PhysicalType.FixedBytes) writer.i32(2, FIXED_BYTES);
-    writer.i32(3, column.nullable ? REPETITION_OPTIONAL : REPETITION_REQUIRED);
-    writer.text(4, column.name);
-    writeAnnotation(writer, column);
+  for (const node of nodes) writeNode(writer, footer, node);
+}
+
+/** Names in a node, its own included. */
+function sizeOf(node: SchemaNode): number {
+  return node.kind === "leaf" ? 1 : node.children.reduce((sum, child) => sum + sizeOf(child), 1);
+}
+
+function writeNode(writer: ThriftWriter, footer: FooterContent, node: SchemaNode): void {
+  writer.open();
+  if (node.kind === "leaf") {
+    const physical = footer.physicalTypes[node.column]!;
+    writer.i32(1, physical);
+    if (physical === PhysicalType.FixedBytes) writer.i32(2, FIXED_BYTES);
+    writer.i32(3, node.isRequired ? REPETITION.required : REPETITION.optional);
+    writer.text(4, node.name);
+    writeAnnotation(writer, footer.columns[node.column]!);
     writer.close();
-  });
+    return;
+  }
+  writer.i32(3, REPETITION[node.repetition]);
+  writer.text(4, node.name);
+  writer.i32(5, node.children.length);
+  if (node.holds !== undefined) writeGroupAnnotation(writer, node.holds);
+  writer.close();
+  for (const child of node.children) writeNode(writer, footer, child);
 }
 
 function writeRowGroup(writer: ThriftWriter, group: PlacedRowGroup, ordinal: number): void {
@@ -118,8 +158,9 @@ function writeColumnMetadata(writer: ThriftWriter, { chunk, bloom }: PlacedChunk
   writer.i32(1, chunk.physical);
   writer.list(2, ThriftType.I32, chunk.encodings.length);
   for (const encoding of chunk.encodings) writer.elementInt(encoding);
-  writer.list(3, ThriftType.Binary, 1);
-  writer.elementText(chunk.column.name);
+  const path = chunk.column.leaf?.path ?? [chunk.column.name];
+  writer.list(3, ThriftType.Binary, path.length);
+  for (const name of path) writer.elementText(name);
   writer.i32(4, CODEC_ZSTD);
   writer.i64(5, chunk.valueCount);
   writer.i64(6, chunk.uncompressedByteLength);

@@ -35,6 +35,8 @@ export interface DataPageHeader {
   /** Bytes of the definition levels at the start of the page. */
   readonly levelByteLength: number;
   readonly compressed: boolean;
+  /** Of a page with repetition levels: its rows, and the bytes of those levels, which come first. `rowCount` is its entries then. */
+  readonly repeated?: { readonly rowCount: number; readonly levelByteLength: number };
 }
 
 /** A dictionary page's header. Its values are always compressed. */
@@ -67,10 +69,10 @@ export function encodePageHeader(header: PageHeader): Uint8Array<ArrayBuffer> {
     writer.struct(8);
     writer.i32(1, header.rowCount);
     writer.i32(2, header.nullCount);
-    writer.i32(3, header.rowCount);
+    writer.i32(3, header.repeated?.rowCount ?? header.rowCount);
     writer.i32(4, header.encoding);
     writer.i32(5, header.levelByteLength);
-    writer.i32(6, 0); // no repetition levels
+    writer.i32(6, header.repeated?.levelByteLength ?? 0);
     writer.bool(7, header.compressed);
     writer.close();
   }

@@ -12,7 +12,7 @@ const EMPTY = new Uint8Array(0);
 /** The column index of a chunk. Every page with values has bounds. */
 export function encodeColumnIndex(chunk: WrittenChunk): Uint8Array<ArrayBuffer> {
   const pageCount = chunk.pageOffsets.length;
-  const isNullPage = (page: number): boolean => chunk.pageNullCounts[page] === rowsOf(chunk, page);
+  const isNullPage = (page: number): boolean => chunk.pageNullCounts[page] === chunk.pageValueCounts[page];
   for (let page = 0; page < pageCount; page++) {
     const { min, max } = chunk.pageBounds[page]!;
     assert(isNullPage(page) || (min !== undefined && max !== undefined), `bounds of page ${page} of column ${chunk.column.name}`);
@@ -30,10 +30,6 @@ export function encodeColumnIndex(chunk: WrittenChunk): Uint8Array<ArrayBuffer> 
   for (const nullCount of chunk.pageNullCounts) writer.elementInt(nullCount);
   writer.close();
   return writer.out.written();
-}
-
-function rowsOf(chunk: WrittenChunk, page: number): number {
-  return (chunk.pageRowStarts[page + 1] ?? chunk.valueCount) - chunk.pageRowStarts[page]!;
 }
 
 /** The offset index of a chunk. */

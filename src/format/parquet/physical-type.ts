@@ -61,6 +61,8 @@ export function storedScale(column: ParquetColumn): 1 | 1000 {
 }
 
 const CONVERTED_UTF8 = 0;
+const CONVERTED_MAP = 1;
+const CONVERTED_LIST = 3;
 const CONVERTED_DECIMAL = 5;
 const CONVERTED_DATE = 6;
 const CONVERTED_TIMESTAMP_MILLIS = 9;
@@ -75,6 +77,8 @@ const CONVERTED_INT: Readonly<Record<8 | 16 | 32 | 64, { readonly signed: number
 
 /** Fields of the LogicalType union. */
 const LOGICAL_STRING = 1;
+const LOGICAL_MAP = 2;
+const LOGICAL_LIST = 3;
 const LOGICAL_DECIMAL = 5;
 const LOGICAL_DATE = 6;
 const LOGICAL_TIME = 7;
@@ -119,6 +123,12 @@ export function writeAnnotation(writer: ThriftWriter, column: ParquetColumn): vo
     default:
       return;
   }
+}
+
+/** The same fields of a group that holds a list or a map. */
+export function writeGroupAnnotation(writer: ThriftWriter, holds: "list" | "map"): void {
+  if (holds === "list") writeEmptyLogical(writer, CONVERTED_LIST, LOGICAL_LIST);
+  else writeEmptyLogical(writer, CONVERTED_MAP, LOGICAL_MAP);
 }
 
 function writeEmptyLogical(writer: ThriftWriter, converted: number, logical: number): void {

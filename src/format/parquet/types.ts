@@ -38,6 +38,25 @@ export interface ParquetColumn {
   readonly isUnpaged?: boolean;
   /** Decimals lie in the file as text: what version 1 wrote. Known to the reader only. */
   readonly decimalText?: boolean;
+  /** Where a part of a list, struct or map stands in the file's schema: only in files of groups (`groups/`). */
+  readonly leaf?: LeafPlace;
+}
+
+/** A column of the file below a column of the table: the one at the end of the groups. */
+export interface LeafPlace {
+  /** Names from the table's column down. */
+  readonly path: readonly string[];
+  /** Optional and repeated names on the path: the definition level of a value. 0..255 */
+  readonly definitionMax: number;
+  /** Repeated names on the path. 0..255 */
+  readonly repetitionMax: number;
+}
+
+/** Levels of a leaf's entries, one of each an entry, as Parquet defines them. Entries whose definition is the highest have a value. */
+export interface LeafLevels {
+  readonly definition: Uint8Array;
+  /** Undefined where nothing repeats: every entry is a row then. */
+  readonly repetition: Uint8Array | undefined;
 }
 
 /** Values of a tag column of type string as runs of equal values; run r is rows `[ends[r - 1] ?? 0, ends[r])` of the rows appended. */

@@ -12,13 +12,7 @@ import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { isWideDecimal } from "../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "./chunk-writer.ts";
-import { writeBooleanChunk } from "./chunks/boolean-chunk.ts";
-import { writeByteArrayChunk } from "./chunks/byte-array-chunk.ts";
-import { writeCodedChunk } from "./chunks/coded-chunk.ts";
-import { writeFixedBytesChunk } from "./chunks/fixed-bytes-chunk.ts";
-import { writeFloatChunk } from "./chunks/float-chunk.ts";
-import { writeIntegerChunk } from "./chunks/integer-chunk.ts";
-import { writeTagChunk } from "./chunks/tag-chunk.ts";
+import { writeChunk } from "./chunks/write-chunk.ts";
 import { encodeColumns } from "./column-schema.ts";
 import { encodeFooter, type PlacedChunk, type PlacedRowGroup } from "./file-metadata-writer.ts";
 import { FileOutput } from "./file-output.ts";
@@ -40,7 +34,7 @@ import { PageBuffer } from "./page-buffer.ts";
 import { cutPages } from "./page-cut.ts";
 import { encodeColumnIndex, encodeOffsetIndex } from "./page-index-writer.ts";
 import { encodePageSums, hasPageSums } from "./page-sums.ts";
-import { PhysicalType, physicalTypeOf, storedScale } from "./physical-type.ts";
+import { physicalTypeOf, storedScale } from "./physical-type.ts";
 import type { ByteRange, ByteSink, ColumnInput, ParquetColumn, WriterOptions, WrittenFile } from "./types.ts";
 
 const DEFAULTS: WriterOptions = { zstdLevel: 1, rowsPerPage: 16_384, rowsPerRowGroup: 1_048_576, createdBy: "varve" };
@@ -142,24 +136,10 @@ export class ParquetWriter {
   private writeChunk(column: ParquetColumn, input: ColumnInput, start: number, pageEnds: Uint32Array): WrittenChunk {
     const chunk = new ChunkWriter(column, this.output, this.values, this.options.zstdLevel);
     this.values.reset();
-    switch (input.kind) {
-      case "runs":
-        return writeTagChunk(chunk, input, start, pageEnds);
-      case "bytes":
-        if (chunk.physical === PhysicalType.FixedBytes) return writeFixedBytesChunk(chunk, input, start, pageEnds);
-        return writeByteArrayChunk(chunk, input, start, pageEnds);
-      case "coded":
-        return writeCodedChunk(chunk, input, start, pageEnds);
-      case "time":
-        if (column.role === "time") this.widenTimes(input.base, input.offsets, start, pageEnds[pageEnds.length - 1]!);
-        return writeIntegerChunk(chunk, input, start, pageEnds);
-      case "wide":
-        return writeIntegerChunk(chunk, input, start, pageEnds);
-      case "number":
-        if (column.type.kind === "boolean") return writeBooleanChunk(chunk, input, start, pageEnds);
-        if (column.type.kind === "float") return writeFloatChunk(chunk, input, start, pageEnds);
-        return writeIntegerChunk(chunk, input, start, pageEnds);
+    if (input.kind === "time" && column.role === "time") {
+      this.widenTimes(input.base, input.offsets, start, pageEnds[pageEnds.length - 1]!);
     }
+    return writeChunk(chunk, input, start, pageEnds);
   }
 
   private widenTimes(base: bigint, offsets: Float64Array, start: number, end: number): void {
@@ -264,7 +244,7 @@ function rangeOf(offsets: Float64Array, start: number, end: number): [min: numbe
 }
 
 /** Seconds beyond what milliseconds hold are stored bare; the first rows decide for the whole file. */
-function withBareSeconds(column: ParquetColumn, input: ColumnInput, rowCount: number): ParquetColumn {
+export function withBareSeconds(column: ParquetColumn, input: ColumnInput, rowCount: number): ParquetColumn {
   if (column.type.kind !== "timestamp" || storedScale(column) === 1 || rowCount === 0) return column;
   const [min, max] = secondsRange(input, rowCount);
   const limit = (2n ** 63n - 1n) / 1000n;

@@ -1,11 +1,16 @@
-/** Values as the text that files hold. Times are in UTC and name no zone; binary is hexadecimal, lists, structs and maps are JSON. */
-import type { DataType } from "../../column/data-type.ts";
-import { nestedJson } from "../../column/nested-json.ts";
+/**
+ * Values as the text that files hold. Times are in UTC and name no zone; binary is hexadecimal. Lists, structs and maps are JSON, in which
+ * every part is what a column of its type is in a JSON file: so all of it can be read again.
+ */
+import { type DataType, isNested, type NestedType } from "../../column/data-type.ts";
+import { shortestFloat32 } from "../../column/float32.ts";
+import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import { scalarAt } from "../../column/scalar.ts";
-import type { Scalar, Vector } from "../../column/vector.ts";
+import type { Vector } from "../../column/vector.ts";
 import { toText } from "../function/cast.ts";
+import { formatFloat } from "../function/format-number.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { NANOS_PER_DAY } from "../function/value.ts";
+import { NANOS_PER_DAY, type Present } from "../function/value.ts";
 import type { TimePatterns } from "./copy-options.ts";
 import type { TimePattern } from "./time-pattern.ts";
 
@@ -22,7 +27,7 @@ export function cellReader(type: DataType, patterns: TimePatterns): CellReader {
   };
 }
 
-function textOfType(type: DataType, patterns: TimePatterns): (value: Exclude<Scalar, undefined>) => string {
+function textOfType(type: DataType, patterns: TimePatterns): (value: Present) => string {
   switch (type.kind) {
     case "timestamp": {
       const scale = NANOS_PER_UNIT[type.unit];
@@ -40,7 +45,7 @@ function textOfType(type: DataType, patterns: TimePatterns): (value: Exclude<Sca
     case "list":
     case "struct":
     case "map":
-      return (value) => nestedJson(type, value as Uint8Array); // what nested values are
+      return jsonWriter(type, patterns);
     case "binary":
       return (value) => (value instanceof Uint8Array ? value.toHex() : toText(value, type));
     default:
@@ -48,10 +53,60 @@ function textOfType(type: DataType, patterns: TimePatterns): (value: Exclude<Sca
   }
 }
 
-function patterned(
-  pattern: TimePattern | undefined,
-  type: DataType,
-  nanosOf: (value: Exclude<Scalar, undefined>) => bigint,
-): (value: Exclude<Scalar, undefined>) => string {
+/** How values of a type become JSON. What JSON has no form for is text: times, decimals, binary, NaN and infinities. */
+export function jsonWriter(type: DataType, patterns: TimePatterns): (value: Present) => string {
+  if (isNested(type)) return nestedWriter(type, patterns);
+  switch (type.kind) {
+    case "boolean":
+    case "int":
+    case "duration":
+      return String;
+    case "float":
+      return (value) => {
+        const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
+        return Number.isFinite(number) ? formatFloat(number) : `"${formatFloat(number)}"`;
+      };
+    default: {
+      const write = textOfType(type, patterns);
+      return (value) => JSON.stringify(write(value));
+    }
+  }
+}
+
+/** Fields and entries stay in their order. */
+function nestedWriter(type: NestedType, patterns: TimePatterns): (value: Present) => string {
+  const partsOf = (value: Present): NestedPart[] => decodeNested(type, value as Uint8Array); // what nested values are
+  const writerOf = (part: DataType): ((value: NestedPart) => string) => {
+    const write = jsonWriter(part, patterns);
+    return (value) => (value === undefined ? "null" : write(value));
+  };
+  switch (type.kind) {
+    case "list": {
+      const element = writerOf(type.element);
+      return (value) => `[${partsOf(value).map(element).join(",")}]`;
+    }
+    case "struct": {
+      const fields = type.fields.map((field) => ({ name: JSON.stringify(field.name), write: writerOf(field.type) }));
+      return (value) => {
+        const parts = partsOf(value);
+        return `{${fields.map(({ name, write }, i) => `${name}:${write(parts[i])}`).join(",")}}`;
+      };
+    }
+    case "map": {
+      const [key, item] = [writerOf(type.key), writerOf(type.value)];
+      return (value) => {
+        const parts = partsOf(value);
+        const entries: string[] = [];
+        for (let i = 0; i + 1 < parts.length; i += 2) entries.push(`${nameOf(key(parts[i]))}:${item(parts[i + 1])}`);
+        return `{${entries.join(",")}}`;
+      };
+    }
+  }
+}
+
+/** JSON as a name of JSON, which is a text. */
+const nameOf = (json: string): string => (json.startsWith('"') ? json : JSON.stringify(json));
+
+function patterned(pattern: TimePattern | undefined, type: DataType, nanosOf: (value: Present) => bigint): (value: Present) => string {
   return pattern === undefined ? (value) => toText(value, type) : (value) => pattern.format(nanosOf(value));
 }

@@ -1,14 +1,18 @@
 /** Values of a file as values of a table's column. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName, sameType } from "../../column/data-type.ts";
+import { type DataType, displayName, isNested, sameType } from "../../column/data-type.ts";
+import type { NestedPart } from "../../column/nested.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { isInterval, NANOS_PER_DAY, textOf } from "../function/value.ts";
+import { jsonWriter } from "./cell-text.ts";
 import type { CopyOptions, TimePatterns } from "./copy-options.ts";
 import { typeOfValue } from "./decode-json.ts";
 import type { FileColumn } from "./file-rows.ts";
+import { jsonReader } from "./json-reader.ts";
+import { mismatch, nestedConverter } from "./nested-converter.ts";
 import type { TimePattern } from "./time-pattern.ts";
 
 /** Text in files that names no zone is in UTC, as it is written. */
@@ -27,15 +31,25 @@ export function converterOf(from: FileColumn["type"], to: DataType, options: Pic
   if (from === undefined) return (value) => (typeof value === "string" ? text(value) : converted(value, typeOfValue(value), to));
   if (from.kind === "string") return (value) => (typeof value === "string" ? text(value) : undefined);
   if (from.kind !== "decimal" && sameType(from, to)) return (value) => value;
-  if (!canCast(from, to)) {
-    throw new DbError(StatusCode.InvalidArguments, `values of type ${displayName(from)} cannot become ${displayName(to)}`);
+  if (isNested(from)) {
+    if (to.kind !== "string" && to.kind !== "json")
+      return nestedConverter(from, to, (part, target) => partConverter(part, target, options));
+    const write = jsonWriter(from, options.patterns);
+    return (value) => (value === undefined ? undefined : text(write(value)));
   }
+  if (!canCast(from, to) || isNested(to)) throw mismatch(from, to);
   return (value) => converted(value, from, to);
+}
+
+/** Intervals are never parts of a file's values. */
+function partConverter(from: DataType, to: DataType, options: Pick<CopyOptions, "patterns">): (part: NestedPart) => NestedPart {
+  const convert = converterOf(from, to, options);
+  return (part) => convert(part as Scalar);
 }
 
 function converted(value: Scalar, from: DataType, to: DataType): Scalar {
   if (value === undefined) return undefined;
-  if (!canCast(from, to)) throw cannot(value, to);
+  if (!canCast(from, to) || isNested(to)) throw cannot(value, to);
   // A cast drops what stands behind the point; a copy must not.
   if (from.kind === "float" && to.kind === "int" && !Number.isInteger(value)) throw cannot(value, to);
   const result = castValue(value, from, to, UTC);
@@ -58,6 +72,10 @@ function textConverter(to: DataType, patterns: TimePatterns): (text: string) => 
       return timeConverter(to, patterns.date, (nanos) => Number(scaled(nanos, NANOS_PER_DAY)));
     case "time":
       return timeConverter(to, patterns.time, (nanos) => Number(scaled(nanos, NANOS_PER_UNIT[to.unit])));
+    case "list":
+    case "struct":
+    case "map":
+      return jsonReader(to, (part, value) => partOfJson(part, value, patterns));
     case "duration":
       return (text) => {
         if (!/^[+-]?\d{1,19}$/.test(text.trim())) throw cannot(text, to);
@@ -92,4 +110,10 @@ function bytesOfHex(text: string, to: DataType): Uint8Array {
   const digits = text.replace(/^(0x|\\x)/, "");
   if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) throw cannot(text, to);
   return Uint8Array.fromHex(digits);
+}
+
+/** A value of JSON that is neither a list nor an object, as a part of a nested value. */
+function partOfJson(to: DataType, value: string | number | bigint | boolean, patterns: TimePatterns): NestedPart {
+  if (to.kind === "interval") return castValue(String(value), { kind: "string" }, to, UTC);
+  return typeof value === "string" ? textConverter(to, patterns)(value) : converted(value, typeOfValue(value), to);
 }

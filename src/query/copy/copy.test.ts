@@ -4,6 +4,7 @@ import { parseSql } from "../sql/parse.ts";
 import { printStatement } from "../sql/print-statement.ts";
 import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { CopyFixture } from "../../../test/support/copy-fixture.ts";
+import { runSql } from "../../../test/support/query-fixture.ts";
 
 let db: CopyFixture;
 
@@ -168,6 +169,18 @@ describe("COPY FROM", () => {
       await rejects("copy back from 'c' with (format = 'csv')", new RegExp(`no whole ${how} file`));
     }
   });
+});
+
+test("a cancelled copy leaves no file, and writes no row", async () => {
+  await db.sql(`${CPU}; ${COPY_OF_CPU}; copy cpu to 'cpu.parquet'`);
+  const context = { ...db.query.context, signal: AbortSignal.abort() };
+  for (const sql of ["copy cpu to 'other.parquet'", "copy cpu to 'other.json' with (format = 'json')", "copy back from 'cpu.parquet'"]) {
+    let thrown: unknown;
+    await runSql(sql, context).catch((error: unknown) => (thrown = error));
+    expect(String(thrown)).toContain("Query has been cancelled");
+  }
+  expect(await db.names()).toEqual(["cpu.parquet"]);
+  expect(await rowsOf("select count(*) from back")).toEqual([[0]]);
 });
 
 describe("COPY DATABASE", () => {

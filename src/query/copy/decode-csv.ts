@@ -15,7 +15,7 @@ import { type TypeGuess, typeOfGuess, wider } from "./infer-type.ts";
  */
 export async function* csvRows(file: OpenFile, names: readonly string[], options: CopyOptions): AsyncGenerator<FileRows> {
   let header: readonly string[] | undefined = options.hasHeader ? undefined : names;
-  for await (const records of recordsOf(file, options, (reader) => (header === undefined || header.length > 1 ? false : reader))) {
+  for await (const records of recordsOf(file, options, header?.length === 1)) {
     let from = 0;
     if (header === undefined) {
       const [first] = records;
@@ -63,20 +63,14 @@ function rowsOf(
   return { rowCount: good.length, columns, placeOf: (row) => `line ${good[row]?.line ?? 0}` };
 }
 
-/** @param hasOneColumn asked before each piece: whether empty lines are rows */
-async function* recordsOf(
-  file: OpenFile,
-  options: CopyOptions,
-  hasOneColumn: (yes: true) => boolean,
-): AsyncGenerator<readonly CsvRecord[]> {
-  const reader = new CsvReader(options.delimiter);
+/** @param hasOneColumn whether that is known before the first record */
+async function* recordsOf(file: OpenFile, options: CopyOptions, hasOneColumn: boolean): AsyncGenerator<readonly CsvRecord[]> {
+  const reader = new CsvReader(options.delimiter, hasOneColumn);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
     for await (const bytes of bytesOf(file, options)) {
-      reader.keepsEmptyLines = hasOneColumn(true);
       yield reader.push(decoder.decode(bytes, { stream: true }));
     }
-    reader.keepsEmptyLines = hasOneColumn(true);
     yield reader.push(decoder.decode());
     yield reader.finish();
   } catch (thrown) {
@@ -91,7 +85,7 @@ export async function csvColumns(file: OpenFile, options: CopyOptions): Promise<
   let names: readonly string[] | undefined;
   const guesses: TypeGuess[] = [];
   let count = 0;
-  for await (const records of recordsOf(file, options, () => false)) {
+  for await (const records of recordsOf(file, options, false)) {
     for (const { fields } of records) {
       if (names === undefined) {
         names = options.hasHeader ? fields.map((field) => field ?? "") : fields.map((_, i) => `column_${i + 1}`);

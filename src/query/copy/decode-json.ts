@@ -1,11 +1,11 @@
 /** Files of one JSON object a line → rows. */
-import { exactInteger } from "../../column/exact-integer.ts";
-import { BOOLEAN, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { CopyOptions } from "./copy-options.ts";
 import { badFile, bytesOf, type FileRows, type FoundColumn } from "./file-rows.ts";
-import { together, type TypeGuess, typeOfGuess } from "./infer-type.ts";
+import { type JsonGuess, jsonGuess, togetherInJson, typeOfJsonGuess } from "./infer-json.ts";
+import { documentText, parseDocument } from "./json-document.ts";
 import { JSON_LINE_BYTES_MAX } from "./limits.ts";
 
 /** An object and its line. */
@@ -13,9 +13,6 @@ interface Parsed {
   readonly line: number;
   readonly object: Readonly<Record<string, unknown>>;
 }
-
-/** Numbers of so many digits do not fit a double. */
-const LONG_NUMBER = /\d{16}/;
 
 /** The rows of a JSON file. @throws DbError InvalidArguments with the line */
 export async function* jsonRows(file: OpenFile, names: readonly string[], options: CopyOptions): AsyncGenerator<FileRows> {
@@ -35,16 +32,6 @@ function scalarOf(value: unknown): Scalar {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "number" || typeof value === "string" || typeof value === "boolean" || typeof value === "bigint") return value;
   return documentText(value);
-}
-
-/** The JSON text of a list or object, in which long numbers are bigints. */
-function documentText(value: unknown): string {
-  if (typeof value === "bigint") return String(value);
-  if (Array.isArray(value)) return `[${value.map(documentText).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([key, inner]) => `${JSON.stringify(key)}:${documentText(inner)}`)
-    .join(",")}}`;
 }
 
 async function* objectsOf(file: OpenFile, options: CopyOptions): AsyncGenerator<readonly Parsed[]> {
@@ -83,7 +70,7 @@ async function* objectsOf(file: OpenFile, options: CopyOptions): AsyncGenerator<
 function parsed(file: OpenFile, text: string, line: number, options: CopyOptions): Readonly<Record<string, unknown>> | undefined {
   let why: string;
   try {
-    const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+    const value = parseDocument(text);
     if (isObject(value)) return value;
     why = "it holds no object";
   } catch (thrown) {
@@ -99,21 +86,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whole numbers beyond 2^53 keep all their digits. */
-function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const source = context?.source;
-  if (typeof value !== "number" || source === undefined || !/^-?\d{16,}$/.test(source)) return value;
-  return exactInteger(BigInt(source));
-}
-
 /** The columns of a JSON file, in the order in which its first records name them. */
 export async function jsonColumns(file: OpenFile, options: CopyOptions): Promise<readonly FoundColumn[]> {
-  const guesses = new Map<string, TypeGuess>();
+  const guesses = new Map<string, JsonGuess>();
   let count = 0;
-  const found = (): readonly FoundColumn[] => [...guesses].map(([name, guess]) => ({ name, type: typeOfGuess(guess) }));
+  const found = (): readonly FoundColumn[] => [...guesses].map(([name, guess]) => ({ name, type: typeOfJsonGuess(guess) }));
   for await (const objects of objectsOf(file, options)) {
     for (const { object } of objects) {
-      for (const [name, value] of Object.entries(object)) guesses.set(name, together(guesses.get(name), guessOf(value)));
+      for (const [name, value] of Object.entries(object)) guesses.set(name, togetherInJson(guesses.get(name), jsonGuess(value)));
       if (++count >= options.inferRecordsMax) return found();
     }
   }
@@ -121,21 +101,8 @@ export async function jsonColumns(file: OpenFile, options: CopyOptions): Promise
   return found();
 }
 
-function guessOf(value: unknown): TypeGuess {
-  switch (typeof value) {
-    case "boolean":
-      return "boolean";
-    case "number":
-      return Number.isSafeInteger(value) ? "int" : "float";
-    case "bigint":
-      return value === BigInt.asIntN(64, value) ? "int" : "float";
-    default:
-      return value === null ? undefined : "string";
-  }
-}
-
 /** The type that a JSON value comes with. */
-export function typeOfValue(value: Scalar): typeof STRING {
+export function typeOfValue(value: Scalar): DataType {
   if (typeof value === "boolean") return BOOLEAN;
   if (typeof value === "bigint") return INT64;
   return typeof value === "number" ? (Number.isInteger(value) ? INT64 : FLOAT64) : STRING;

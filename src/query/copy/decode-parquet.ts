@@ -1,143 +1,94 @@
 /**
- * Parquet files of any writer → rows, some thousand at a time: of files with an index of their pages only the pages needed lie in memory,
- * of others one row group of the wanted columns.
+ * Parquet files of any writer → rows, some thousand at a time: in memory lie the pages of the wanted columns that these rows are in,
+ * whatever the sizes of row groups. The footer is read by the library, pages by `parquet/`.
  */
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { type AsyncBuffer, type Compressors, type FileMetaData, parquetMetadataAsync, parquetScan, type ParquetScan } from "hyparquet";
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync } from "hyparquet";
 import { DbError, errorText } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import { badFile, type FileColumn, type FileRows, type FoundColumn } from "./file-rows.ts";
-import { PARQUET_CHUNK_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX, PARQUET_WINDOW_BYTES, PARQUET_WINDOW_ROWS } from "./limits.ts";
-import { decompressLz4 } from "./lz4.ts";
-import { bareElement, typeOfElement, valueReader } from "./parquet-types.ts";
+import { PARQUET_FOOTER_BYTES_MAX, PARQUET_WINDOW_BYTES, PARQUET_WINDOW_ROWS, READ_BYTES, READ_BYTES_MIN } from "./limits.ts";
+import { ColumnSource } from "./parquet/column-source.ts";
+import { leavesOf, type ParquetNode, schemaTree } from "./parquet/schema-tree.ts";
 
-/** Pages are unpacked with the length that their header tells as the limit. */
-const COMPRESSORS: Compressors = {
-  GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
-  ZSTD: (input, length) => zstdDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-  BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-  LZ4: decompressLz4,
-  LZ4_RAW: decompressLz4,
-};
+/** A column of the file and where it goes. */
+interface Wanted {
+  readonly at: number;
+  readonly name: string;
+  readonly node: ParquetNode;
+}
 
-/** The rows of a Parquet file. @throws DbError InvalidArguments, Unsupported for a nested column that is wanted */
+/** The rows of a Parquet file. @throws DbError InvalidArguments naming file and column */
 export async function* parquetRows(file: OpenFile, names: readonly string[]): AsyncGenerator<FileRows> {
-  const whole = await metadataOf(file);
-  const elements = topElements(whole);
-  const present = names.filter((name) => elements.has(name));
-  for (const name of present) checkColumn(file, whole, name);
-  const metadata: FileMetaData = { ...whole, schema: whole.schema.map(bareElement) };
+  const metadata = await metadataOf(file);
+  const tree = treeOf(file, metadata);
+  const wanted = names.flatMap((name, at): readonly Wanted[] => {
+    const node = tree.get(name);
+    if (node !== undefined && node.type === undefined) throw badFile(file.location, `column ${name} is of a type that is not known`);
+    return node === undefined ? [] : [{ at, name, node }];
+  });
   let first = 0;
-  for (const group of whole.row_groups) {
+  for (const group of metadata.row_groups) {
     const rowCount = Number(group.num_rows);
-    const { step, isIndexed } = windowOf(file, group, present, rowCount);
-    for (let from = 0; from < rowCount; from += step) {
-      const range = { rowStart: first + from, rowEnd: first + Math.min(rowCount, from + step) };
-      const columns = await readColumns(file, whole, metadata, present, range, isIndexed);
-      const placed = names.map((name) => columns.get(name));
-      yield { rowCount: range.rowEnd - range.rowStart, columns: placed, placeOf: (row) => `row ${range.rowStart + row + 1}` };
+    // Every row is a value, a NULL or an empty list of each column.
+    const fewest = group.columns[0]?.meta_data?.num_values ?? 0n;
+    if (rowCount < 0 || group.num_rows > fewest) throw badFile(file.location, `a row group of ${group.num_rows} rows has ${fewest} values`);
+    for await (const columns of rowsOf(file, group, wanted, rowCount)) {
+      const place = first + 1;
+      yield { ...columns, columns: names.map((_, at) => columns.columns[at]), placeOf: (row) => `row ${place + row}` };
+      first += columns.rowCount;
     }
-    first += rowCount;
   }
 }
 
 type RowGroup = FileMetaData["row_groups"][number];
+type Window = Pick<FileRows, "rowCount" | "columns">;
 
-/** How many rows of a group are read at a time. */
-function windowOf(
-  file: OpenFile,
-  group: RowGroup,
-  names: readonly string[],
-  rowCount: number,
-): { readonly step: number; readonly isIndexed: boolean } {
-  const chunks = group.columns.filter(({ meta_data: data }) => names.includes(data?.path_in_schema[0] ?? ""));
-  const bytes = chunks.reduce((sum, { meta_data: data }) => sum + Number(data?.total_uncompressed_size ?? 0n), 0);
-  const isIndexed = chunks.every((chunk) => chunk.offset_index_offset !== undefined);
-  if (!isIndexed) {
-    if (bytes <= PARQUET_CHUNK_BYTES_MAX) return { step: Math.max(1, rowCount), isIndexed };
-    const why = `a row group has ${bytes} bytes in the columns wanted and no index of its pages`;
-    throw badFile(file.location, `${why}; write it with smaller row groups, or with a page index`);
+async function* rowsOf(file: OpenFile, group: RowGroup, wanted: readonly Wanted[], rowCount: number): AsyncGenerator<Window> {
+  const leafCount = wanted.reduce((sum, { node }) => sum + leavesOf(node).length, 0);
+  const pieceBytes = Math.max(READ_BYTES_MIN, Math.min(READ_BYTES, Math.floor(PARQUET_WINDOW_BYTES / Math.max(1, leafCount))));
+  const bytesMax = PARQUET_WINDOW_BYTES / Math.max(1, wanted.length);
+  const sources = wanted.map(({ name, node }) => inColumn(file, name, () => new ColumnSource(file, node, group, pieceBytes)));
+  for (let left = rowCount; left > 0; ) {
+    const rows = Math.min(left, PARQUET_WINDOW_ROWS);
+    const ready = await Promise.all(sources.map((source, i) => filled(file, wanted[i]?.name ?? "", source, rows, bytesMax)));
+    const count = Math.min(rows, ...ready);
+    const columns: FileColumn[] = [];
+    for (const [i, { at, node }] of wanted.entries()) columns[at] = { type: node.type, values: sources[i]?.take(count) ?? [] };
+    yield { rowCount: count, columns };
+    left -= count;
   }
-  const rowsOfBytes = Math.floor((PARQUET_WINDOW_BYTES * rowCount) / Math.max(1, bytes));
-  return { step: Math.max(1, Math.min(PARQUET_WINDOW_ROWS, rowsOfBytes)), isIndexed };
 }
 
-interface RowRange {
-  readonly rowStart: number;
-  readonly rowEnd: number;
-}
-
-async function readColumns(
-  file: OpenFile,
-  whole: FileMetaData,
-  metadata: FileMetaData,
-  names: readonly string[],
-  range: RowRange,
-  useOffsetIndex: boolean,
-): Promise<ReadonlyMap<string, FileColumn>> {
-  const columns = new Map<string, FileColumn>();
-  if (names.length === 0) return columns;
-  const elements = topElements(whole);
+function inColumn<T>(file: OpenFile, name: string, make: () => T): T {
   try {
-    // A scan remembers what it read, so each range has its own.
-    const scan: ParquetScan = await parquetScan({
-      file: bufferOf(file),
-      metadata,
-      columns: [...names],
-      ...range,
-      compressors: COMPRESSORS,
-      utf8: false,
-      geoparquet: false,
-      useOffsetIndex,
-      parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos },
-    });
-    for (const name of names) {
-      const element = elements.get(name);
-      const type = element && typeOfElement(element);
-      if (element === undefined || type === undefined) continue;
-      const read = valueReader(element, type);
-      const stored = await scan.readColumn({ column: name, ...range });
-      columns.set(name, { type, values: Array.from(stored as ArrayLike<unknown>, read) });
-    }
+    return make();
+  } catch (thrown) {
+    throw damaged(file, thrown, name);
+  }
+}
+
+async function filled(file: OpenFile, name: string, source: ColumnSource, rows: number, bytesMax: number): Promise<number> {
+  try {
+    return await source.fill(rows, bytesMax);
+  } catch (thrown) {
+    throw damaged(file, thrown, name);
+  }
+}
+
+/** The columns of a Parquet file whose types are known. */
+export async function parquetColumns(file: OpenFile): Promise<readonly FoundColumn[]> {
+  const found: FoundColumn[] = [];
+  for (const [name, { type }] of treeOf(file, await metadataOf(file))) if (type !== undefined) found.push({ name, type });
+  return found;
+}
+
+function treeOf(file: OpenFile, metadata: FileMetaData): ReadonlyMap<string, ParquetNode> {
+  try {
+    return schemaTree(metadata);
   } catch (thrown) {
     throw damaged(file, thrown);
   }
-  return columns;
-}
-
-/** The columns of a Parquet file that hold plain values. */
-export async function parquetColumns(file: OpenFile): Promise<readonly FoundColumn[]> {
-  const found: FoundColumn[] = [];
-  for (const [name, element] of topElements(await metadataOf(file))) {
-    const type = typeOfElement(element);
-    if (type !== undefined) found.push({ name, type });
-  }
-  return found;
-}
-
-type Element = FileMetaData["schema"][number];
-
-/** Schema elements right below the root, by name. */
-function topElements({ schema }: FileMetaData): ReadonlyMap<string, Element> {
-  const found = new Map<string, Element>();
-  let at = 1;
-  const skip = (): void => {
-    const children = schema[at++]?.num_children ?? 0;
-    for (let i = 0; i < children; i++) skip();
-  };
-  while (at < schema.length) {
-    const element = schema[at];
-    if (element === undefined) break;
-    found.set(element.name, element);
-    skip();
-  }
-  return found;
-}
-
-function checkColumn(file: OpenFile, whole: FileMetaData, name: string): void {
-  const element = topElements(whole).get(name);
-  if (element === undefined || typeOfElement(element) !== undefined) return;
-  throw badFile(file.location, `column ${name} is a list, a map or a record, which no column holds; leave it out of the table`);
 }
 
 async function metadataOf(file: OpenFile): Promise<FileMetaData> {
@@ -155,10 +106,14 @@ async function metadataOf(file: OpenFile): Promise<FileMetaData> {
   }
 }
 
-function damaged(file: OpenFile, thrown: unknown): DbError {
-  if (thrown instanceof DbError) return thrown;
-  return badFile(file.location, `the Parquet file is damaged: ${errorText(thrown)}`, thrown);
+/** The pages' own errors are of storage; these files are the user's. */
+function damaged(file: OpenFile, thrown: unknown, column?: string): DbError {
+  if (thrown instanceof DbError && (thrown.code !== StatusCode.StorageUnavailable || !isOfBytes(thrown))) return thrown;
+  const where = column === undefined ? "" : `, in column ${column}`;
+  return badFile(file.location, `the Parquet file is damaged${where}: ${errorText(thrown)}`, thrown);
 }
+
+const isOfBytes = ({ message }: DbError): boolean => message.startsWith("cannot read Parquet file");
 
 function bufferOf(file: OpenFile): AsyncBuffer {
   const { byteLength } = file;

@@ -2,10 +2,12 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { type DataType, isNested, type NestedType, STRING } from "../../column/data-type.ts";
-import { nestedJson } from "../../column/nested-json.ts";
+import { type DataType, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { BytesVector, Vector } from "../../column/vector.ts";
+import type { SchemaNode } from "../../format/parquet/file-metadata-writer.ts";
+import { type GroupInput, GroupWriter } from "../../format/parquet/groups/group-writer.ts";
+import { isGrouped, Shredder } from "../../format/parquet/groups/shredder.ts";
 import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
 import { HeldRows } from "../exec/held-rows.ts";
@@ -14,10 +16,19 @@ import { vectorOf } from "../../column/vector-builder.ts";
 import type { Bytes } from "./compression.ts";
 import { ROW_GROUP_BYTES, ROW_GROUP_ROWS } from "./limits.ts";
 
+/** Memory that a byte of a nested value takes while it is taken apart: an element of 9 bytes becomes a value, a slot and levels. */
+const SHREDDED_BYTES = 4;
+
+/** Takes row groups of columns. */
+interface RowGroupWriter {
+  append(rowCount: number, vectors: readonly Vector[]): void;
+  finish(): void;
+}
+
 /**
  * A Parquet file of rows.
  *
- * @throws DbError InvalidArguments when two columns have one name
+ * @throws DbError InvalidArguments when two columns have one name, or one has a type that Parquet has not
  */
 export async function* encodeParquet(headers: readonly ColumnHeader[], batches: AsyncIterable<Batch>, budget: MemoryBudget): Bytes {
   const twice = headers.find(({ name }, i) => headers.findIndex((other) => other.name === name) !== i);
@@ -26,17 +37,14 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
     throw new DbError(StatusCode.InvalidArguments, `cannot write Parquet: ${why}`);
   }
   const parts: Uint8Array[] = [];
-  const columns = headers.map(({ name, type }): ParquetColumn => ({ name, type: storedType(type), nullable: true, role: "field" }));
-  const writer = new ParquetWriter(columns, { write: (bytes) => void parts.push(bytes.slice()) });
+  const sink = { write: (bytes: Uint8Array) => void parts.push(bytes.slice()) };
+  const writer = headers.some(({ type }) => isGrouped(type)) ? groupedRows(headers, sink) : plainRows(headers, sink);
   let held = new HeldRows(headers, budget);
   let bytes = 0;
   const flush = (): void => {
     if (held.rowCount > 0) {
       const { rowCount, vectors } = held.joined();
-      writer.append(
-        rowCount,
-        headers.map(({ type }, c) => inputOf(vectors[c], type, rowCount)),
-      );
+      writer.append(rowCount, vectors);
       held.keep(new Uint32Array(0), 0); // Gives the memory back to the budget.
     }
     held = new HeldRows(headers, budget);
@@ -45,39 +53,86 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
   for await (const batch of batches) {
     if (batch.rowCount === 0) continue;
     held.add(batch);
-    bytes += batch.vectors.reduce((sum, vector) => sum + bytesOf(vector, batch.rowCount), 0);
+    for (const [i, { type }] of headers.entries()) bytes += bytesOf(batch.vectors[i], type, batch.rowCount);
     if (held.rowCount < ROW_GROUP_ROWS && bytes < ROW_GROUP_BYTES) continue;
     flush();
     yield* parts.splice(0);
   }
   flush();
-  writer.finish({});
+  writer.finish();
   yield* parts.splice(0);
 }
 
-/** Columns that hold nothing but NULL have no type of their own; lists, structs and maps become JSON text. */
-function storedType(type: DataType): DataType {
-  return type.kind === "null" || isNested(type) ? STRING : type;
+type Sink = ConstructorParameters<typeof ParquetWriter>[1];
+
+function plainRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWriter {
+  const writer = new ParquetWriter(headers.map(plainColumn), sink);
+  return {
+    append(rowCount, vectors) {
+      writer.append(
+        rowCount,
+        headers.map(({ type }, c) => inputOf(vectors[c], type, rowCount)),
+      );
+    },
+    finish: () => void writer.finish({}),
+  };
 }
 
-function bytesOf(vector: Vector, rowCount: number): number {
-  return vector.kind === "bytes" ? (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) : rowCount * 8;
+function groupedRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWriter {
+  const nodes: SchemaNode[] = [];
+  const columns: ParquetColumn[] = [];
+  const shredders = headers.map((header): Shredder | undefined => {
+    if (!isGrouped(header.type)) {
+      nodes.push({ kind: "leaf", name: header.name, isRequired: false, column: columns.push(plainColumn(header)) - 1 });
+      return undefined;
+    }
+    const shredder = new Shredder(header.name, header.type, columns.length);
+    nodes.push(shredder.node);
+    columns.push(...shredder.columns);
+    return shredder;
+  });
+  const writer = new GroupWriter(nodes, columns, sink);
+  return {
+    append(rowCount, vectors) {
+      const inputs = headers.flatMap(({ type }, c): readonly GroupInput[] => {
+        const shredder = shredders[c];
+        const vector = vectors[c];
+        if (shredder === undefined || vector === undefined) return [{ kind: "rows", input: inputOf(vector, type, rowCount) }];
+        return entriesOf(shredder, vector, type, rowCount);
+      });
+      writer.append(rowCount, inputs);
+    },
+    finish: () => writer.finish(),
+  };
+}
+
+function entriesOf(shredder: Shredder, vector: Vector, type: DataType, rowCount: number): readonly GroupInput[] {
+  for (let row = 0; row < rowCount; row++) {
+    const value = scalarAt(vector, type, row);
+    shredder.add(value instanceof Uint8Array ? value : undefined);
+  }
+  return shredder.take().map((rows): GroupInput => ({ kind: "entries", rows }));
+}
+
+function plainColumn({ name, type }: ColumnHeader): ParquetColumn {
+  return { name, type: storedType(type), nullable: true, role: "field" };
+}
+
+/** Columns that hold nothing but NULL have no type of their own. */
+function storedType(type: DataType): DataType {
+  return type.kind === "null" ? STRING : type;
+}
+
+function bytesOf(vector: Vector | undefined, type: DataType, rowCount: number): number {
+  if (vector?.kind !== "bytes") return rowCount * 8;
+  const bytes = (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
+  return isGrouped(type) ? bytes * SHREDDED_BYTES : bytes;
 }
 
 /** What the writer takes: texts as bytes. */
 function inputOf(vector: Vector | undefined, type: DataType, rowCount: number): ColumnInput {
   if (vector === undefined || type.kind === "null") return allNull(rowCount, type);
-  if (isNested(type)) return jsonOf(vector, type, rowCount);
   return vector.kind === "dictionary" ? textsOf(vector, rowCount) : vector;
-}
-
-function jsonOf(vector: Vector, type: NestedType, rowCount: number): ColumnInput {
-  const texts = Array.from({ length: rowCount }, (_, row) => {
-    const value = scalarAt(vector, type, row);
-    return value instanceof Uint8Array ? nestedJson(type, value) : undefined;
-  });
-  const made = vectorOf(STRING, texts);
-  return made.kind === "dictionary" ? textsOf(made, rowCount) : made;
 }
 
 function allNull(rowCount: number, type: DataType): ColumnInput {

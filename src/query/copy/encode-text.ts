@@ -70,7 +70,7 @@ function jsonReader({ type }: ColumnHeader, patterns: TimePatterns): (vector: Ve
     case "list":
     case "struct":
     case "map":
-      return cellReader(type, patterns);
+      return cellReader(type, patterns); // which is JSON
     default: {
       const read = cellReader(type, patterns);
       return (vector, row) => {

@@ -1,8 +1,8 @@
 /**
- * Types of foreign Parquet columns, and their stored values as values of these types. The library would make floats of decimals and dates
- * of times; so annotations are taken off before it reads, and put to use here.
+ * Types of foreign Parquet columns, and their stored values as values of these types.
  */
 import type { SchemaElement } from "hyparquet";
+import { parseFloat16 } from "hyparquet/src/convert.js";
 import {
   BINARY,
   BOOLEAN,
@@ -18,6 +18,7 @@ import {
   type TimeUnit,
 } from "../../column/data-type.ts";
 import { exactInteger } from "../../column/exact-integer.ts";
+import { intervalText } from "../../column/interval-text.ts";
 import type { Scalar } from "../../column/vector.ts";
 
 const UNITS: Readonly<Record<"MILLIS" | "MICROS" | "NANOS", TimeUnit>> = {
@@ -51,12 +52,15 @@ function annotated({ converted_type: converted, logical_type: logical, precision
       return STRING;
     case "DATE":
       return DATE;
+    case "DECIMAL":
+      return decimal(logical.precision, logical.scale);
     default:
       break;
   }
   switch (converted) {
     case "UTF8":
     case "ENUM":
+    case "INTERVAL":
       return STRING;
     case "JSON":
       return JSON_TYPE;
@@ -108,22 +112,19 @@ function physical({ type }: SchemaElement): DataType | undefined {
   }
 }
 
-/** The element without what would make the library convert its values. Halves are left to it. */
-export function bareElement(element: SchemaElement): SchemaElement {
-  if (typeOfElement(element) === undefined || element.logical_type?.type === "FLOAT16") return element;
-  const { converted_type: _converted, logical_type: _logical, ...bare } = element;
-  return bare;
-}
-
-/** What makes values of a column's type out of stored ones; those of a bare element. */
+/** What makes values of a column's type out of stored ones (`parquet/page-values.ts`). */
 export function valueReader(element: SchemaElement, type: DataType): (stored: unknown) => Scalar {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const isUuid = element.logical_type?.type === "UUID";
+  const isHalf = element.logical_type?.type === "FLOAT16";
+  const isInterval = element.converted_type === "INTERVAL";
   return (stored) => {
     if (stored === undefined || stored === null) return undefined;
     if (stored instanceof Uint8Array) {
       if (type.kind === "decimal") return exactInteger(bigEndian(stored));
       if (isUuid) return uuidText(stored);
+      if (isHalf) return parseFloat16(stored);
+      if (isInterval) return intervalOf(stored);
       return type.kind === "binary" ? stored : decoder.decode(stored);
     }
     if (typeof stored === "bigint") return numberOf(stored, type);
@@ -144,4 +145,11 @@ function bigEndian(bytes: Uint8Array): bigint {
 
 function uuidText(bytes: Uint8Array): string {
   return bytes.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Months, days and milliseconds, 32 bits each, as the text that intervals are in files. */
+function intervalOf(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const nanos = BigInt(view.getUint32(8, true)) * 1_000_000n;
+  return intervalText({ months: view.getInt32(0, true), days: view.getInt32(4, true), nanos });
 }

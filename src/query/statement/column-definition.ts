@@ -13,7 +13,7 @@ import { inOrder, indexText } from "./index-clause.ts";
 import { literalValue } from "./literal-value.ts";
 
 /** Types that a series cannot be told apart by. */
-const NO_KEY: ReadonlySet<string> = new Set(["binary", "json", "vector"]);
+const NO_KEY: ReadonlySet<string> = new Set(["binary", "json", "vector", "list", "struct", "map"]);
 
 /** The column that a clause defines. @throws DbError InvalidArguments, Unsupported */
 export function columnDefinition(clause: ColumnClause, semantic: SemanticType, environment: Environment): ColumnDefinition {

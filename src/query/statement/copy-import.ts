@@ -28,6 +28,8 @@ interface Source {
 export class CopyImport {
   /** Rows written or about to be. */
   rowCount = 0;
+  /** Rows written. */
+  writtenRows = 0;
   private readonly target: Target;
   private readonly database: string;
   private readonly context: QueryContext;
@@ -56,6 +58,7 @@ export class CopyImport {
 
   /** Takes rows of a file. @throws DbError InvalidArguments naming file, place and column */
   async take(rows: FileRows, location: string): Promise<void> {
+    throwIfCancelled(this.context.signal); // Of a long file it may be that no row is in the range.
     const sources = this.sourcesOf(rows, location);
     // Columns that the file lacks are left out of every row.
     const target: Target = { ...this.target, named: sources.map(({ column }) => column) };
@@ -122,9 +125,16 @@ export class CopyImport {
       await context.admit?.(context.signal);
       await context.writer.write(this.database, this.builder.batch(), { autoCreate: false, tableOptions: {} });
     }
+    this.writtenRows += this.builder.rowCount;
     this.builder = new RowBatchBuilder(target.schema.name, rowColumns(target.schema));
     this.bytes = 0;
   }
+}
+
+/** The failure of a copy, with what it leaves behind: writes before it are durable. */
+export function withWrittenRows(thrown: unknown, { writtenRows }: CopyImport): unknown {
+  if (!(thrown instanceof DbError) || writtenRows === 0) return thrown;
+  return new DbError(thrown.code, `${thrown.message}; ${writtenRows} rows were written before and stay`, { cause: thrown });
 }
 
 /** An error with the place it happened at. */

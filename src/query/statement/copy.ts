@@ -19,7 +19,7 @@ import type { QueryContext } from "../query-context.ts";
 import type { Expression, ObjectName, Query, Select } from "../sql/ast.ts";
 import type { Copy } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { CopyImport } from "./copy-import.ts";
+import { CopyImport, withWrittenRows } from "./copy-import.ts";
 import { checkWritable } from "./create-table.ts";
 import { checkNoFileTable } from "./external-table.ts";
 import { checkNoView } from "./no-view.ts";
@@ -135,20 +135,28 @@ async function tableFrom(name: ObjectName, location: string, limit = Number.POSI
   const target = { schema: table.schema, named: [], environment: environmentOf(context.clock, context.variables) };
   const rows = new CopyImport(target, resolved.database, context, options, range, limit);
   const names = table.schema.columns.map((column) => column.name);
-  for (const { location: one } of found) {
-    if (rows.isFull) break;
-    const file = await job.files.open(one, job.connection);
-    try {
-      for await (const part of fileRows(file, names, options)) {
-        await rows.take(part, one);
-        if (rows.isFull) break;
-      }
-    } finally {
-      await file.close();
+  try {
+    for (const { location: one } of found) {
+      if (rows.isFull) break;
+      await fileInto(rows, one, names, job);
     }
+    await rows.finish();
+  } catch (thrown) {
+    throw withWrittenRows(thrown, rows);
   }
-  await rows.finish();
   return rows.rowCount;
+}
+
+async function fileInto(rows: CopyImport, location: string, names: readonly string[], { files, connection, options }: Job): Promise<void> {
+  const file = await files.open(location, connection);
+  try {
+    for await (const part of fileRows(file, names, options)) {
+      await rows.take(part, location);
+      if (rows.isFull) break;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** The files whose names the pattern allows. @throws DbError InvalidArguments for too many */

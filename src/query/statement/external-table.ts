@@ -14,6 +14,9 @@ import type { ColumnClause, CreateExternalTable, CreateTable } from "../sql/defi
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable, isTaken, tableDefinition } from "./create-table.ts";
 
+/** Most types inside each other in a column. Reason: the catalogue reads back no more. Error: InvalidArguments. */
+const TYPE_DEPTH_MAX = 8;
+
 /** The time index of tables that name none. */
 const TIME_COLUMN = "greptime_timestamp";
 
@@ -43,9 +46,29 @@ async function columnsOfFiles(external: ExternalOptions, span: Span, { files }: 
   }
   const file = await files.open(first.location, external.connection);
   try {
-    return (await fileColumns(file, external.options)).map(({ name, type }) => clauseOf(name, type, span));
+    const columns = await fileColumns(file, external.options);
+    for (const { name, type } of columns) {
+      if (depthOf(type) <= TYPE_DEPTH_MAX) continue;
+      const why = `column ${name} has types deeper than ${TYPE_DEPTH_MAX} inside each other; name the columns, without it`;
+      throw new DbError(StatusCode.InvalidArguments, `cannot create external table over '${first.location}': ${why}`);
+    }
+    return columns.map(({ name, type }) => clauseOf(name, type, span));
   } finally {
     await file.close();
+  }
+}
+
+/** Types inside each other; a plain one has none. */
+function depthOf(type: DataType): number {
+  switch (type.kind) {
+    case "list":
+      return 1 + depthOf(type.element);
+    case "struct":
+      return 1 + Math.max(...type.fields.map((field) => depthOf(field.type)));
+    case "map":
+      return 1 + Math.max(depthOf(type.key), depthOf(type.value));
+    default:
+      return 0;
   }
 }
 
