@@ -73,6 +73,8 @@ export interface TableSchema extends Omit<TableDefinition, "columns"> {
   readonly id: TableId;
   /** Grows by one with every change. */
   readonly version: number;
+  /** When the table was created, milliseconds since the epoch. Absent: it is older than this mark. */
+  readonly createdMillis?: number;
   readonly columns: readonly ColumnSchema[];
 }
 
