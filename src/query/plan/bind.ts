@@ -184,15 +184,20 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
 /** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives; where it is a struct, its field. */
 function memberOf(name: ObjectName, binder: Binder): TypedExpression | undefined {
   for (let length = name.length - 1; length > 0; length--) {
-    const document = findColumn(binder.scope, name.slice(0, length))?.expression;
+    const found = findColumn(binder.scope, name.slice(0, length));
+    const document = found?.expression;
     if (document?.type.kind === "struct")
       return name.slice(length).reduce((value: TypedExpression, part) => fieldOf(value, part, binder.environment), document);
     if (document?.type.kind !== "json" || document.type.structured !== true) continue;
     const path = name.slice(length).map((part) => (/^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`));
-    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`)], binder);
+    const hint = found?.hints?.find((each) => sameNames(each.path, name.slice(length)));
+    const type = hint === undefined ? [] : [literal(hint.type, undefined)];
+    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`), ...type], binder);
   }
   return undefined;
 }
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name, i) => name === b[i]);
 
 function unary(expression: Of<"unary">, binder: Binder): TypedExpression {
   const { operator, operand } = expression;

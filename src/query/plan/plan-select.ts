@@ -55,8 +55,8 @@ export function planSelect(written: Select, planner: Planner): PlanNode {
 }
 
 /**
- * Whether HAVING only filters rows, as in MySQL: nothing groups or is an aggregate, and columns are selected, which of one group of all rows
- * could not be. Clients of that server list tables so.
+ * Whether HAVING only filters rows, as in MySQL: nothing groups or is an aggregate, and columns are selected, which of one group of all
+ * rows could not be. Clients of that server list tables so.
  */
 function filtersRows(select: Select, expressions: readonly Expression[]): boolean {
   const { having, groupBy, groupAll, groupingSets, align } = select;

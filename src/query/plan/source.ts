@@ -98,6 +98,7 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
       qualifier,
       name: column.name,
       expression: columnExpression(column, index),
+      hints: column.hints,
     }));
     return renamed({ scope, columns, relation: { kind: "table", table, columns }, table }, from.alias);
   }

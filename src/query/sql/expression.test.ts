@@ -274,9 +274,10 @@ describe("names", () => {
       check(`1 + "${word}" + 1`, `(+ (+ 1 ${word}) 1)`);
     }
   });
-  test("have at most four parts", () => {
-    check("a.b.c.d", "a.b.c.d");
-    checkRejects("a.b.c.d.e", "too many parts");
+  test("have as many parts as documents nest below a column", () => {
+    const path = Array.from({ length: 132 }, (_, i) => `p${i}`).join(".");
+    check(path, path);
+    checkRejects(`${path}.more`, "too many parts");
   });
 });
 

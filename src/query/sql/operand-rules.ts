@@ -4,6 +4,7 @@
 import type { IOrAlt, IToken } from "chevrotain";
 import { STATEMENT_PARAMETERS_MAX } from "../../base/limits.ts";
 import { type DataType, INTERVAL, sameType } from "../../column/data-type.ts";
+import { JSON_DEPTH_MAX } from "../../column/json-text.ts";
 import type { Expression, ObjectName, Query, Span } from "./ast.ts";
 import { BARE_CALLS } from "./call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
@@ -41,8 +42,8 @@ const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
 
 const NOT = K.NOT;
 
-/** catalog.schema.table.column */
-const COLUMN_NAME_PARTS_MAX = 4;
+/** catalog.schema.table.column, then a path in a document. Reason: a path longer than documents nest finds nothing. */
+const COLUMN_NAME_PARTS_MAX = 4 + JSON_DEPTH_MAX;
 
 /** Operands: what stands between operators. */
 export abstract class OperandRules extends BaseRules {
@@ -75,8 +76,10 @@ export abstract class OperandRules extends BaseRules {
   private operandAlternatives: IOrAlt<Expression>[] | undefined;
 
   /**
-   * What stands between operators, prefix operators included. A list in parentheses, `(a, b)`, is a row: the struct of its values. Not a rule but a part of `expression`, since a rule costs about 0.15 µs
-   * a call; for the same reason its alternatives are built once. Uses OR, SUBRULE9 and OPTION of that rule.
+   * What stands between operators, prefix operators included. A list in parentheses, `(a, b)`, is a row: the struct of its values.
+   *
+   * Not a rule but a part of `expression`, since a rule costs about 0.15 µs a call; for the same reason its alternatives are built once.
+   * Uses OR, SUBRULE9, SUBRULE8, MANY9 and OPTION of that rule.
    */
   protected operand(): Expression {
     this.operandAlternatives ??= [

@@ -9,6 +9,7 @@ import { isInterval } from "../function/value.ts";
 import type { ColumnClause, Expression } from "../sql/ast.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { inOrder, indexText } from "./index-clause.ts";
+import { jsonHintsOf } from "./json-hint.ts";
 import { literalValue } from "./literal-value.ts";
 
 /** Types that a series cannot be told apart by. */
@@ -33,6 +34,7 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
     nullable,
     ...(columnDefault === undefined ? {} : { default: columnDefault }),
     ...(clause.comment === undefined ? {} : { comment: clause.comment }),
+    ...(clause.hints === undefined ? {} : { hints: jsonHintsOf(clause, environment) }),
     ...(indexes.length === 0 ? {} : { indexes }),
   };
 }
