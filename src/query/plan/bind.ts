@@ -178,7 +178,15 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
   }
   const outside = binder.outer?.resolve(expression.name) ?? memberOf(expression.name, binder);
   if (outside !== undefined) return outside;
+  const only = onlyColumnOf(expression.name, binder.scope);
+  if (only !== undefined) return only;
   throw unknownColumn(binder.scope, expression.name);
+}
+
+/** What the name of a relation of one column stands for, as in `FROM generate_series(1, 3) AS i`. */
+function onlyColumnOf([name, ...rest]: ObjectName, scope: Scope): TypedExpression | undefined {
+  const columns = rest.length > 0 ? [] : scope.filter(({ qualifier }) => qualifier === name);
+  return columns.length === 1 ? columns[0]?.expression : undefined;
 }
 
 /** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives; where it is a struct, its field. */

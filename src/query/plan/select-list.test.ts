@@ -150,6 +150,19 @@ describe("what clients of other servers ask", () => {
     await fails("SELECT 1 DIV 0", "Divide by zero");
   });
 
+  test("functions in FROM, and relations of one column by their name", async () => {
+    await check("SELECT s[i] AS part FROM generate_series(1, 2) AS i, string_to_array('a,b', ',') AS s ORDER BY i", "part", [["a"], ["b"]]);
+    await check("SELECT * FROM upper('x')", "upper", [["X"]]);
+    await check("SELECT v FROM abs(-1) AS a(v)", "v", [[1]]);
+    await check(
+      "SELECT array_lower(l, 1) AS low, array_upper(l, 1) AS high, array_upper(l, 2) AS none FROM (SELECT [5, 6, 7] AS l)",
+      "low high none",
+      [[1, 3, undefined]],
+    );
+    await fails("SELECT t FROM t", "No field named t");
+    await fails("SELECT * FROM nothing(1)", "table function nothing");
+  });
+
   test("NULL-safe equality", async () => {
     await check("SELECT NULL <=> NULL AS p, 1 <=> NULL AS q, 1 <=> 1 AS r", "p q r", [[true, false, true]]);
   });
