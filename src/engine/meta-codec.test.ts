@@ -65,6 +65,19 @@ test("every type reads back with its parameters", () => {
   for (const type of TYPES) check(schemaWith({ columns: [{ id: columnId(1), name: "v", type, semantic: "field", nullable: false }] }));
 });
 
+test("what only some tables and columns have reads back", () => {
+  check(schemaWith({ createdMillis: 1_700_000_000_123 }));
+  const hints = [
+    { path: ["a", "b.c"], type: INT64, nullable: false, default: "9223372036854775807" },
+    { path: ["d"], type: STRING, nullable: true },
+  ];
+  check(
+    schemaWith({
+      columns: [{ id: columnId(1), name: "j", type: { kind: "json", structured: true }, semantic: "field", nullable: true, hints }],
+    }),
+  );
+});
+
 describe("defaults read back exactly", () => {
   const values = [
     undefined,

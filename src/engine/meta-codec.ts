@@ -9,7 +9,7 @@ import type { Scalar } from "../column/vector.ts";
 import type { MetaValue } from "../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import { METRIC_ENGINE } from "../table/metric.ts";
-import type { ColumnDefault, ColumnSchema, FormerColumn, SemanticType, TablePartitions, TableSchema } from "../table/schema.ts";
+import type { ColumnDefault, ColumnSchema, FormerColumn, JsonHint, SemanticType, TablePartitions, TableSchema } from "../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
@@ -79,6 +79,7 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     database: schema.database,
     name: schema.name,
     version: schema.version,
+    ...(schema.createdMillis === undefined ? {} : { created: schema.createdMillis }),
     engine: schema.engine,
     options: { ...schema.options },
     primaryKey: [...schema.primaryKey],
@@ -95,10 +96,24 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
       nullable: column.nullable,
       ...(column.default === undefined ? {} : { default: encodeDefault(column.default) }),
       ...(column.comment === undefined ? {} : { comment: column.comment }),
+      ...(column.hints === undefined ? {} : { hints: column.hints.map(encodeHint) }),
       ...(column.indexes === undefined ? {} : { indexes: [...column.indexes] }),
       ...(column.former === undefined ? {} : { former: column.former.map(({ id, type }) => ({ id, type: encodeType(type) })) }),
       ...(column.initial === undefined ? {} : { initial: encodeDefault(column.initial) }),
     })),
+  };
+}
+
+function encodeHint({ path, type, nullable, default: json }: JsonHint): MetaValue {
+  return { path: [...path], type: encodeType(type), nullable, ...(json === undefined ? {} : { default: json }) };
+}
+
+function decodeHint(key: string, entry: MetaObject): JsonHint {
+  return {
+    path: arrayOf(key, entry["path"]).map((part) => textOf(key, part)),
+    type: decodeType(key, objectOf(key, entry["type"])),
+    nullable: entry["nullable"] === true,
+    ...(entry["default"] === undefined ? {} : { default: textOf(key, entry["default"]) }),
   };
 }
 
@@ -120,6 +135,7 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     database: textOf(key, entry["database"]),
     name: textOf(key, entry["name"]),
     version: numberOf(key, entry["version"]),
+    ...(entry["created"] === undefined ? {} : { createdMillis: numberOf(key, entry["created"]) }),
     engine: engineOf(key, entry),
     options: Object.fromEntries(Object.entries(objectOf(key, entry["options"])).map(([name, text]) => [name, textOf(key, text)])),
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
@@ -144,7 +160,7 @@ function engineOf(key: string, entry: MetaObject): string {
 }
 
 function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
-  const { comment, indexes, former, initial } = entry;
+  const { comment, hints, indexes, former, initial } = entry;
   return {
     id: columnId(numberOf(key, entry["id"])),
     name: textOf(key, entry["name"]),
@@ -153,6 +169,7 @@ function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
     nullable: entry["nullable"] === true,
     ...(entry["default"] === undefined ? {} : { default: decodeDefault(key, objectOf(key, entry["default"])) }),
     ...(comment === undefined ? {} : { comment: textOf(key, comment) }),
+    ...(hints === undefined ? {} : { hints: arrayOf(key, hints).map((hint) => decodeHint(key, objectOf(key, hint))) }),
     ...(indexes === undefined ? {} : { indexes: arrayOf(key, indexes).map((index) => textOf(key, index)) }),
     ...(former === undefined ? {} : { former: arrayOf(key, former).map((old) => decodeFormer(key, objectOf(key, old))) }),
     ...(initial === undefined ? {} : { initial: decodeDefault(key, objectOf(key, initial)) }),

@@ -138,7 +138,7 @@ function withoutColumns(entry: VersionedSchema, names: readonly string[]): Versi
 /** The column under a new id, by which its values of the new type are told from those of the old one. */
 function withType(entry: VersionedSchema, { column: name, type }: ChangeOf<"change-type">): VersionedSchema {
   const { schema, nextColumnId } = entry;
-  const { indexes, ...column } = columnNamed(schema, name);
+  const { indexes, hints: _, ...column } = columnNamed(schema, name);
   if (column.semantic === "tag") throw invalidAlter(schema, `Not allowed to change primary key index column '${name}'`);
   if (column.semantic === "timestamp") throw invalidAlter(schema, `Not allowed to change timestamp index column '${name}' datatype`);
   if (!canRetype(column.type, type)) {

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { INT64, STRING, TIMESTAMP_MILLISECOND } from "../column/data-type.ts";
+import { epochMillis } from "../base/units.ts";
+import { INT64, JSON2, STRING, TIMESTAMP_MILLISECOND } from "../column/data-type.ts";
 import { memoryMetaStore } from "../storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { ColumnDefinition, TableDefinition } from "../table/schema.ts";
@@ -181,4 +183,27 @@ test("names with every allowed character are accepted", () => {
   const { schemas } = store();
   for (const name of ["a", "_a", ":a", "-a", "a.b@c#d-e:f_9", "x".repeat(1024)])
     expect(schemas.createTable(table({ name })).name).toBe(name);
+});
+
+test("a table knows when it was created, whatever becomes of it", () => {
+  const meta = memoryMetaStore();
+  let now = 1_700_000_000_000;
+  const clock: Clock = { ...systemClock, nowMillis: () => epochMillis(now) };
+  new SchemaStore(meta, undefined, clock).createTable(table());
+  now += 1000;
+  const change = { kind: "rename" as const, name: "u" };
+  const [renamed] = new SchemaStore(meta, undefined, clock).applyAll([{ kind: "alter", database: "public", table: "t", change }]);
+  expect(renamed?.createdMillis).toBe(1_700_000_000_000);
+  expect(new SchemaStore(memoryMetaStore()).createTable(table()).createdMillis).toBeUndefined();
+});
+
+test("types of paths go with the type that has them", () => {
+  const { schemas } = store();
+  const hints = [{ path: ["a"], type: INT64, nullable: true }];
+  const document: ColumnDefinition = { name: "j", type: JSON2, semantic: "field", nullable: true, hints };
+  expect(schemas.createTable(table({ columns: [HOST, TS, document] })).columns[2]?.hints).toEqual(hints);
+  const change = { kind: "change-type" as const, column: "j", type: STRING };
+  const [changed] = schemas.applyAll([{ kind: "alter", database: "public", table: "t", change }]);
+  expect(changed?.columns[2]).toMatchObject({ name: "j", type: STRING });
+  expect(changed?.columns[2]?.hints).toBeUndefined();
 });

@@ -3,6 +3,7 @@
  * new schema is used.
  */
 import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { DATABASES_MAX, TABLES_PER_DATABASE_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
@@ -49,16 +50,23 @@ interface DatabaseEntry {
 export class SchemaStore {
   private readonly meta: MetaStore;
   private readonly limits: CatalogLimits;
+  private readonly clock: Clock | undefined;
   private readonly entries: Map<string, DatabaseEntry> = new Map();
   private readonly viewEntries: ViewEntries;
   private nextTable = 1;
   private nextFile = 1;
   private fileIdsEnd = 1;
 
-  /** Loads all databases and schemas. @throws DbError StorageUnavailable */
-  constructor(meta: MetaStore, limits: CatalogLimits = LIMITS) {
+  /**
+   * Loads all databases and schemas.
+   *
+   * @param clock tells when tables are created; without one their schemas do not say
+   * @throws DbError StorageUnavailable
+   */
+  constructor(meta: MetaStore, limits: CatalogLimits = LIMITS, clock?: Clock) {
     this.meta = meta;
     this.limits = limits;
+    this.clock = clock;
     for (const name of BUILT_IN_DATABASES) this.entries.set(name, { info: { name, options: {} }, tables: new Map() });
     for (const { key, value } of meta.list("database/")) {
       const name = key.slice("database/".length);
@@ -294,7 +302,8 @@ export class SchemaStore {
     checkColumns(definition.name, definition.columns);
     checkKey(definition);
     const columns = definition.columns.map((column, c) => ({ ...column, id: columnId(c + 1) }));
-    return { schema: { ...definition, id: tableId(id), version: 1, columns }, nextColumnId: columns.length + 1 };
+    const created = this.clock === undefined ? {} : { createdMillis: this.clock.nowMillis() };
+    return { schema: { ...definition, id: tableId(id), version: 1, ...created, columns }, nextColumnId: columns.length + 1 };
   }
 
   private altered(step: AlterStep, changed: ReadonlyMap<string, TableEntry>): TableEntry {

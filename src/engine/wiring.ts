@@ -92,7 +92,7 @@ export class Wiring {
     this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
     this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
     this.damaged = new DamagedFiles(files, troubles, logger);
-    this.schemas = new SchemaStore(meta);
+    this.schemas = new SchemaStore(meta, undefined, clock);
     this.cache = new PageCache(parts.pageCacheBytes, () => this.memory.onGarbage());
     this.shared = parts.shared ?? new SharedState(0);
     this.sequences = this.shared.sequences;

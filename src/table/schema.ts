@@ -14,6 +14,17 @@ export type ColumnDefault =
   /** `current_timestamp()`, evaluated at each write. `written`: what it is shown as, where that is not its name. */
   | { readonly kind: "now"; readonly written?: "now()" };
 
+/** What a path in the documents of a JSON2 column holds. */
+export interface JsonHint {
+  /** Keys from the outermost in; not empty. */
+  readonly path: readonly string[];
+  /** STRING, BIGINT, BIGINT UNSIGNED, DOUBLE or BOOLEAN. */
+  readonly type: DataType;
+  readonly nullable: boolean;
+  /** JSON that stands where a document has nothing at the path. */
+  readonly default?: string;
+}
+
 /** A column as CREATE TABLE or an automatic change describes it. */
 export interface ColumnDefinition {
   readonly name: string;
@@ -22,6 +33,8 @@ export interface ColumnDefinition {
   readonly nullable: boolean;
   readonly default?: ColumnDefault;
   readonly comment?: string;
+  /** Of a JSON2 column: paths of known types. No path begins another. */
+  readonly hints?: readonly JsonHint[];
   /** Index clauses as SHOW CREATE prints them, e.g. `SKIPPING INDEX WITH(...)`. New files have what they ask for. */
   readonly indexes?: readonly string[];
 }
@@ -73,6 +86,8 @@ export interface TableSchema extends Omit<TableDefinition, "columns"> {
   readonly id: TableId;
   /** Grows by one with every change. */
   readonly version: number;
+  /** When the table was created, milliseconds since the epoch. Absent: it is older than this mark. */
+  readonly createdMillis?: number;
   readonly columns: readonly ColumnSchema[];
 }
 

@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, INT64, STRING } from "../../column/data-type.ts";
-import { listOf, resultOf } from "./nested/parts.ts";
+import { elementsAt, elementType, listOf, resultOf } from "./nested/parts.ts";
 import { lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
 import { textOf, type Value } from "./value.ts";
@@ -70,6 +70,18 @@ const settingType: ScalarFunction["resolve"] = ([name, missing, ...rest]) => {
   return missing.kind === "boolean" ? { args: [STRING, BOOLEAN], result: STRING } : undefined;
 };
 
+/** The first or last subscript of a list, whose subscripts begin at 1; NULL of an empty list and of other dimensions. */
+function bound(name: string, of: (length: number) => number): ScalarFunction {
+  const resolve: ScalarFunction["resolve"] = ([list, dimension, ...rest]) => {
+    const good = list !== undefined && elementType(list) !== undefined && rest.length === 0;
+    return good && (dimension?.kind === "int" || dimension?.kind === "null") ? { args: [list, INT64], result: INT64 } : undefined;
+  };
+  return strict(`${name}(list, dimension)`, resolve, (args, call) => {
+    const { length } = elementsAt(args, call, 0);
+    return Number(args[1]) === 1 && length > 0 ? of(length) : undefined;
+  });
+}
+
 /** A name as SQL text: in quotes where it would not read back otherwise. */
 const quoteIdent = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 
@@ -121,6 +133,8 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
     },
     { volatility: "stable" },
   ),
+  bound("array_lower", () => 1),
+  bound("array_upper", (length) => length),
   strict("parse_ident(text)", typed(["text"], listOf(STRING)), ([name], call) => resultOf(call, namesOf(textOf(name)))),
   strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdent(textOf(name))),
   strict(

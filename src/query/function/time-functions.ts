@@ -26,7 +26,8 @@ import { addInterval } from "./time/interval.ts";
 import { parseByFormat } from "./time/parse-format.ts";
 import { parseTimestamp } from "./time/parse-time.ts";
 import { rescale } from "./time/time-units.ts";
-import { isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
+import { zoneOf } from "./zone-functions.ts";
+import { exactInteger, isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
 
 const stamp = (unit: TimeUnit): DataType => ({ kind: "timestamp", unit });
 const unitOf = (type: DataType | undefined): TimeUnit => (type?.kind === "timestamp" ? type.unit : "nanosecond");
@@ -155,6 +156,9 @@ const unixType: ScalarFunction["resolve"] = (args) => {
   return good ? { args: [type], result: INT64 } : undefined;
 };
 
+/** `to_unixtime(time)`, or without an argument the moment of the statement: the name that MySQL has for both. */
+const unixTimestampType: ScalarFunction["resolve"] = (args) => (args.length === 0 ? { args: [], result: INT64 } : unixType(args));
+
 function toUnixtime(value: Present, from: DataType, zone: string): Value {
   if (from.kind === "int") return value;
   if (from.kind === "string") {
@@ -179,6 +183,13 @@ function shifted(name: string, sign: 1 | -1): ScalarFunction {
     return Number(floorDivide(addInterval(BigInt(time as number) * 86_400n, "second", interval, sign), 86_400n));
   });
 }
+
+/** (seconds[, zone]). */
+const unixSecondsAndZone: ScalarFunction["resolve"] = ([seconds, zone, ...rest]) => {
+  if (!["int", "null"].includes(seconds?.kind ?? "") || rest.length > 0) return undefined;
+  if (zone === undefined) return { args: [INT64], result: TIMESTAMP_SECOND };
+  return zone.kind === "string" || zone.kind === "null" ? { args: [INT64, STRING], result: TIMESTAMP_SECOND } : undefined;
+};
 
 function fromUnix(seconds: Present): bigint {
   return BigInt(seconds as number | bigint);
@@ -229,14 +240,22 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
   toTimestamp("to_timestamp_millis", "millisecond", TIMESTAMP_MILLISECOND),
   toTimestamp("to_timestamp_micros", "microsecond", TIMESTAMP_MICROSECOND),
   toTimestamp("to_timestamp_nanos", "nanosecond", TIMESTAMP_NANOSECOND),
-  strict(
-    "from_unixtime(seconds)",
-    (args) =>
-      args.length === 1 && ["int", "null"].includes(args[0]?.kind ?? "") ? { args: [INT64], result: TIMESTAMP_SECOND } : undefined,
-    ([seconds]) => fromUnix(seconds as Present),
-  ),
+  strict("from_unixtime(seconds[, zone])", unixSecondsAndZone, ([seconds, zone]) => {
+    if (zone !== undefined) zoneOf(zone); // A timestamp has no zone: the moment is the same in all that there are.
+    return fromUnix(seconds as Present);
+  }),
   strict("to_unixtime(time)", unixType, ([value], call) =>
     toUnixtime(value as Present, call.type.args[0] ?? STRING, call.environment.timeZone),
+  ),
+  lenient(
+    "unix_timestamp([time])",
+    unixTimestampType,
+    ([value], call) => {
+      const [from] = call.type.args;
+      if (from === undefined) return exactInteger(call.environment.now / 1_000_000_000n);
+      return value === undefined ? undefined : toUnixtime(value, from, call.environment.timeZone);
+    },
+    { volatility: "stable" },
   ),
   toDate,
   shifted("date_add", 1),

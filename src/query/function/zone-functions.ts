@@ -19,7 +19,8 @@ const timeAndZone: ScalarFunction["resolve"] = ([time, zone, ...rest]) => {
   return { args: [type, STRING], result: type };
 };
 
-function zoneOf(value: Present): string {
+/** A time zone by its name or offset. @throws DbError InvalidArguments for what is none */
+export function zoneOf(value: Present): string {
   const zone = parseTimeZone(textOf(value));
   if (zone !== undefined) return zone;
   throw new DbError(

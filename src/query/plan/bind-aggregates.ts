@@ -8,6 +8,7 @@ import type { Expression, OrderItem } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, isGroupingCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
+import { rowOf } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
 import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
 import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
@@ -101,10 +102,12 @@ export function bindAggregate(expression: CallExpression, input: Binder): Aggreg
     if (expression.over === undefined && containsAggregate(argument))
       throw planError(`aggregate ${found.name}() has an aggregate inside; use a sub-query`);
   if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
-  const given = expression.star ? [] : expression.args.map((argument) => bind(argument, input));
-  const type = expression.star
-    ? { args: [], result: { kind: "int", bits: 64, signed: true } as const }
-    : found.resolve(given.map((argument) => argument.type));
+  const ofRows = expression.star && expression.distinct;
+  const given = ofRows ? [wholeRow(input)] : expression.star ? [] : expression.args.map((argument) => bind(argument, input));
+  const type =
+    expression.star && !ofRows
+      ? { args: [], result: { kind: "int", bits: 64, signed: true } as const }
+      : found.resolve(given.map((argument) => argument.type));
   if (type === undefined) {
     const types = given.map((argument) => displayName(argument.type)).join(", ");
     throw planError(`No function matches ${found.name}(${types}); use ${found.signature}. You might need to add explicit type casts.`);
@@ -130,6 +133,14 @@ export function bindAggregate(expression: CallExpression, input: Binder): Aggreg
     orderBy: sortItems(expression.orderBy, (item) => bind(item.expression, input)),
     filter,
   };
+}
+
+/** All columns of the relation as one value: `count(DISTINCT *)` counts rows that differ in any of them. */
+function wholeRow({ scope, environment }: Binder): TypedExpression {
+  const columns = scope.filter((column) => column.shown !== "hidden");
+  if (columns.length === 0) throw planError("count(DISTINCT *) needs a FROM clause");
+  const args = columns.map(({ expression, shown }) => (shown === undefined || shown === "hidden" ? expression : shown));
+  return rowOf(args, environment);
 }
 
 function isPresent(operand: TypedExpression): TypedExpression {

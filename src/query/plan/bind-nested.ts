@@ -89,6 +89,14 @@ function called(name: string, args: readonly TypedExpression[], bindCall: BindCa
   return bindCall(found, name, args);
 }
 
+/** Values as one row: what `struct(…)` makes of them. */
+export function rowOf(args: readonly TypedExpression[], environment: Environment): TypedExpression {
+  const found = functionNamed("struct");
+  const functionType = found?.resolve(args.map((argument) => argument.type));
+  if (found === undefined || functionType === undefined) throw new Error("no function struct");
+  return fold({ kind: "call", type: functionType.result, function: found, functionType, args }, environment);
+}
+
 /** A field of a struct or the value of a map's key, by its name. @throws DbError PlanQuery where there is none */
 export function fieldOf(value: TypedExpression, name: string, environment: Environment): TypedExpression {
   return getField([value, { kind: "literal", type: STRING, value: name }], environment);

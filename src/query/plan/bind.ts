@@ -26,7 +26,7 @@ import { partName } from "../function/time/date-part.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
-import type { Expression, ObjectName } from "../sql/ast.ts";
+import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/ast.ts";
 import {
   asWrittenDecimal,
   castTo,
@@ -40,11 +40,13 @@ import {
   unify,
 } from "./coerce.ts";
 import { fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
+import { rowComparison, rowInQuery, rowsInList } from "./bind-rows.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range/range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
+import { systemVariable } from "./system-variables.ts";
 
 /** What binding reads. `intercept` sees every node first: it resolves aliases, group keys and aggregates. */
 export interface Binder {
@@ -113,7 +115,7 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     case "in-query":
     case "quantified":
       if (binder.subQueries === undefined) throw notSupported("a sub-query in this place");
-      return binder.subQueries.bind(expression, binder);
+      return binder.subQueries.bind(expression.kind === "in-query" ? rowInQuery(expression) : expression, binder);
     default:
       return unreachable(expression);
   }
@@ -158,32 +160,52 @@ function numberLiteral(text: string): TypedExpression {
   return { kind: "literal", type: FLOAT64, value: Number(text), text };
 }
 
+/** Names that are calls of functions where no column is called so. */
+const BARE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...["current_timestamp", "current_date", "current_schema", "current_user", "session_user"].map((name) => [name, name] as const),
+  ["user", "current_user"] as const,
+]);
+
 function column(expression: Of<"column">, binder: Binder): TypedExpression {
   const found = findColumn(binder.scope, expression.name);
   if (found !== undefined) return found.expression;
   const [name = ""] = expression.name;
   // Some functions of the standard are called without parentheses.
-  if (expression.name.length === 1 && !expression.quoted && ["current_timestamp", "current_date", "current_schema"].includes(name)) {
-    const bound = callOf(functionNamed(name), [], binder);
+  const bare = expression.name.length === 1 && !expression.quoted ? BARE_NAMES.get(name) : undefined;
+  if (bare !== undefined) {
+    const bound = callOf(functionNamed(bare), [], binder);
     if (bound !== undefined) return bound;
   }
   const outside = binder.outer?.resolve(expression.name) ?? memberOf(expression.name, binder);
   if (outside !== undefined) return outside;
+  const only = onlyColumnOf(expression.name, binder.scope);
+  if (only !== undefined) return only;
   throw unknownColumn(binder.scope, expression.name);
+}
+
+/** What the name of a relation of one column stands for, as in `FROM generate_series(1, 3) AS i`. */
+function onlyColumnOf([name, ...rest]: ObjectName, scope: Scope): TypedExpression | undefined {
+  const columns = rest.length > 0 ? [] : scope.filter(({ qualifier }) => qualifier === name);
+  return columns.length === 1 ? columns[0]?.expression : undefined;
 }
 
 /** `column.a.b` where the column is JSON2: what `json_get(column, 'a.b')` gives; where it is a struct, its field. */
 function memberOf(name: ObjectName, binder: Binder): TypedExpression | undefined {
   for (let length = name.length - 1; length > 0; length--) {
-    const document = findColumn(binder.scope, name.slice(0, length))?.expression;
+    const found = findColumn(binder.scope, name.slice(0, length));
+    const document = found?.expression;
     if (document?.type.kind === "struct")
       return name.slice(length).reduce((value: TypedExpression, part) => fieldOf(value, part, binder.environment), document);
     if (document?.type.kind !== "json" || document.type.structured !== true) continue;
     const path = name.slice(length).map((part) => (/^\w+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`));
-    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`)], binder);
+    const hint = found?.hints?.find((each) => sameNames(each.path, name.slice(length)));
+    const type = hint === undefined ? [] : [literal(hint.type, undefined)];
+    return callOf(functionNamed("json_get"), [document, literal(STRING, `$${path.join("")}`), ...type], binder);
   }
   return undefined;
 }
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name, i) => name === b[i]);
 
 function unary(expression: Of<"unary">, binder: Binder): TypedExpression {
   const { operator, operand } = expression;
@@ -233,6 +255,8 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
     );
   }
   if (operator === "at time zone") return atTimeZone(expression, binder);
+  const ofRows = isComparison(operator) ? rowComparison(operator, expression.left, expression.right) : undefined;
+  if (ofRows !== undefined) return bind(ofRows, binder);
   const left = bind(expression.left, binder);
   const right = bind(expression.right, binder);
   switch (operator) {
@@ -249,6 +273,8 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
     case "/":
     case "%":
       return arithmeticOf(operator, left, right, environment);
+    case "div":
+      return wholeQuotient(left, right, binder);
     case "||": {
       const lists = listConcatenation(left, right, (found, name, args) => required(found, name, args, binder));
       return lists ?? concatenation(left, right, environment);
@@ -259,6 +285,18 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
     default:
       return required(operatorFunction(OPERATOR_FUNCTIONS[operator] ?? operator), operator, [left, right], binder);
   }
+}
+
+/** `a DIV b`: the quotient without its fraction, a whole number. */
+function wholeQuotient(left: TypedExpression, right: TypedExpression, binder: Binder): TypedExpression {
+  const quotient = arithmeticOf("/", left, right, binder.environment);
+  const truncate = functionNamed("trunc");
+  if (quotient.type.kind === "int" || quotient.type.kind === "null" || truncate === undefined) return quotient;
+  return castTo(required(truncate, "DIV", [quotient], binder), INT64, binder.environment);
+}
+
+function isComparison(operator: BinaryOperator): operator is ComparisonOperator {
+  return ["=", "<>", "<", "<=", ">", ">="].includes(operator);
 }
 
 /** Operands of a chain such as `a OR b OR c`, without recursion along its left side. */
@@ -292,6 +330,9 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
 
 function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
   const { environment } = binder;
+  const rows = rowsInList(expression)?.map((equality) => bind(equality, binder));
+  if (rows !== undefined)
+    return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "and" : "or", operands: rows }, environment);
   const bound = equalTexts(
     [expression.operand, ...expression.items].map((item) => bind(item, binder)),
     environment,
@@ -358,6 +399,7 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     throw planError(
       `the window call ${name}() OVER is not allowed here; it belongs in the select list, ORDER BY or QUALIFY, not inside another`,
     );
+  if (name.startsWith("@@")) return literal(STRING, systemVariable(name, binder.environment));
   if (name === "arrow_cast" || name === "arrow_try_cast") return arrowCast(name, expression.args, binder);
   if (name === "unnest") throw planError("unnest() belongs in the select list, GROUP BY, ORDER BY or FROM; its argument is a list");
   const found = functionNamed(name);

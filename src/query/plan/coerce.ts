@@ -292,7 +292,8 @@ export function unify(
 
 /** A condition: Boolean, or a number or text that casts to it. @throws DbError PlanQuery */
 export function condition(expression: TypedExpression, clause: string, environment: Environment): TypedExpression {
-  if (expression.type.kind === "boolean" || expression.type.kind === "null") return castTo(expression, BOOLEAN, environment);
+  const canBe = expression.type.kind === "boolean" || expression.type.kind === "null" || isUntypedMember(expression);
+  if (canBe) return castTo(expression, BOOLEAN, environment);
   throw planError(`${clause} must be a Boolean condition, but it is ${displayName(expression.type)}`);
 }
 

@@ -2,7 +2,17 @@
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { prunedInput } from "./input-plan.ts";
 import type { GroupKey, PlanNode } from "./node.ts";
-import { dropHelpers, finish, finishFirstOf, limited, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
+import { conjunction } from "./expression.ts";
+import {
+  bindRowFilter,
+  dropHelpers,
+  finish,
+  finishFirstOf,
+  limited,
+  type OrderedOutput,
+  orderedOutput,
+  type SelectBody,
+} from "./select-body.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { asksForNewestRows } from "./rules/time-descending-limit.ts";
 
@@ -13,18 +23,19 @@ export function planRows(written: SelectBody): PlanNode {
   const unnests = new Unnests(input.binder);
   const windows = new Windows(unnests.binder, select.windows ?? []);
   const output = orderedOutput(body, windows.binder);
-  const qualify = bindQualify(body, windows);
-  const simple = output.order.length === 0 && !select.distinct && windows.isEmpty && unnests.isEmpty;
+  const kept = [bindQualify(body, windows), bindRowFilter(body, windows.binder)].filter((condition) => condition !== undefined);
+  const filter = conjunction(kept);
+  const simple = output.order.length === 0 && !select.distinct && windows.isEmpty && unnests.isEmpty && filter === undefined;
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
   const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
-  const needed = [...output.expressions, ...windows.expressions(), ...unnests.expressions(), ...(qualify === undefined ? [] : [qualify])];
+  const needed = [...output.expressions, ...windows.expressions(), ...unnests.expressions(), ...(filter === undefined ? [] : [filter])];
   const pruned = prunedInput(input, needed, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
   const unnested = unnests.over(pruned.node, pruned.place);
-  const { node, place } = qualified(windows.over(unnested.node, unnested.place), qualify);
+  const { node, place } = qualified(windows.over(unnested.node, unnested.place), filter);
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  const newest = windows.isEmpty && unnests.isEmpty ? newestFirst(body, output, projected) : undefined;
+  const newest = windows.isEmpty && unnests.isEmpty && filter === undefined ? newestFirst(body, output, projected) : undefined;
   return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 

@@ -10,7 +10,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate, containsRange, windowParts } from "./ast-walk.ts";
+import { contains, containsAggregate, containsRange, containsWindow, windowParts } from "./ast-walk.ts";
 import { type Binder, bindConstant } from "./bind.ts";
 import type { TypedExpression } from "./expression.ts";
 import { inputPlan } from "./input-plan.ts";
@@ -21,16 +21,17 @@ import { planRows } from "./plan-rows.ts";
 import { planRange } from "./range/plan-range.ts";
 import { rangeError } from "./range/range-error.ts";
 import type { Planner } from "./planner.ts";
-import type { Scope } from "./scope.ts";
+import { type Scope, unknownColumn } from "./scope.ts";
 import type { Limits, OutputItem } from "./select-body.ts";
 import { sourceOf } from "./source.ts";
 
 /** The plan of a SELECT. @throws DbError PlanQuery, TableNotFound, Unsupported */
-export function planSelect(select: Select, planner: Planner): PlanNode {
-  const source = sourceOf(select.from, planner);
-  const input = inputPlan(source, select.where, planner);
+export function planSelect(written: Select, planner: Planner): PlanNode {
+  const source = sourceOf(written.from, planner);
+  const input = inputPlan(source, written.where, planner);
   const pinned = new Map<Expression, TypedExpression>();
-  const items = outputItems(select, source.scope, pinned);
+  const items = outputItems(written, source.scope, pinned);
+  const select = written.groupAll === true ? { ...written, groupBy: keysOfAll(items) } : written;
   if (items.length === 0) throw planError("SELECT list is empty");
   const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
@@ -40,12 +41,34 @@ export function planSelect(select: Select, planner: Planner): PlanNode {
     ...(select.windows ?? []).flatMap((each) => windowParts(each.window)),
     ...(select.qualify === undefined ? [] : [select.qualify]),
   ];
+  const onlyFilters = filtersRows(select, expressions);
   const aggregated =
-    select.groupBy.length > 0 || select.groupingSets !== undefined || select.having !== undefined || expressions.some(containsAggregate);
+    select.groupBy.length > 0 ||
+    select.groupingSets !== undefined ||
+    select.groupAll === true ||
+    (select.having !== undefined && !onlyFilters) ||
+    expressions.some(containsAggregate);
   const body = { select, input: { ...input, binder }, items, limits, planner };
   if (select.align !== undefined) return planRange(body, select.align);
   if (expressions.some(containsRange)) throw rangeError("ALIGN argument cannot be omitted in the range select query");
   return aggregated ? planAggregate(body) : planRows(body);
+}
+
+/**
+ * Whether HAVING only filters rows, as in MySQL: nothing groups or is an aggregate, and columns are selected, which of one group of all
+ * rows could not be. Clients of that server list tables so.
+ */
+function filtersRows(select: Select, expressions: readonly Expression[]): boolean {
+  const { having, groupBy, groupAll, groupingSets, align } = select;
+  if (having === undefined || groupBy.length > 0 || groupAll === true || groupingSets !== undefined || align !== undefined) return false;
+  return ![...expressions, having].some(containsAggregate) && expressions.some((each) => contains(each, ({ kind }) => kind === "column"));
+}
+
+/** What GROUP BY ALL groups by. A number there would be a position. */
+function keysOfAll(items: readonly OutputItem[]): readonly Expression[] {
+  return items
+    .map((item) => item.expression)
+    .filter((expression) => expression.kind !== "number" && !containsAggregate(expression) && !containsWindow(expression));
 }
 
 /** @param pinned takes what the columns of a `*` stand for, which their names need not tell apart */
@@ -56,7 +79,12 @@ function outputItems(select: Select, scope: Scope, pinned: Map<Expression, Typed
     if (scope.length === 0) throw planError("SELECT * needs a FROM clause");
     const shown = scope.filter((column) => (item.table === undefined ? column.shown !== "hidden" : column.qualifier === item.table));
     if (shown.length === 0) throw planError(`Invalid qualifier ${item.table ?? "*"}: no table of this query has that name`);
-    return shown.map(({ name, qualifier, expression, shown: other }) => {
+    for (const name of [...(item.excluded ?? []), ...(item.replaced ?? []).map(({ column }) => column)])
+      if (!shown.some((column) => column.name === name)) throw unknownColumn(shown, [name]);
+    const kept = item.excluded === undefined ? shown : shown.filter(({ name }) => item.excluded?.includes(name) !== true);
+    return kept.map(({ name, qualifier, expression, shown: other }) => {
+      const replaced = item.replaced?.find(({ column }) => column === name);
+      if (replaced !== undefined) return { name, expression: replaced.expression, alias: undefined };
       const path = qualifier === undefined ? [name] : [qualifier, name];
       const column: Expression = { kind: "column", name: path, quoted: true, span: item.span };
       pinned.set(column, item.table !== undefined || other === undefined || other === "hidden" ? expression : other);

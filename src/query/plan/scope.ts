@@ -2,6 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { nearestName } from "../function/registry.ts";
+import type { JsonHint } from "../../table/schema.ts";
 import type { ObjectName } from "../sql/ast.ts";
 import type { TypedExpression } from "./expression.ts";
 import { planError } from "./plan-error.ts";
@@ -11,6 +12,8 @@ export interface ScopeColumn {
   readonly qualifier: string | undefined;
   readonly name: string;
   readonly expression: TypedExpression;
+  /** Of a JSON2 column of a table: what paths in its documents hold. */
+  readonly hints?: readonly JsonHint[] | undefined;
   /** Joined by USING with one of that name, which is what the name alone means. */
   readonly merged?: boolean;
   /** What `*` shows in this place: nothing, or another value than `expression`. */

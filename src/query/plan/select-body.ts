@@ -124,6 +124,20 @@ export function bindOutputCondition(expression: Expression, clause: string, body
 }
 
 /**
+ * HAVING where nothing is grouped, a condition on rows: a name means the alias of the select list before a column, as in MySQL. Undefined
+ * without HAVING.
+ */
+export function bindRowFilter({ select, items }: SelectBody, binder: Binder): TypedExpression | undefined {
+  if (select.having === undefined) return undefined;
+  const intercept: NonNullable<Binder["intercept"]> = (inner) => {
+    const [name] = inner.kind === "column" && inner.name.length === 1 ? inner.name : [];
+    const item = name === undefined ? undefined : items.find(({ alias }) => alias === name);
+    return item === undefined ? binder.intercept?.(inner) : bind(item.expression, binder);
+  };
+  return bindCondition(select.having, "HAVING", { ...binder, intercept });
+}
+
+/**
  * A binder for `expression` that also knows the aliases of the select list, where they hide no column of the input. What an alias is a part
  * of stands for no group key as it is written, so only its parts are looked for there.
  */

@@ -8,7 +8,8 @@ import type { Table } from "../../table/catalog.ts";
 import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
 import type { ViewInfo } from "../../table/view.ts";
-import type { Expression, JoinKind, ObjectName, RelationAlias, TableReference } from "../sql/ast.ts";
+import { functionNamed } from "../function/registry.ts";
+import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../sql/ast.ts";
 import { contains } from "./ast-walk.ts";
 import { bindCondition } from "./bind.ts";
 import { compare, unify } from "./coerce.ts";
@@ -98,6 +99,7 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
       qualifier,
       name: column.name,
       expression: columnExpression(column, index),
+      hints: column.hints,
     }));
     return renamed({ scope, columns, relation: { kind: "table", table, columns }, table }, from.alias);
   }
@@ -116,12 +118,36 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
 type TableFunction = Extract<TableReference, { kind: "table-function" }>;
 
 /** The rows of a function such as `generate_series(1, 3)`. */
-function functionSource({ name, args, alias }: TableFunction, planner: Planner): Source {
+function functionSource(from: TableFunction, planner: Planner): Source {
+  const { name, args, alias } = from;
   if (name === "unnest") return derivedSource(unnestPlan(args, planner, planner.outer), alias);
+  if (!isSeries(name) && functionNamed(name) !== undefined) return valueSource(from, planner);
   const rows = tableFunction(name, args, planner.environment);
   const { columns } = rows;
   return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
 }
+
+/** `FROM f(x) AS a`: the value of a function that makes no rows, in one row and a column that is called as the relation. */
+function valueSource({ name, args, alias, span }: TableFunction, planner: Planner): Source {
+  const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
+  const items: Select["items"] = [{ kind: "expression", expression: call, alias: alias?.name ?? name }];
+  const ends = { orderBy: [], limit: undefined, offset: undefined } as const;
+  const query: Select = {
+    kind: "select",
+    distinct: false,
+    distinctOn: [],
+    items,
+    from: undefined,
+    where: undefined,
+    groupBy: [],
+    having: undefined,
+    ...ends,
+    span,
+  };
+  return derivedSource(planner.plan(query, planner), alias ?? { name, columns: [] });
+}
+
+const isSeries = (name: string): boolean => name === "generate_series" || name === "range";
 
 /** A view under its name, with the columns it has. */
 function viewSource(view: ViewInfo, planner: Planner): Source {
@@ -269,8 +295,7 @@ function outerScopeOf(left: Source, planner: Planner): OuterScope {
 
 /** A function of FROM whose arguments name columns of the relation before it; undefined for one that can stand alone. */
 function lateralFunction({ name, args, span }: TableFunction, before: OuterScope, planner: Planner): PlanNode | undefined {
-  const isSeries = name === "generate_series" || name === "range";
-  if (name !== "unnest" && !isSeries) return undefined;
+  if (name !== "unnest" && !isSeries(name)) return undefined;
   if (!args.some(namesColumn)) return undefined;
   if (name === "unnest") return unnestPlan(args, planner, before);
   const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };

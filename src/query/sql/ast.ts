@@ -30,6 +30,7 @@ export type BinaryOperator =
   | "*"
   | "/"
   | "%"
+  | "div"
   | "||"
   | "&"
   | "|"
@@ -215,7 +216,14 @@ export interface AlignClause {
 /** One item of a SELECT list. */
 export type SelectItem =
   /** `*` or `t.*`. */
-  | { readonly kind: "star"; readonly table: string | undefined; readonly span: Span }
+  /** All columns, of one relation or of all, but for those that `excluded` names; each of `replaced` gives another value. */
+  | {
+      readonly kind: "star";
+      readonly table: string | undefined;
+      readonly excluded?: readonly string[] | undefined;
+      readonly replaced?: readonly StarReplacement[] | undefined;
+      readonly span: Span;
+    }
   | { readonly kind: "expression"; readonly expression: Expression; readonly alias: string | undefined };
 
 /** What a relation and its columns are called: `AS t (a, b)`. */
@@ -279,6 +287,12 @@ export type TableReference =
       readonly constraint: JoinConstraint;
       readonly span: Span;
     };
+
+/** `expression AS column` of `* REPLACE (…)`. */
+export interface StarReplacement {
+  readonly expression: Expression;
+  readonly column: string;
+}
 
 /** What ends every query: ORDER BY, LIMIT, OFFSET. */
 export interface QueryEnd {
@@ -364,6 +378,8 @@ export interface Select extends QueryEnd {
   readonly where: Expression | undefined;
   /** An integer literal is the ordinal of a select item; a bare column may be an alias. */
   readonly groupBy: readonly Expression[];
+  /** GROUP BY ALL: by every selected expression that holds no aggregate. */
+  readonly groupAll?: boolean;
   readonly having: Expression | undefined;
   /** Set: its aggregates are over stretches of time. */
   readonly align?: AlignClause | undefined;

@@ -12,13 +12,10 @@ import type { IToken } from "chevrotain";
 import type { Expression, OrderItem } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
+import { plainCall } from "./plain-call.ts";
 import { Power } from "./precedence.ts";
 import { Comma, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
 import { WindowRules } from "./window-rules.ts";
-
-function plainCall(name: string, args: readonly Expression[], token: IToken): Expression {
-  return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: spanOf(token) };
-}
 
 /** Where the portion stands among the arguments of aggregates that take `WITHIN GROUP (ORDER BY value)`. */
 const PORTION_AT: Readonly<Record<string, number>> = {
@@ -52,35 +49,41 @@ export abstract class CallRules extends WindowRules {
     let filter: Expression | undefined;
     let nulls: "ignore" | "respect" | undefined;
     this.CONSUME(LeftParen);
-    this.OPTION(() =>
-      this.OR2([
-        {
-          ALT: () => {
-            this.CONSUME(Star);
-            star = true;
-          },
-        },
-        {
-          ALT: () => {
-            this.OPTION2(() => {
-              distinct =
-                this.choose<"distinct" | "all">({
-                  ERR_MSG: "DISTINCT or ALL",
-                  DEF: [
-                    { ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") },
-                    { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
-                  ],
-                }) === "distinct";
-            });
-            this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
-            nulls = this.innerNulls();
-            this.OPTION3(() => {
-              orderBy = this.SUBRULE(this.orderByClause);
-            });
-          },
-        },
-      ]),
-    );
+    this.OPTION({
+      GATE: () => this.LA(1).tokenType !== RightParen,
+      DEF: () => {
+        this.OPTION2(() => {
+          distinct =
+            this.choose<"distinct" | "all">({
+              ERR_MSG: "DISTINCT or ALL",
+              DEF: [
+                { ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") },
+                { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
+              ],
+            }) === "distinct";
+        });
+        this.OR2({
+          ERR_MSG: "an expression",
+          DEF: [
+            {
+              ALT: () => {
+                this.CONSUME(Star);
+                star = true;
+              },
+            },
+            {
+              ALT: () => {
+                this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
+                nulls = this.innerNulls();
+                this.OPTION3(() => {
+                  orderBy = this.SUBRULE(this.orderByClause);
+                });
+              },
+            },
+          ],
+        });
+      },
+    });
     this.CONSUME(RightParen);
     let within: readonly OrderItem[] | undefined;
     this.OPTION5(() => {

@@ -5,15 +5,15 @@
 import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, JSON2 } from "../../column/data-type.ts";
 import type { Expression, ObjectName } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import type { ColumnClause, CreateExternalTable, CreateTable, PartitionClause } from "./definition-ast.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable, HintClause, PartitionClause } from "./definition-ast.ts";
 import { nameOf } from "./lexer.ts";
 import { Power } from "./precedence.ts";
 import { FlowRules } from "./flow-rules.ts";
 import type { Statement } from "./statement-ast.ts";
-import { Comma, Equal, K, LeftParen, Name, RightParen, StringText } from "./token.ts";
+import { Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "./token.ts";
 
 /** What the options of a column say, gathered while they are read. */
 interface ColumnOptions {
@@ -209,7 +209,22 @@ export abstract class CreateRules extends FlowRules {
 
   protected readonly columnDefinition: Rule<[], ColumnClause> = this.rule("columnDefinition", () => {
     const start = this.CONSUME(Name);
-    const type: DataType = this.SUBRULE(this.columnType);
+    let hints: readonly HintClause[] | undefined;
+    const type = this.choose<DataType>({
+      ERR_MSG: "a type",
+      DEF: [
+        {
+          GATE: () => this.LA(1).image.toLowerCase() === "json2" && this.LA(2).tokenType === LeftParen,
+          ALT: () => {
+            this.CONSUME2(Name);
+            hints = this.SUBRULE(this.jsonHints);
+            return JSON2;
+          },
+          IGNORE_AMBIGUITIES: true,
+        },
+        { ALT: () => this.SUBRULE(this.columnType) },
+      ],
+    });
     const options: ColumnOptions = {
       nullable: undefined,
       default: undefined,
@@ -219,7 +234,44 @@ export abstract class CreateRules extends FlowRules {
       indexes: [],
     };
     this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [options, nameOf(start)] }));
-    return { name: nameOf(start), type, ...options, span: spanOf(start) };
+    return { name: nameOf(start), type, ...options, ...(hints !== undefined && { hints }), span: spanOf(start) };
+  });
+
+  /** `(path.to.field TYPE [NULL | NOT NULL] [DEFAULT value], …)` behind JSON2; a comma may trail. */
+  private readonly jsonHints: Rule<[], readonly HintClause[]> = this.rule("jsonHints", () => {
+    const hints: HintClause[] = [];
+    this.CONSUME(LeftParen);
+    hints.push(this.SUBRULE(this.jsonHint));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== RightParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        hints.push(this.SUBRULE2(this.jsonHint));
+      },
+    });
+    this.OPTION(() => this.CONSUME2(Comma));
+    this.CONSUME(RightParen);
+    return hints;
+  });
+
+  private readonly jsonHint: Rule<[], HintClause> = this.rule("jsonHint", () => {
+    const path: IToken[] = [];
+    this.AT_LEAST_ONE_SEP({ SEP: Dot, DEF: () => path.push(this.CONSUME(Label)), ERR_MSG: "a path" });
+    const type = this.SUBRULE(this.columnType);
+    let nullable = true;
+    let value: Expression | undefined;
+    this.OPTION(() => {
+      this.OPTION2(() => {
+        this.CONSUME(K.NOT);
+        nullable = false;
+      });
+      this.CONSUME(K.NULL);
+    });
+    this.OPTION3(() => {
+      this.CONSUME(K.DEFAULT);
+      value = this.SUBRULE(this.expression);
+    });
+    return this.ACTION(() => ({ path: path.map(nameOf), type, nullable, default: value }));
   });
 
   /** Refuses an option that a column has already: of two that differ neither can be meant. @throws DbError InvalidSyntax */

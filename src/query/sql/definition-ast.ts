@@ -13,7 +13,17 @@ export interface ColumnClause {
   readonly primaryKey: boolean;
   readonly timeIndex: boolean;
   readonly indexes: readonly { readonly kind: "skipping" | "fulltext" | "inverted"; readonly options: Readonly<Record<string, string>> }[];
+  /** Of `JSON2 (path type, …)`. */
+  readonly hints?: readonly HintClause[] | undefined;
   readonly span: Span;
+}
+
+/** `path.to.field TYPE [NOT NULL] [DEFAULT value]` of a JSON2 column. */
+export interface HintClause {
+  readonly path: readonly string[];
+  readonly type: DataType;
+  readonly nullable: boolean;
+  readonly default: Expression | undefined;
 }
 
 /** An index clause of a column. */

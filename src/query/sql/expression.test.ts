@@ -207,7 +207,39 @@ describe("literals", () => {
     checkRejects("$65536", "'$65536' is no parameter");
     checkRejects("$a", "'$a' is no parameter");
     checkRejects("$1 + ?", "parameters ? or $1, not both");
-    checkRejects("$$a$$", "'$' is no parameter");
+    checkRejects("$$a", "'$' is no parameter");
+  });
+  test("strings between dollars hold anything, quotes and line ends too", () => {
+    check('$$it\'s "a" \\n$$', JSON.stringify('it\'s "a" \\n'));
+    check("$tag$ a $$ b\n$tag$", JSON.stringify(" a $$ b\n"));
+    check("$$$$ || $a$$b$$a$", '(|| "" "$b$")');
+    checkRejects("$tag$ a $$", "'$tag' is no parameter");
+  });
+  test("system variables keep their marks", () => {
+    check("@@Version", "(@@version)");
+    check("@@session.time_zone", "(@@session.time_zone)");
+    checkRejects("@@", "expected the name of a system variable");
+    checkRejects("@@a.", "expected");
+  });
+  test("a list in parentheses is a row", () => {
+    check("(a, 1)", "(struct a 1)");
+    check("(a)", "a");
+    check("(a, b) IN ((1, 2), (3, 4))", "(in (struct a b) (struct 1 2) (struct 3 4))");
+    check("(a, (b, c)) < d", "(< (struct a (struct b c)) d)");
+    checkRejects("(a, )", "expected an expression");
+    checkRejects("()", "expected an expression");
+  });
+  test("DIV and <=> are operators", () => {
+    check("a DIV 2 * 3 + 1", "(+ (* (div a 2) 3) 1)");
+    check("div div div", "(div div div)");
+    check("a <=> NULL", "(is not distinct from a null)");
+    checkRejects("a DIV", "expected an expression");
+  });
+  test("functions of pg_catalog are those of every schema", () => {
+    check("pg_catalog.version()", "(version)");
+    check("pg_catalog.quote_ident(a || b)", "(quote_ident (|| a b))");
+    check("pg_catalog.a", "pg_catalog.a");
+    checkRejects("other.f(1)", "'('");
   });
   test("AT TIME ZONE binds tighter than signs and looser than casts", () => {
     check("a AT TIME ZONE 'UTC' AT TIME ZONE b", '(at time zone (at time zone a "UTC") b)');
@@ -242,9 +274,10 @@ describe("names", () => {
       check(`1 + "${word}" + 1`, `(+ (+ 1 ${word}) 1)`);
     }
   });
-  test("have at most four parts", () => {
-    check("a.b.c.d", "a.b.c.d");
-    checkRejects("a.b.c.d.e", "too many parts");
+  test("have as many parts as documents nest below a column", () => {
+    const path = Array.from({ length: 132 }, (_, i) => `p${i}`).join(".");
+    check(path, path);
+    checkRejects(`${path}.more`, "too many parts");
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * GROUP BY, with the forms that group several times:
  *
- *   groupBy ::= GROUP BY item, …
+ *   groupBy ::= GROUP BY ALL | GROUP BY item, …
  *   item    ::= element | ROLLUP (element, …) | CUBE (element, …) | GROUPING SETS (item, …)
  *   element ::= expression | ( [expression, …] )
  *
@@ -18,7 +18,7 @@ import { Comma, infixPowerOf, K, LeftParen, RightParen } from "./token.ts";
 type Sets = readonly (readonly Expression[])[];
 
 /** What GROUP BY says. */
-export type Grouping = Pick<Select, "groupBy" | "groupingSets">;
+export type Grouping = Pick<Select, "groupBy" | "groupAll" | "groupingSets">;
 
 /** All prefixes of a list of elements, the longest first. */
 function rollup(elements: Sets): Sets {
@@ -47,6 +47,12 @@ export abstract class GroupingRules extends FromRules {
     let isPlain = true;
     this.CONSUME(K.GROUP);
     this.CONSUME(K.BY);
+    let isAll = false;
+    this.OPTION(() => {
+      this.CONSUME(K.ALL);
+      isAll = true;
+    });
+    if (isAll && !this.RECORDING_PHASE) return { groupBy: [], groupAll: true };
     this.AT_LEAST_ONE_SEP({
       SEP: Comma,
       ERR_MSG: "an expression",

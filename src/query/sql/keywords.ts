@@ -197,13 +197,15 @@ export const PLAIN = [
   "SYSTEM",
   "PERCENT",
   "REPEATABLE",
+  "NEXT",
+  "ONLY",
 ] as const;
 
 /** Words that are operators between two operands, and never a name without quotes. */
 export const CONNECTIVES = ["AND", "OR"] as const;
 
 /** Every word that the grammar knows. */
-export type Keyword = (typeof RESERVED)[number] | (typeof NOT_ALIAS)[number] | (typeof PLAIN)[number] | (typeof CONNECTIVES)[number];
+export type Keyword = (typeof RESERVED)[number] | (typeof NOT_ALIAS)[number] | (typeof PLAIN)[number] | (typeof CONNECTIVES)[number] | "DIV";
 
 const reserved: ReadonlySet<string> = new Set([...RESERVED, ...CONNECTIVES].map((word) => word.toLowerCase()));
 

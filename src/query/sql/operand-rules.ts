@@ -4,15 +4,20 @@
 import type { IOrAlt, IToken } from "chevrotain";
 import { STATEMENT_PARAMETERS_MAX } from "../../base/limits.ts";
 import { type DataType, INTERVAL, sameType } from "../../column/data-type.ts";
+import { JSON_DEPTH_MAX } from "../../column/json-text.ts";
 import type { Expression, ObjectName, Query, Span } from "./ast.ts";
 import { BARE_CALLS } from "./call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
 import { isIntervalUnit, parseInterval } from "./interval.ts";
 import { unescaped } from "./escaped-text.ts";
 import { nameOf, unquote } from "./lexer.ts";
+import { plainCall } from "./plain-call.ts";
 import { Power } from "./precedence.ts";
 import { quote } from "./syntax-error.ts";
 import {
+  AtAt,
+  Comma,
+  DollarText,
   Dot,
   EscapedText,
   HexText,
@@ -37,8 +42,8 @@ const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
 
 const NOT = K.NOT;
 
-/** catalog.schema.table.column */
-const COLUMN_NAME_PARTS_MAX = 4;
+/** catalog.schema.table.column, then a path in a document. Reason: a path longer than documents nest finds nothing. */
+const COLUMN_NAME_PARTS_MAX = 4 + JSON_DEPTH_MAX;
 
 /** Operands: what stands between operators. */
 export abstract class OperandRules extends BaseRules {
@@ -71,8 +76,10 @@ export abstract class OperandRules extends BaseRules {
   private operandAlternatives: IOrAlt<Expression>[] | undefined;
 
   /**
-   * What stands between operators, prefix operators included. Not a rule but a part of `expression`, since a rule costs about 0.15 µs
-   * a call; for the same reason its alternatives are built once. Uses OR, SUBRULE9 and OPTION of that rule.
+   * What stands between operators, prefix operators included. A list in parentheses, `(a, b)`, is a row: the struct of its values.
+   *
+   * Not a rule but a part of `expression`, since a rule costs about 0.15 µs a call; for the same reason its alternatives are built once.
+   * Uses OR, SUBRULE9, SUBRULE8, MANY9 and OPTION of that rule.
    */
   protected operand(): Expression {
     this.operandAlternatives ??= [
@@ -89,10 +96,15 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => this.SUBRULE(this.existence) },
       {
         ALT: () => {
-          this.CONSUME(LeftParen);
-          const inner = this.SUBRULE9(this.expression);
+          const start = this.CONSUME(LeftParen);
+          const parts = [this.SUBRULE9(this.expression)];
+          this.MANY9(() => {
+            this.CONSUME(Comma);
+            parts.push(this.SUBRULE8(this.expression));
+          });
           this.CONSUME(RightParen);
-          return inner;
+          const [only] = parts;
+          return only !== undefined && parts.length === 1 ? only : this.ACTION(() => plainCall("struct", parts, start));
         },
       },
       { ALT: () => this.SUBRULE(this.signed) },
@@ -102,6 +114,8 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => ({ kind: "boolean", value: false, span: spanOf(this.CONSUME(K.FALSE)) }) },
       { ALT: () => this.hexLiteral(this.CONSUME(HexText)) },
       { ALT: () => this.escapedLiteral(this.CONSUME(EscapedText)) },
+      { ALT: () => this.dollarLiteral(this.CONSUME(DollarText)) },
+      { ALT: () => this.SUBRULE(this.systemVariable) },
       { ALT: () => this.placeholder(this.CONSUME(Parameter)) },
       { ALT: () => this.SUBRULE(this.caseExpression) },
       { ALT: () => this.SUBRULE(this.listLiteral) },
@@ -158,6 +172,20 @@ export abstract class OperandRules extends BaseRules {
       return { kind: "string", value: value.text, span: spanOf(token) };
     });
   }
+
+  /** `$$a$$` or `$tag$a$tag$`. */
+  private dollarLiteral(token: IToken): Expression {
+    const mark = token.image.indexOf("$", 1) + 1;
+    return { kind: "string", value: token.image.slice(mark, -mark), span: spanOf(token) };
+  }
+
+  /** `@@name`, `@@session.name`: a call of that name, with its marks, which no function has. */
+  private readonly systemVariable: Rule<[], Expression> = this.rule("systemVariable", () => {
+    const start = this.CONSUME(AtAt);
+    const parts: IToken[] = [];
+    this.AT_LEAST_ONE_SEP({ SEP: Dot, DEF: () => parts.push(this.CONSUME(Label)), ERR_MSG: "the name of a system variable" });
+    return this.ACTION(() => plainCall(`@@${parts.map(nameOf).join(".").toLowerCase()}`, [], start));
+  });
 
   /** `?` or `$1`, the value of a prepared statement; a statement has one of the two forms. */
   private placeholder(token: IToken): Expression {
@@ -260,15 +288,24 @@ export abstract class OperandRules extends BaseRules {
     return { kind: "column", name: [name], quoted: token.tokenType === QuotedName, span };
   }
 
-  /** The rest of `a.b` or, as a select item, `a.*`. */
+  /** The rest of `a.b`, of `pg_catalog.f(…)` or, as a select item, of `a.*`. */
   protected readonly qualifiedColumn: Rule<[first?: IToken], Expression> = this.rule("qualifiedColumn", (first) => {
     const parts: string[] = [];
     let last: IToken | undefined;
+    let call: Expression | undefined;
     this.AT_LEAST_ONE(() => {
       this.CONSUME(Dot);
       last = this.OR({ ERR_MSG: "a name", DEF: [{ ALT: () => this.CONSUME(Label) }, { ALT: () => this.CONSUME(Star) }] });
       parts.push(this.ACTION(() => (last === undefined ? "" : nameOf(last))));
     });
+    this.OPTION({
+      // The functions of PostgreSQL are those of every schema.
+      GATE: () => first !== undefined && nameOf(first) === "pg_catalog" && parts.length === 1,
+      DEF: () => {
+        call = this.SUBRULE(this.callTail, { ARGS: last === undefined ? [] : [last] });
+      },
+    });
+    if (call !== undefined && !this.RECORDING_PHASE) return call;
     return this.ACTION(() => {
       const start = first ?? this.LA(0);
       const end = last ?? start;

@@ -58,5 +58,6 @@ export const OPERATOR_POWER: Readonly<Record<BinaryOperator, number>> = {
   "*": Power.product,
   "/": Power.product,
   "%": Power.product,
+  div: Power.product,
   "at time zone": Power.zone,
 };

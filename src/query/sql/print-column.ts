@@ -1,7 +1,7 @@
 /** Column definitions and option lists as text, as CREATE TABLE and ALTER TABLE have them. */
 import { sqlName } from "../../column/data-type.ts";
 import type { Expression } from "./ast.ts";
-import type { ColumnClause } from "./definition-ast.ts";
+import type { ColumnClause, HintClause } from "./definition-ast.ts";
 import { printPart, printString } from "./print-name.ts";
 import { type PrintStyle, print } from "./print.ts";
 
@@ -9,13 +9,22 @@ const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes
 
 /** `"a" BIGINT NOT NULL DEFAULT 1 COMMENT 'x'`. */
 export function printColumnClause(column: ColumnClause): string {
-  const parts = [printPart(column.name), sqlName(column.type)];
+  const hints = column.hints === undefined ? "" : ` (${column.hints.map(printHint).join(", ")})`;
+  const parts = [printPart(column.name), sqlName(column.type) + hints];
   if (column.nullable !== undefined) parts.push(column.nullable ? "NULL" : "NOT NULL");
   if (column.default !== undefined) parts.push(`DEFAULT ${printDefault(column.default)}`);
   if (column.comment !== undefined) parts.push(`COMMENT ${printString(column.comment)}`);
   if (column.primaryKey) parts.push("PRIMARY KEY");
   if (column.timeIndex) parts.push("TIME INDEX");
   for (const { kind, options } of column.indexes) parts.push(`${kind.toUpperCase()} INDEX${printOptions(options)}`);
+  return parts.join(" ");
+}
+
+/** `"user".id BIGINT NOT NULL DEFAULT 1`. */
+function printHint({ path, type, nullable, default: value }: HintClause): string {
+  const parts = [path.map(printPart).join("."), sqlName(type)];
+  if (!nullable) parts.push("NOT NULL");
+  if (value !== undefined) parts.push(`DEFAULT ${printDefault(value)}`);
   return parts.join(" ");
 }
 

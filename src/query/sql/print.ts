@@ -17,6 +17,7 @@ import type {
   RelationAlias,
   SampleClause,
   Select,
+  SelectItem,
   TableReference,
   Tql,
   WindowClause,
@@ -205,6 +206,7 @@ function printBrackets({ name, args }: Node<"call">, style: PrintStyle): string 
 function printCall(node: Node<"call">, style: PrintStyle): string {
   const { word } = style;
   if (node.name.startsWith("[")) return printBrackets(node, style);
+  if (node.name.startsWith("@@")) return node.name;
   const name = SPECIAL_CALLS.has(node.name) ? quoteName(node.name) : printPart(node.name);
   const distinct = node.distinct ? `${word("distinct")} ` : "";
   const args = node.star ? "*" : node.args.map((arg) => print(arg, style)).join(", ");
@@ -247,7 +249,8 @@ function printEdge(edge: FrameEdge, unbounded: string, style: PrintStyle): strin
 }
 
 /** `group by a, b`, `group by grouping sets ((a, b), (a), ())`. */
-function printGroupBy({ groupBy, groupingSets }: Select, style: PrintStyle): string {
+function printGroupBy({ groupBy, groupAll, groupingSets }: Select, style: PrintStyle): string {
+  if (groupAll === true) return style.word("group by all");
   const list = (keys: readonly Expression[]): string => keys.map((key) => print(key, style)).join(", ");
   if (groupingSets === undefined) return `${style.word("group by")} ${list(groupBy)}`;
   const sets = groupingSets.map((set) => `(${list(set.flatMap((index) => groupBy[index] ?? []))})`);
@@ -357,20 +360,30 @@ function printEnd({ orderBy, limit, offset }: QueryEnd, style: PrintStyle): stri
   return parts.map((part) => ` ${part}`).join("");
 }
 
+/** `*`, `t.* exclude (a) replace (b + 1 as b)`. */
+function printStar({ table, excluded, replaced }: Extract<SelectItem, { kind: "star" }>, style: PrintStyle): string {
+  const { word } = style;
+  const parts = [table === undefined ? "*" : `${printPart(table)}.*`];
+  if (excluded !== undefined) parts.push(`${word("exclude")} (${excluded.map(printPart).join(", ")})`);
+  const others = replaced?.map(({ expression, column }) => `${print(expression, style)} ${word("as")} ${printPart(column)}`);
+  if (others !== undefined) parts.push(`${word("replace")} (${others.join(", ")})`);
+  return parts.join(" ");
+}
+
 function printSelect(select: Select, style: PrintStyle): string {
   const { word } = style;
   const list = (expressions: readonly Expression[]): string => expressions.map((each) => print(each, style)).join(", ");
   const parts = [word(select.distinct ? "select distinct" : "select")];
   if (select.distinctOn.length > 0) parts.push(`${word("on")} (${list(select.distinctOn)})`);
   const items = select.items.map((item) => {
-    if (item.kind === "star") return item.table === undefined ? "*" : `${printPart(item.table)}.*`;
+    if (item.kind === "star") return printStar(item, style);
     return print(item.expression, style) + (item.alias === undefined ? "" : ` ${word("as")} ${printPart(item.alias)}`);
   });
   parts.push(items.join(", "));
   const { from, where, groupBy, having, align } = select;
   if (from !== undefined) parts.push(`${word("from")} ${printReference(from, style)}`);
   if (where !== undefined) parts.push(`${word("where")} ${print(where, style)}`);
-  if (groupBy.length > 0 || select.groupingSets !== undefined) parts.push(printGroupBy(select, style));
+  if (groupBy.length > 0 || select.groupAll === true || select.groupingSets !== undefined) parts.push(printGroupBy(select, style));
   if (having !== undefined) parts.push(`${word("having")} ${print(having, style)}`);
   if (align !== undefined) parts.push(printAlign(align, style));
   if (select.windows !== undefined) {

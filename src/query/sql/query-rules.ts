@@ -18,6 +18,7 @@ import type {
   Select,
   SelectItem,
   SetOperation,
+  StarReplacement,
   TableReference,
   Tql,
 } from "./ast.ts";
@@ -31,6 +32,9 @@ interface Window {
   readonly limit: Expression | undefined;
   readonly offset: Expression | undefined;
 }
+
+/** What stands behind a `*`. */
+type StarTail = Pick<Extract<SelectItem, { kind: "star" }>, "excluded" | "replaced">;
 
 const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 
@@ -245,7 +249,12 @@ export abstract class QueryRules extends GroupingRules {
     return this.choose<SelectItem>({
       ERR_MSG: "a column or expression",
       DEF: [
-        { ALT: () => ({ kind: "star", table: undefined, span: spanOf(this.CONSUME(Star)) }) },
+        {
+          ALT: () => {
+            const span = spanOf(this.CONSUME(Star));
+            return { kind: "star", table: undefined, ...this.SUBRULE(this.starTail), span };
+          },
+        },
         {
           ALT: () => {
             this.starAfter = start;
@@ -253,11 +262,18 @@ export abstract class QueryRules extends GroupingRules {
             const expression = this.SUBRULE(this.expression);
             const star = this.qualifiedStar;
             this.starAfter = undefined;
+            let tail: StarTail | undefined;
+            this.OPTION({
+              GATE: () => star !== undefined,
+              DEF: () => {
+                tail = this.SUBRULE2(this.starTail);
+              },
+            });
             const alias = this.alias();
             return this.ACTION(() => {
               if (star === undefined) return { kind: "expression", expression, alias };
               if (star !== expression || alias !== undefined) this.fail(`${nameOf(start)}.* can only stand alone`, start);
-              return { kind: "star", table: nameOf(start), span: spanOf(start) };
+              return { kind: "star", table: nameOf(start), ...tail, span: spanOf(start) };
             });
           },
         },
@@ -265,7 +281,39 @@ export abstract class QueryRules extends GroupingRules {
     });
   });
 
-  /** `LIMIT n`, `LIMIT ALL`, `OFFSET m`, in either order, or `LIMIT m, n`. */
+  /** `EXCLUDE (a, b)` or `EXCEPT (a, b)`, then `REPLACE (expression AS a)`, behind `*`. */
+  private readonly starTail: Rule<[], StarTail> = this.rule("starTail", () => {
+    let excluded: readonly string[] | undefined;
+    const replaced: StarReplacement[] = [];
+    this.OPTION({
+      // EXCEPT begins another query too.
+      GATE: () => this.LA(1).tokenType !== K.EXCEPT || (this.LA(2).tokenType === LeftParen && !this.beginsQuery(3)),
+      DEF: () => {
+        this.OR2([{ ALT: () => this.CONSUME(K.EXCLUDE) }, { ALT: () => this.CONSUME(K.EXCEPT) }]);
+        excluded = this.choose<readonly string[]>({
+          ERR_MSG: "names of columns",
+          DEF: [{ ALT: () => this.SUBRULE(this.nameList) }, { ALT: () => [this.SUBRULE(this.identifier)] }],
+        });
+      },
+    });
+    this.OPTION2(() => {
+      this.CONSUME(K.REPLACE);
+      this.CONSUME(LeftParen);
+      this.AT_LEAST_ONE_SEP({
+        SEP: Comma,
+        ERR_MSG: "a value AS a column",
+        DEF: () => {
+          const expression = this.SUBRULE(this.expression);
+          this.CONSUME(K.AS);
+          replaced.push({ expression, column: this.SUBRULE2(this.identifier) });
+        },
+      });
+      this.CONSUME(RightParen);
+    });
+    return { ...(excluded !== undefined && { excluded }), ...(replaced.length > 0 && { replaced }) };
+  });
+
+  /** `LIMIT n`, `LIMIT ALL`, `OFFSET m`, in either order, `LIMIT m, n`, or `FETCH FIRST n ROWS ONLY` for LIMIT. */
   private readonly limitClause: Rule<[], Window> = this.rule("limitClause", () => {
     let limit: Expression | undefined;
     let offset: Expression | undefined;
@@ -273,7 +321,8 @@ export abstract class QueryRules extends GroupingRules {
     this.MANY(() => {
       const token = this.LA(1);
       this.ACTION(() => {
-        const word = token.image.toUpperCase();
+        const written = token.image.toUpperCase();
+        const word = written === "FETCH" ? "LIMIT" : written;
         if (seen.has(word)) this.fail(`${word} is written twice`, token);
         seen.add(word);
       });
@@ -306,9 +355,30 @@ export abstract class QueryRules extends GroupingRules {
             this.OPTION2(() => this.OR3([{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME(K.ROWS) }]));
           },
         },
+        {
+          ALT: () => {
+            limit = this.SUBRULE(this.fetchClause);
+          },
+        },
       ]);
     });
     return { limit, offset };
+  });
+
+  /** `FETCH {FIRST | NEXT} [n] {ROW | ROWS} ONLY`. */
+  private readonly fetchClause: Rule<[], Expression> = this.rule("fetchClause", () => {
+    this.CONSUME(K.FETCH);
+    this.OR({ ERR_MSG: "FIRST or NEXT", DEF: [{ ALT: () => this.CONSUME(K.FIRST) }, { ALT: () => this.CONSUME(K.NEXT) }] });
+    let count: Expression | undefined;
+    this.OPTION({
+      GATE: () => this.LA(1).tokenType !== K.ROW && this.LA(1).tokenType !== K.ROWS,
+      DEF: () => {
+        count = this.SUBRULE(this.expression);
+      },
+    });
+    const end = this.OR2({ ERR_MSG: "ROWS", DEF: [{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME2(K.ROWS) }] });
+    this.CONSUME(K.ONLY);
+    return count ?? { kind: "number", text: "1", span: spanOf(end) };
   });
 
   protected readonly valueRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("valueRows", () => {

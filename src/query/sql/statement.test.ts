@@ -176,7 +176,7 @@ describe("CREATE TABLE", () => {
   });
   test("refuses what is misspelt", () => {
     checkRejects("create table t", "expected '('");
-    checkRejects("create table t (a)", "expected a name");
+    checkRejects("create table t (a)", "expected a type");
     checkRejects("create table t (a int,, b int)", "found ','");
     checkRejects("create table t (a int b int)", "found 'b', expected ')'");
     checkRejects("create table t (a wibble)", "unknown type 'wibble'");

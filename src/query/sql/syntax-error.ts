@@ -13,7 +13,7 @@ import {
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { isReserved } from "./keywords.ts";
-import { AtAt, BadNumber, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
+import { BadNumber, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
 
 /** Text of the statement quoted in an error is cut at this many characters. */
 const QUOTE_CHARACTERS_MAX = 80;
@@ -182,10 +182,8 @@ function unsupportedWord(words: string, { line, column }: Position): DbError {
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
   ...(["UNION", "INTERSECT", "EXCEPT", "COLLATE"] as const).map((word) => [K[word], word] as const),
-  [K.FETCH, "FETCH FIRST"],
   [K.FOR, "FOR clause"],
   [K.EXISTS, "EXISTS (sub-query)"],
-  [AtAt, "system variable"],
 ]);
 
 function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {

@@ -54,6 +54,14 @@ export const EscapedText: TokenType = createToken({
   pattern: /[eE]'(?:[^'\\]|\\[^]|'')*'(?!')|[uU]&'[^']*(?:''[^']*)*'(?!')/,
   line_breaks: true,
 });
+/** `$$a$$`, `$tag$a$tag$`: strings in which everything stands for itself. */
+export const DollarText: TokenType = createToken({
+  name: "DollarText",
+  label: "a string",
+  pattern: /\$([A-Za-z_]\w*|)\$[^]*?\$\1\$/,
+  line_breaks: true,
+  start_chars_hint: ["$"],
+});
 /** The PromQL of a TQL statement (`tql-text.ts`). */
 export const PromqlText: TokenType = createToken({ name: "PromqlText", label: "a PromQL query", pattern: Lexer.NA });
 /** `1`, `1.5`, `.5`, `2e10`: no sign. */
@@ -123,6 +131,7 @@ const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
   [punctuation("MatchInsensitive", "~*", [Infix]), "~*"],
   [punctuation("Tilde", "~", [Infix, Prefix]), "~"],
   [punctuation("LessGreater", "<>", [Infix]), "<>"],
+  [punctuation("Spaceship", "<=>", [Infix]), "is not distinct from"],
   [punctuation("LessEqual", "<=", [Infix]), "<="],
   [punctuation("ShiftLeft", "<<", [Infix]), "<<"],
   [punctuation("Less", "<", [Infix]), "<"],
@@ -151,6 +160,7 @@ export const KEYWORDS: ReadonlyMap<string, TokenType> = new Map(
     ...NOT_ALIAS.map((word) => [word, [Name]] as const),
     ...PLAIN.map((word) => [word, [Alias]] as const),
     ...CONNECTIVES.map((word) => [word, [Label, Infix]] as const),
+    ["DIV", [Name, Infix]] as const,
   ].map(([word, categories]) => [
     word.toLowerCase(),
     createToken({ name: word, label: word, pattern: Lexer.NA, categories: [...categories] }),
@@ -182,6 +192,7 @@ export const PATTERNS: readonly TokenType[] = [
   Unterminated,
   DoubleColon,
   Colon,
+  DollarText,
   Parameter,
   LeftBracket,
   RightBracket,
@@ -193,7 +204,7 @@ export const PATTERNS: readonly TokenType[] = [
 /** What the parser knows: patterns, keywords and classes. */
 export const VOCABULARY: TokenType[] = [...PATTERNS, PromqlText, ...KEYWORDS.values(), Label, Name, Alias, Infix, Prefix];
 
-const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and"], [K.OR, "or"]]);
+const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and"], [K.OR, "or"], [K.DIV, "div"]]);
 const powers: number[] = [];
 for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERATOR_POWER[operator];
 powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;

@@ -10,6 +10,7 @@ import type { Expression } from "../sql/ast.ts";
 import type { ColumnClause } from "../sql/definition-ast.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { inOrder, indexText } from "./index-clause.ts";
+import { jsonHintsOf } from "./json-hint.ts";
 import { literalValue } from "./literal-value.ts";
 
 /** Types that a series cannot be told apart by. */
@@ -34,6 +35,7 @@ export function columnDefinition(clause: ColumnClause, semantic: SemanticType, e
     nullable,
     ...(columnDefault === undefined ? {} : { default: columnDefault }),
     ...(clause.comment === undefined ? {} : { comment: clause.comment }),
+    ...(clause.hints === undefined ? {} : { hints: jsonHintsOf(clause, environment) }),
     ...(indexes.length === 0 ? {} : { indexes }),
   };
 }

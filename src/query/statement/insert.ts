@@ -16,6 +16,7 @@ import { type ExecOptions, prepareSelect } from "../exec/select.ts";
 import { run } from "../exec/run.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
+import { hintedDocument } from "../function/json/json-hints.ts";
 import { rescale } from "../function/time/time-units.ts";
 import { isInterval, type Value } from "../function/value.ts";
 import { environmentOf } from "../plan/planner.ts";
@@ -121,6 +122,7 @@ export function completeRow(given: readonly Given[], target: Target): readonly S
         throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
       throw invalid(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
     }
+    if (column.hints !== undefined && typeof value === "string") return hintedDocument(value, column.hints, column.name);
     return column.semantic === "tag" ? tagText(scalar(value), column.type) : scalar(value);
   });
 }

@@ -15,6 +15,7 @@ import { maskedOptions } from "../sql/secret-options.ts";
 import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { foreignTableText } from "./foreign-table.ts";
+import { jsonHintsText } from "./json-hint.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 
 /** The statement that makes a table. @throws DbError TableNotFound, Unsupported for a computed table */
@@ -108,7 +109,8 @@ function optionText(key: string, value: string): string {
 }
 
 function columnText(column: ColumnDefinition, quoted: (name: string) => string): string {
-  const parts = [quoted(column.name), sqlName(column.type), column.nullable ? "NULL" : "NOT NULL"];
+  const hints = column.hints === undefined ? "" : jsonHintsText(column.hints, quoted);
+  const parts = [quoted(column.name), sqlName(column.type) + hints, column.nullable ? "NULL" : "NOT NULL"];
   const printed = defaultText(column);
   if (printed !== undefined) parts.push(`DEFAULT ${printed}`);
   if (column.comment !== undefined) parts.push(`COMMENT '${escaped(column.comment)}'`);

@@ -2,7 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import { DURATION_MILLISECOND, INT64, STRING, TIMESTAMP_MILLISECOND, UINT64 } from "../../column/data-type.ts";
+import { DURATION_MILLISECOND, INT64, STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_SECOND, UINT64 } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { builtInColumns, builtInTableNames } from "../plan/virtual/built-in-table.ts";
@@ -187,7 +187,7 @@ function tableStatus(statement: ShowListing, context: QueryContext): Listing {
   const database = databaseOf(statement, context);
   const rows = [...context.catalog.tables(database)].map((table) => tableRowOf(table));
   const sizes = "Rows Avg_row_length Data_length Max_data_length Index_length Data_free Auto_increment".split(" ").map(size);
-  const times = ["Create_time", "Update_time", "Check_time"].map((name) => ({ name, type: TIMESTAMP_MILLISECOND }));
+  const times = ["Create_time", "Update_time", "Check_time"].map((name) => ({ name, type: TIMESTAMP_SECOND }));
   const headers = [
     ...textHeaders("Name", "Engine"),
     size("Version"),

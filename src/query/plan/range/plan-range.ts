@@ -78,7 +78,8 @@ function checkClauses({ select, items }: SelectBody): void {
     checkRanges(expression);
     if (containsWindow(expression)) throw rangeQueryError("Window functions is not allowed in Range Query");
   }
-  if (select.groupBy.length > 0) throw rangeQueryError("GROUP BY does not go with ALIGN; name the keys in BY (…)");
+  if (select.groupBy.length > 0 || select.groupAll === true)
+    throw rangeQueryError("GROUP BY does not go with ALIGN; name the keys in BY (…)");
   if (select.windows !== undefined || select.qualify !== undefined)
     throw rangeQueryError("WINDOW and QUALIFY do not go with ALIGN; put it into a sub-query of FROM");
   if (select.having !== undefined) throw rangeQueryError("HAVING does not go with ALIGN; filter it as a sub-query of FROM");

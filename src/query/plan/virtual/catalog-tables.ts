@@ -15,6 +15,7 @@ import {
   optionLines,
   tablesOf,
 } from "./information-table.ts";
+import { createdSeconds } from "./created-seconds.ts";
 import { defaultDisplay } from "./default-display.ts";
 import { NUMBERS } from "./numbers.ts";
 
@@ -74,6 +75,7 @@ export function tableRowOf(table: Table): InformationRow {
     avg_row_length: rowCount === 0 ? 0 : Math.floor(bytes / rowCount),
     engine: schema.engine,
     table_rows: rowCount,
+    create_time: createdSeconds(schema),
     create_options: createOptions(schema),
     table_comment: schema.options["comment"],
     temporary: "N",

@@ -114,3 +114,11 @@ test("describes the server", async () => {
   await check("SELECT schema_name, options FROM information_schema.schemata WHERE schema_name = 'public'", [["public", ""]]);
   await check("SELECT * FROM information_schema.process_list", []);
 });
+
+test("says when tables were created", async () => {
+  await check("SELECT table_name, create_time IS NULL FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1", [
+    ["numbers", true],
+    ["t", true],
+  ]);
+  await check("SELECT create_time FROM information_schema.partitions WHERE table_name = 't'", [[undefined]]);
+});

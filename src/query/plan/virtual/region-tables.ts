@@ -7,6 +7,7 @@ import { physicalTableOf } from "../../../table/metric.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { maskedOptions } from "../../sql/secret-options.ts";
+import { createdSeconds } from "./created-seconds.ts";
 import {
   allTables,
   CATALOG,
@@ -42,6 +43,7 @@ function* partitionRows({ catalog }: InformationSources): Iterable<InformationRo
         partition_method: "RANGE",
         partition_expression: columns.join(", "),
         partition_description: rule,
+        create_time: createdSeconds(schema),
         greptime_partition_id: regionIdOf(schema.id) + BigInt(i),
       };
     }
