@@ -3,6 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BINARY, type DataType, STRING } from "../../column/data-type.ts";
 import { type ScalarFunction, strict } from "./scalar-function.ts";
+import { isString } from "./signature.ts";
 import { type Present, textOf, type Value } from "./value.ts";
 
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(textOf(value)));
@@ -29,10 +30,9 @@ function digest(algorithm: string, value: Present): Uint8Array {
 /** Text or binary, then texts. */
 function bytesAndTexts(count: number, result: DataType): ScalarFunction["resolve"] {
   return ([value, ...rest]) => {
-    if (value === undefined || rest.length !== count || !rest.every((type) => type.kind === "string" || type.kind === "null"))
-      return undefined;
-    const type = value.kind === "binary" || value.kind === "vector" ? value : STRING;
-    return ["json", "interval"].includes(value.kind) ? undefined : { args: [type, ...rest.map(() => STRING)], result };
+    if (value === undefined || rest.length !== count || !rest.every(isString)) return undefined;
+    const isBytes = value.kind === "binary" || value.kind === "vector";
+    return isBytes || isString(value) ? { args: [isBytes ? value : STRING, ...rest.map(() => STRING)], result } : undefined;
   };
 }
 

@@ -1,5 +1,5 @@
 /** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
-import type { TimeUnit } from "../../../column/data-type.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
 import { rescale } from "./time-units.ts";
 
@@ -38,6 +38,19 @@ export function formatDuration(value: bigint, unit: TimeUnit): string {
   const nanos = rescale(value < 0n ? -value : value, unit, "nanosecond");
   const fraction = fractionDigits(nanos % 1_000_000_000n);
   return `${value < 0n ? "-" : ""}PT${nanos / 1_000_000_000n}${fraction}S`;
+}
+
+/** `1 days 2 hours 3 mins 4.500 secs`, with as many digits as the unit has and the sign at each part: durations as text. */
+export function durationParts(value: bigint, unit: TimeUnit): string {
+  const perSecond = BigInt(UNITS_PER_SECOND[unit]);
+  const seconds = value / perSecond;
+  const parts = [seconds / 86_400n, (seconds / 3600n) % 24n, (seconds / 60n) % 60n];
+  const rest = value % (60n * perSecond);
+  const digits = String(perSecond).length - 1;
+  const [whole, fraction] = [rest / perSecond, rest % perSecond];
+  const sign = rest < 0n && whole === 0n ? "-" : "";
+  const tail = digits === 0 ? "" : `.${String(fraction < 0n ? -fraction : fraction).padStart(digits, "0")}`;
+  return `${parts[0]} days ${parts[1]} hours ${parts[2]} mins ${sign}${whole}${tail} secs`;
 }
 
 function fractionDigits(nanos: bigint): string {

@@ -4,7 +4,7 @@ import { binBuckets, bucketIndexOf, bucketStartOf, truncBuckets } from "./bucket
 import { civilFromDays, daysFromCivil } from "./civil.ts";
 import { formatDuration, formatInterval, formatTimestamp } from "./format-time.ts";
 import { addInterval } from "./interval.ts";
-import { parseInterval } from "./parse-interval.ts";
+import { parseInterval } from "../../sql/interval.ts";
 import { parseDate, parseTimestamp } from "./parse-time.ts";
 import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 
