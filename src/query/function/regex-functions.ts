@@ -57,7 +57,7 @@ function textFrom(text: Value, start: Value, name: string): string {
   return from === 1 ? str(text) : [...str(text)].slice(from - 1).join("");
 }
 
-/** The same, for which flags that are NULL are none. @param place of the flags among the arguments */
+/** The same, for which flags that are NULL are none; of `regexp_replace` they make NULL. @param place of the flags among the arguments */
 function withFlags(of: ScalarFunction, place: number): ScalarFunction {
   const evaluate: ScalarFunction["evaluate"] = (args, call) =>
     args.some((argument, i) => argument === undefined && i !== place) ? undefined : of.evaluate(args, call);
@@ -68,7 +68,7 @@ function withFlags(of: ScalarFunction, place: number): ScalarFunction {
 function count(args: readonly Value[]): Value {
   const [text, pattern, start, flags] = args;
   if (args.length > 2 && start === undefined) return undefined;
-  if (text === undefined || pattern === undefined) return 0;
+  if (text === undefined || pattern === undefined || str(text) === "") return 0;
   let matches = 0;
   const rest = textFrom(text, start, "regexp_count");
   if (str(pattern) === "") return 0;
@@ -144,5 +144,5 @@ export const REGEX_FUNCTIONS: readonly ScalarFunction[] = [
     ([text, pattern]) => regexOf(str(pattern), "").first(str(text))?.[0],
   ),
   withFlags(strict("regexp_match(text, pattern[, flags])", typed(["string", "string", "string"], listOf(STRING), 2), matched), 2),
-  withFlags(strict("regexp_replace(text, pattern, to[, flags])", typed(["string", "string", "string", "string"], STRING, 3), replaced), 3),
+  strict("regexp_replace(text, pattern, to[, flags])", typed(["string", "string", "string", "string"], STRING, 3), replaced),
 ];

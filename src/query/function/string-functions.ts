@@ -51,7 +51,7 @@ function pad(text: Value, length: number, filler: string, atStart: boolean): str
   const own = graphemes(text);
   if (length <= own.length) return own.slice(0, Math.max(length, 0)).join("");
   checkTextLength(length);
-  const fill = graphemes(filler);
+  const fill = [...filler];
   if (fill.length === 0) return own.join("");
   const missing = length - own.length;
   const added = Array.from({ length: missing }, (_, i) => fill[i % fill.length]).join("");

@@ -1,5 +1,6 @@
 /**
- * Lists, structs and maps as literals, and what stands in brackets behind a value. Both become plain calls, so nothing above the grammar knows them:
+ * Lists, structs and maps as literals, and what stands in brackets behind a value. All become plain calls, so nothing above the grammar
+ * knows them:
  *
  *   [1, 2], ARRAY[1, 2]      make_array(1, 2)
  *   {'a': 1, b: 2}           named_struct('a', 1, 'b', 2)

@@ -88,7 +88,8 @@ function interpolated(values: Present[], portion: number, type: DataType): Value
   if (low === undefined || high === undefined || low === high) return low;
   // Of whole numbers, decimals among them, there is only the median, half of which is cut off.
   if (type.kind !== "float") return exactInteger((BigInt(low as number | bigint) + BigInt(high as number | bigint)) / 2n);
-  return Number(low) + (Number(high) - Number(low)) * (at - Math.floor(at));
+  const value = Number(low) + (Number(high) - Number(low)) * (at - Math.floor(at));
+  return type.bits === 32 ? Math.fround(value) : value;
 }
 
 /** `bool_and` and `bool_or`. */

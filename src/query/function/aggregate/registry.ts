@@ -50,10 +50,12 @@ const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], r
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
   type === undefined || !loose(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
 const approximateMiddle: Resolve = (args) => middle(args.map((type) => (type.kind === "decimal" ? FLOAT64 : type)));
-const portion: Resolve = ([type, wanted, ...rest]) =>
-  type !== undefined && wanted !== undefined && rest.length === 0 && loose(type) && loose(wanted)
-    ? { args: [FLOAT64, FLOAT64], result: FLOAT64 }
-    : undefined;
+/** A number and a portion to a float; of Float32 to Float32. */
+const portion: Resolve = ([type, wanted, ...rest]) => {
+  if (type === undefined || wanted === undefined || rest.length > 0 || !loose(type) || !loose(wanted)) return undefined;
+  const result = type.kind === "float" ? type : FLOAT64;
+  return { args: [result, FLOAT64], result };
+};
 
 const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);

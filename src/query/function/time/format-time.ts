@@ -32,14 +32,6 @@ function fractionOf(nanos: bigint): string {
   return digits.endsWith("000") ? `.${digits.slice(0, 6)}` : `.${digits}`;
 }
 
-/** ISO 8601 in seconds: `PT1.5S`, `P0D` for zero. */
-export function formatDuration(value: bigint, unit: TimeUnit): string {
-  if (value === 0n) return "P0D";
-  const nanos = rescale(value < 0n ? -value : value, unit, "nanosecond");
-  const fraction = fractionDigits(nanos % 1_000_000_000n);
-  return `${value < 0n ? "-" : ""}PT${nanos / 1_000_000_000n}${fraction}S`;
-}
-
 /** `1 days 2 hours 3 mins 4.500 secs`, with as many digits as the unit has and the sign at each part: durations as text. */
 export function durationParts(value: bigint, unit: TimeUnit): string {
   const perSecond = BigInt(UNITS_PER_SECOND[unit]);
@@ -51,8 +43,4 @@ export function durationParts(value: bigint, unit: TimeUnit): string {
   const sign = rest < 0n && whole === 0n ? "-" : "";
   const tail = digits === 0 ? "" : `.${String(fraction < 0n ? -fraction : fraction).padStart(digits, "0")}`;
   return `${parts[0]} days ${parts[1]} hours ${parts[2]} mins ${sign}${whole}${tail} secs`;
-}
-
-function fractionDigits(nanos: bigint): string {
-  return nanos === 0n ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
 }
