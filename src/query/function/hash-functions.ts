@@ -4,6 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { BINARY, type DataType, STRING } from "../../column/data-type.ts";
 import { type ScalarFunction, strict } from "./scalar-function.ts";
 import { isString } from "./signature.ts";
+import { blake3 } from "./text/blake3.ts";
 import { type Present, textOf, type Value } from "./value.ts";
 
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(textOf(value)));
@@ -19,9 +20,10 @@ const ALGORITHMS: Readonly<Record<string, "md5" | "sha224" | "sha256" | "sha384"
 };
 
 function digest(algorithm: string, value: Present): Uint8Array {
+  if (algorithm === "blake3") return blake3(bytesOf(value));
   const name = Object.hasOwn(ALGORITHMS, algorithm) ? ALGORITHMS[algorithm] : undefined;
   if (name === undefined) {
-    const why = `there is no digest '${algorithm.slice(0, 40)}'; use one of ${Object.keys(ALGORITHMS).join(", ")}`;
+    const why = `there is no digest '${algorithm.slice(0, 40)}'; use one of ${Object.keys(ALGORITHMS).join(", ")}, blake3`;
     throw new DbError(StatusCode.EngineExecuteQuery, `cannot compute a digest: ${why}`);
   }
   return new Uint8Array(new Bun.CryptoHasher(name).update(bytesOf(value)).digest());

@@ -2,7 +2,7 @@
  * Calls whose type hangs on a constant among their arguments:
  *
  *   date_part('epoch', x)    seconds, which a part of a second may follow
- *   date_part('nanosecond', x)  more than 32 bits hold
+ *   date_part('nanosecond', x)  more than 32 bits hold; of durations the parts below seconds too
  *   round(x, 2)              a decimal of as many digits after the point
  */
 import type { DataType } from "../../column/data-type.ts";
@@ -25,7 +25,8 @@ export function constantCall(
   if ((name === "date_part" || name === "datepart") && first?.kind === "literal") {
     const part = partName(textOf(first.value));
     if (part === "epoch") return bindCall(operatorFunction("date_part_epoch"), name, args);
-    if (part === "nanosecond") return bindCall(operatorFunction("date_part_nanosecond_op"), name, args);
+    const isLong = second?.type.kind === "duration" && (part === "millisecond" || part === "microsecond");
+    if (part === "nanosecond" || isLong) return bindCall(operatorFunction("date_part_nanosecond_op"), name, args);
   }
   if (name !== "round" || first?.type.kind !== "decimal" || args.length > 2) return undefined;
   const digits = second === undefined ? 0 : second.kind === "literal" && second.type.kind === "int" ? second.value : undefined;
