@@ -10,6 +10,7 @@ function compiled(pattern: string): Regex {
 describe("a regular expression", () => {
   test("finds, splits and replaces", () => {
     expect(compiled("b+").test("abbc")).toBe(true);
+    expect(compiled("x*").replaceAll("abxc", () => "-")).toBe("-a-b-c-");
     expect(compiled("(a)(x)?").first("ba")).toEqual(["a", "a", undefined]);
     expect(compiled(",").split("a,b,")).toEqual(["a", "b", ""]);
     const regex = compiled("(?P<n>\\d)(\\d)");

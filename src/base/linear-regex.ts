@@ -79,7 +79,11 @@ class LinearRegex implements Regex {
 
   each(text: string, take: (match: RegexMatch) => boolean): void {
     const matcher = this.compiled.matcher(text);
+    let lastEnd = -1;
     while (matcher.find()) {
+      // An empty match right behind another one is none, as in RE2 and Rust.
+      if (matcher.end() === lastEnd && matcher.start() === lastEnd) continue;
+      lastEnd = matcher.end();
       const groups: (string | undefined)[] = [];
       for (let i = 0; i <= this.groupCount; i++) groups.push(matcher.group(i) ?? undefined);
       if (!take({ start: matcher.start(), end: matcher.end(), groups })) return;

@@ -6,7 +6,6 @@ import { assert } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, formOf } from "../../column/data-type.ts";
 import type { DecimalType } from "../../column/decimal.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ColumnSummary } from "../../table/scan.ts";
 import { sumOfType } from "../function/aggregate/sums.ts";
@@ -21,7 +20,7 @@ import type { Segments } from "./grouper.ts";
 import { grownFloats } from "./growing.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "./kernels/segment-loops.ts";
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
-import { valuesVector } from "./vector-values.ts";
+import { valueAt, valuesVector } from "./vector-values.ts";
 
 /** About what one accumulator object costs, bytes. */
 const ACCUMULATOR_BYTES = 200;
@@ -128,7 +127,7 @@ class SumStates implements AggregateState {
     const { sums, counts, bounds } = this.state;
     let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] ?? 0);
     for (let row = from; row < to; row++) {
-      const value = scalarAt(vector, this.type, row);
+      const value = valueAt(vector, this.type, row);
       if (value === undefined) continue;
       total += BigInt(value as number | bigint);
       counts[group] = (counts[group] ?? 0) + 1;
@@ -227,7 +226,7 @@ class ExtremeStates implements AggregateState {
       return;
     }
     for (let s = 0; s < count; s++) {
-      for (let row = starts[s] ?? 0; row < (starts[s + 1] ?? 0); row++) this.keep(groups[s] ?? 0, scalarAt(vector, this.type, row));
+      for (let row = starts[s] ?? 0; row < (starts[s + 1] ?? 0); row++) this.keep(groups[s] ?? 0, valueAt(vector, this.type, row));
     }
   }
 
@@ -318,7 +317,7 @@ export class AccumulatorStates implements AggregateState {
 }
 
 function reader(vector: Vector, type: DataType = { kind: "null" }): (row: number) => Value {
-  return (row) => scalarAt(vector, type, row);
+  return (row) => valueAt(vector, type, row);
 }
 
 function marked({ selection, count }: { readonly selection: Uint32Array; readonly count: number }, rowCount: number): Uint8Array {

@@ -4,7 +4,6 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
 import type { PlanNode, PlanParameter, SubQueryCall, SubQueryResult } from "../plan/node.ts";
 import { withValues } from "../plan/substitute.ts";
@@ -14,7 +13,7 @@ import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context
 import { gatherBatch } from "./held-rows.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { evaluate } from "./interpreter.ts";
-import { BatchRow, constantVector, valuesVector } from "./vector-values.ts";
+import { BatchRow, constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
 /** Runs a plan. */
 export type RunPlan = (plan: PlanNode) => AsyncIterable<ExecBatch>;
@@ -62,7 +61,7 @@ class Parameters {
     return (row) => {
       const values = this.parameters.map(({ id, expression }, i) => {
         const vector = vectors[i];
-        const value = vector === undefined ? undefined : scalarAt(vector, expression.type, row);
+        const value = vector === undefined ? undefined : valueAt(vector, expression.type, row);
         return [id, value instanceof Uint8Array ? value.slice() : value] as const;
       });
       return { key: JSON.stringify(values.map(([, value]) => valueKey(value))), values: new Map(values) };
@@ -177,7 +176,7 @@ async function onlyValue(batches: AsyncIterable<ExecBatch>, plan: PlanNode): Pro
         "a sub-query used as a value returned more than one row; add LIMIT 1 or aggregate it",
       );
     const [vector] = batch.vectors;
-    if (batch.rowCount === 1 && vector !== undefined) value = scalarAt(vector, type, 0);
+    if (batch.rowCount === 1 && vector !== undefined) value = valueAt(vector, type, 0);
     if (value instanceof Uint8Array) value = value.slice();
   }
   return value;

@@ -1,11 +1,10 @@
 /** Series of slots without gaps as the oracle makes them: a map of slots a series, one value at a time. */
-import { scalarAt } from "../../column/scalar.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { castValue } from "../function/cast.ts";
 import { type Value, valueKey } from "../function/value.ts";
 import type { FilledColumn, PlanNode } from "../plan/node.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
-import { valuesVector } from "./vector-values.ts";
+import { valueAt, valuesVector } from "./vector-values.ts";
 
 type FillSlots = Extract<PlanNode, { kind: "fill-slots" }>;
 type Row = readonly Value[];
@@ -25,7 +24,7 @@ export async function* fillSlotsInterpreted(
     for (let i = 0; i < batch.rowCount; i++) {
       const row = node.input.columns.map(({ type }, c): Value => {
         const vector = batch.vectors[c];
-        const value = vector === undefined ? undefined : scalarAt(vector, type, i);
+        const value = vector === undefined ? undefined : valueAt(vector, type, i);
         return value instanceof Uint8Array ? value.slice() : value;
       });
       const key = row.slice(0, node.keyCount).map(valueKey).join("|");

@@ -8,7 +8,6 @@
 import { assert } from "../../base/assert.ts";
 import type { Batch } from "../../column/batch.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import { isTimes } from "../../column/times.ts";
 import type { Vector } from "../../column/vector.ts";
 import { castValue } from "../function/cast.ts";
@@ -18,7 +17,7 @@ import { HeldRows } from "./held-rows.ts";
 import { concat } from "./kernels/concat.ts";
 import { gather } from "./kernels/gather.ts";
 import { RowCodes } from "./row-codes.ts";
-import { valuesVector } from "./vector-values.ts";
+import { valueAt, valuesVector } from "./vector-values.ts";
 
 type FillSlots = Extract<PlanNode, { kind: "fill-slots" }>;
 
@@ -238,7 +237,7 @@ function fillColumn(item: FilledColumn, node: FillSlots, index: number, groups: 
   const isLine = item.rule.kind === "linear";
   const floats = isLine ? new Float64Array(rowCount + 2) : undefined;
   for (let row = 0; row < rowCount + 2; row++) {
-    const value = scalarAt(source, type, row);
+    const value = valueAt(source, type, row);
     if (value === undefined) isNull[row] = 1;
     else if (floats !== undefined) floats[row] = Number(castValue(value, type, FLOAT64, context.environment));
   }

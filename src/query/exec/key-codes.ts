@@ -2,12 +2,11 @@
  * Gives each distinct value of one group key a dense code, and a vector of values for codes in the end.
  */
 import type { DataType } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../function/time/buckets.ts";
 import { isInterval, textOf, type Value, valueKey } from "../function/value.ts";
 import type { BucketFrame } from "./kernels/bucket-starts.ts";
-import { isTimeType, valuesVector } from "./vector-values.ts";
+import { isTimeType, valueAt, valuesVector } from "./vector-values.ts";
 import type { Reserve } from "../function/aggregate/accumulator.ts";
 
 /** About what one distinct value costs, bytes. */
@@ -49,7 +48,7 @@ export class ValueCodes {
   findAll(vector: Vector, rowCount: number): Int32Array {
     const codes = new Int32Array(rowCount);
     if (vector.kind !== "dictionary") {
-      for (let row = 0; row < rowCount; row++) codes[row] = this.find(scalarAt(vector, this.type, row));
+      for (let row = 0; row < rowCount; row++) codes[row] = this.find(valueAt(vector, this.type, row));
       return codes;
     }
     const known = new Map<number, number>();
@@ -74,7 +73,7 @@ export class ValueCodes {
       return;
     }
     if (vector.kind === "time" && vector.validity === undefined) return this.encodeTimes(vector, rowCount, into);
-    for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(scalarAt(vector, this.type, i));
+    for (let i = 0; i < rowCount; i++) into[i] = this.codeOf(valueAt(vector, this.type, i));
   }
 
   /** A bigint is made for each distinct offset, not for each row: 24,000 rows of six hours 4.6 → 0.5 ms. */
@@ -85,7 +84,7 @@ export class ValueCodes {
       const offset = offsets[i] ?? 0;
       let code = known.get(offset);
       if (code === undefined) {
-        code = this.codeOf(scalarAt(vector, this.type, i));
+        code = this.codeOf(valueAt(vector, this.type, i));
         known.set(offset, code);
       }
       into[i] = code;

@@ -1,10 +1,10 @@
 /** Numbers rows by the values of some columns: equal rows, equal numbers. What joins and set operations find partners with. */
 import type { DataType } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { Reserve } from "../function/aggregate/accumulator.ts";
 import { PairTable } from "./kernels/pair-table.ts";
 import { ValueCodes } from "./key-codes.ts";
+import { valueAt } from "./vector-values.ts";
 
 /** Bytes that a distinct row costs beside its values, about. */
 const ROW_BYTES = 24;
@@ -89,7 +89,7 @@ export class RowCodes {
       }
       return codes;
     }
-    for (let row = 0; row < rowCount; row++) codes[row] = codeOf(scalarAt(vector, type, row));
+    for (let row = 0; row < rowCount; row++) codes[row] = codeOf(valueAt(vector, type, row));
     return codes;
   }
 }

@@ -1,6 +1,5 @@
 /** Plans a query and runs it. */
 import type { MemoryAccount } from "../../base/server-memory.ts";
-import type { Batch } from "../../column/batch.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -13,7 +12,7 @@ import { planTql } from "../plan/tql.ts";
 import { type ExecContext, Pace } from "./exec-context.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
 import type { QueryWorkers } from "./parallel/query-workers.ts";
-import { run } from "./run.ts";
+import { answer } from "./answer.ts";
 
 /** Switches of tests and limits of callers. */
 export interface ExecOptions {
@@ -80,6 +79,6 @@ export function execContextOf(environment: Environment, context: QueryContext, o
 /** The answer of a query. Rows are computed while they are read. */
 export function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): StatementResult {
   const { plan, exec } = prepareSelect(statement, context, options);
-  const batches: AsyncIterable<Batch> = run(plan, exec);
+  const batches = answer(plan, exec);
   return { kind: "rows", headers: plan.columns, batches };
 }

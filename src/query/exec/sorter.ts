@@ -1,7 +1,6 @@
 /** The order of rows under ORDER BY items. */
 import { assert } from "../../base/assert.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { compareValues, type Value } from "../function/value.ts";
 import type { SortItem } from "../plan/node.ts";
@@ -9,6 +8,7 @@ import { VectorEvaluator } from "./evaluator.ts";
 import { type ExecContext, inTurns } from "./exec-context.ts";
 import { type RowOrderKey, sortKey, sortSteps } from "./kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";
+import { valueAt } from "./vector-values.ts";
 
 /** Values that are read before others get a turn: texts take about 200 ns each. */
 const VALUES_PER_STEP = 16_384;
@@ -65,7 +65,7 @@ export class Sorter {
       const [left, right] = [a[i], b[i]];
       if (left === undefined || right === undefined) continue;
       const { type } = item.expression;
-      const order = compareItem(item, scalarAt(left, type, x), scalarAt(right, type, y));
+      const order = compareItem(item, valueAt(left, type, x), valueAt(right, type, y));
       if (order !== 0) return order;
     }
     return 0;
@@ -80,7 +80,7 @@ function compareTexts(a: string, b: string): number {
 function* comparerOf(vector: Vector, rowCount: number, item: SortItem): Generator<void, (a: number, b: number) => number> {
   const values: Value[] = [];
   for (let row = 0; row < rowCount; row++) {
-    values.push(scalarAt(vector, item.expression.type, row));
+    values.push(valueAt(vector, item.expression.type, row));
     if (row % VALUES_PER_STEP === VALUES_PER_STEP - 1) yield;
   }
   return (a, b) => compareItem(item, values[a], values[b]);

@@ -69,7 +69,7 @@ describe("generated loops and the interpreter agree", () => {
     "SELECT host, median(b), stddev(b), var_pop(x) FROM m WHERE NOT x = 'NaN' GROUP BY host",
     "SELECT DISTINCT host, ok FROM m",
     "SELECT CASE WHEN a > 100 THEN 1 WHEN a < 0 THEN -1 ELSE 0 END, CASE host WHEN 'h1' THEN a END FROM m",
-    "SELECT CASE WHEN a > 100 THEN a ELSE host END, CASE WHEN ok THEN x END, coalesce(id, zone), greatest(b, s) FROM m",
+    "SELECT CASE WHEN a > 100 THEN a ELSE host END, CASE WHEN ok THEN x END, coalesce(id, zone), greatest(b, a) FROM m",
     "SELECT a FROM m UNION ALL SELECT host FROM m UNION ALL SELECT ok FROM m",
     "SELECT a FROM m WHERE a IN (20, 57, 94, 131, 168, 205, NULL) OR b NOT IN (1, 2)",
     "SELECT a FROM m WHERE host IN ('h1', 'h9') AND zone IS NOT NULL AND id BETWEEN 1 AND 2",

@@ -4,14 +4,13 @@
  */
 import { type DataType, isNested, NULL } from "../../column/data-type.ts";
 import { decodeNested } from "../../column/nested.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { PlanNode } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gather } from "./kernels/gather.ts";
-import { valuesVector } from "./vector-values.ts";
+import { valueAt, valuesVector } from "./vector-values.ts";
 
 /** Rows of a batch that comes out. */
 const BATCH_ROWS = 8192;
@@ -41,7 +40,7 @@ export async function* unnest(node: Node, input: AsyncIterable<ExecBatch>, conte
 }
 
 function elementsOf(vector: Vector, type: DataType, row: number): readonly Value[] {
-  const value = scalarAt(vector, type, row);
+  const value = valueAt(vector, type, row);
   return value instanceof Uint8Array && isNested(type) ? decodeNested(type, value) : [];
 }
 

@@ -4,15 +4,22 @@ import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, isNested } from "../../column/data-type.ts";
+import { intervalBytes, intervalOfBytes } from "../../column/interval-bytes.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { formatInterval } from "../function/time/format-time.ts";
 import { isInterval, type Value } from "../function/value.ts";
 import type { RowReader } from "./interpreter.ts";
 
 /** Whether values of a type are times or spans of time. */
 export const isTimeType = (type: DataType): boolean => type.kind === "timestamp" || type.kind === "duration";
+
+/** The value of one row. Intervals, which are bytes between operators, are taken apart. */
+export function valueAt(vector: Vector, type: DataType, row: number): Value {
+  if (type.kind !== "interval" || vector.kind !== "bytes") return scalarAt(vector, type, row);
+  if (vector.validity?.[row] === 0) return undefined;
+  return intervalOfBytes(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]));
+}
 
 /** Reads one row of a batch after another: set `row`, then call `read`. */
 export class BatchRow {
@@ -28,15 +35,15 @@ export class BatchRow {
   readonly read: RowReader = (column) => {
     const vector = this.vectors[column];
     const header = this.headers[column];
-    return vector === undefined || header === undefined ? undefined : scalarAt(vector, header.type, this.row);
+    return vector === undefined || header === undefined ? undefined : valueAt(vector, header.type, this.row);
   };
 }
 
-/** A vector of computed values. Intervals, which no vector holds, become text. */
+/** A vector of computed values. */
 export function valuesVector(type: DataType, values: readonly Value[]): Vector {
   return vectorOf(
     type,
-    values.map((value): Scalar => (isInterval(value) ? formatInterval(value) : value)),
+    values.map((value): Scalar => (isInterval(value) ? intervalBytes(value) : value)),
   );
 }
 

@@ -6,13 +6,12 @@
  * winners' columns once a batch. Times are kept as two doubles (floor(t / 2^32) and the rest), since doubles cannot hold all 64 bits.
  */
 import type { DataType } from "../../column/data-type.ts";
-import { scalarAt } from "../../column/scalar.ts";
 import type { NumberArray, TimeVector, Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { ExecBatch } from "./exec-context.ts";
 import type { Segments } from "./grouper.ts";
 import { grownBytes, grownCodes, grownFloats, grownSmall } from "./growing.ts";
-import { valuesVector } from "./vector-values.ts";
+import { valueAt, valuesVector } from "./vector-values.ts";
 
 const HALF = 2 ** 32;
 
@@ -132,7 +131,7 @@ export class WinnerColumn {
     } else {
       const values = this.values ?? this.asValues();
       this.values = values;
-      for (const group of changed) values[group] = ownValue(scalarAt(vector, this.type, rows[group] ?? 0));
+      for (const group of changed) values[group] = ownValue(valueAt(vector, this.type, rows[group] ?? 0));
     }
   }
 

@@ -3,6 +3,7 @@ import { assert } from "../../base/assert.ts";
 import { unitsPerDay } from "../../column/clock-time.ts";
 import { DATE, type DataType, type TimeUnit } from "../../column/data-type.ts";
 import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.ts";
+import type { IntervalValue } from "../sql/ast.ts";
 import { floorModulo } from "./time/civil.ts";
 import { addInterval, addIntervals } from "./time/interval.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";
@@ -69,13 +70,18 @@ function clockArithmetic(sign: 1 | -1, a: Present, b: Present, unit: TimeUnit): 
   return Number(floorModulo(moved, unitsPerDay(unit)));
 }
 
+/** Months and days of an interval, and the whole days of its rest; or days as a number. */
 function dateArithmetic(sign: 1 | -1, a: Present, b: Present): number {
-  const [date, interval] = isInterval(a) ? [b, a] : [a, b];
-  assert(isInterval(interval), "the planner lets only intervals be added to a date");
-  const seconds = addInterval(BigInt(date as number) * 86_400n, "second", { ...interval, nanos: 0n }, sign);
-  const nanos = BigInt(sign) * interval.nanos;
-  const days = (nanos - floorModulo(nanos, NANOS_PER_DAY)) / NANOS_PER_DAY;
-  const moved = Number(seconds / 86_400n + days);
-  if (moved !== (moved | 0)) throw overflow(`${textOf(a)} ${sign === 1 ? "+" : "-"} ${textOf(b)}`, DATE);
-  return moved;
+  const [date, moved] = isInterval(a) ? [b, a] : [a, b];
+  const days = isInterval(moved)
+    ? daysMoved(BigInt(date as number), moved, sign)
+    : BigInt(date as number) + BigInt(sign) * BigInt(moved as number);
+  const result = Number(days);
+  if (result !== (result | 0)) throw overflow(`${textOf(a)} ${sign === 1 ? "+" : "-"} ${textOf(b)}`, DATE);
+  return result;
+}
+
+function daysMoved(date: bigint, interval: IntervalValue, sign: 1 | -1): bigint {
+  const seconds = addInterval(date * 86_400n, "second", { ...interval, nanos: 0n }, sign);
+  return seconds / 86_400n + (BigInt(sign) * interval.nanos) / NANOS_PER_DAY;
 }

@@ -5,6 +5,7 @@ import { type DataType, DATE, INT32, STRING, TIME_NANOSECOND, TIMESTAMP_NANOSECO
 import { lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant } from "./signature.ts";
 import { daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./time/civil.ts";
+import { durationParts } from "./time/format-time.ts";
 import { parseClockByFormat } from "./time/parse-format.ts";
 import { formatLocalTime } from "./time/strftime.ts";
 import { rescale } from "./time/time-units.ts";
@@ -17,7 +18,7 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 const timeAndFormat: ScalarFunction["resolve"] = ([time, format, ...rest]) => {
   if (rest.length > 0 || (format?.kind !== "string" && format?.kind !== "null")) return undefined;
   const type = time?.kind === "string" || time?.kind === "null" ? TIMESTAMP_NANOSECOND : time;
-  if (type === undefined || !["timestamp", "date", "time"].includes(type.kind)) return undefined;
+  if (type === undefined || !["timestamp", "date", "time", "duration"].includes(type.kind)) return undefined;
   return { args: [type, STRING], result: STRING };
 };
 
@@ -31,6 +32,11 @@ const unitOf = (type: DataType): TimeUnit => (type.kind === "timestamp" || type.
 
 /** Prints a value; only timestamps are moments that a zone moves. */
 function printed(value: Present, type: DataType, format: string, zone: string): string {
+  if (type.kind === "duration") return durationParts(BigInt(value as bigint), type.unit); // which no format is for
+  if (type.kind === "time" && /%[-_0]?[^HIklMSfpPTRXrnt%.:369]/.test(format)) {
+    const why = "a time of day has no date and no zone; use items such as %H:%M:%S";
+    throw new DbError(StatusCode.EngineExecuteQuery, `cannot format a time by '${format.slice(0, 80)}': ${why}`);
+  }
   const nanos = nanosOf(value, type);
   const offsetSeconds = type.kind === "timestamp" ? offsetSecondsAt(zone, Number(floorDivide(nanos, NANOS_PER_SECOND))) : 0;
   return formatLocalTime({ nanos: nanos + BigInt(offsetSeconds) * NANOS_PER_SECOND, offsetSeconds, zone }, format);
@@ -92,7 +98,7 @@ export const CALENDAR_FUNCTIONS: readonly ScalarFunction[] = [
     printed(time as Present, type.args[0] ?? TIMESTAMP_NANOSECOND, textOf(format), environment.timeZone),
   ),
   strict("to_char(time, format)", timeAndFormat, ([time, format], { type }) =>
-    printed(time as Present, type.args[0] ?? TIMESTAMP_NANOSECOND, textOf(format), "UTC"),
+    printed(time as Present, type.args[0] ?? TIMESTAMP_NANOSECOND, textOf(format), "+00:00"),
   ),
   strict("make_date(year, month, day)", wholes(3, DATE), ([year, month, day]) => makeDate(Number(year), Number(month), Number(day))),
   strict("make_time(hour, minute, second)", wholes(3, { kind: "time", unit: "second" }), ([hour, minute, second]) =>

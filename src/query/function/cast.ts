@@ -3,7 +3,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName, isNested, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import { type DataType, displayName, INT64, isNested, type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { clockNanosOfText, clockOfTimestamp, clockText, rescaledClock, unitsPerDay } from "../../column/clock-time.ts";
 import {
   decimalOfDecimal,
@@ -27,8 +27,8 @@ import { fits, type IntegerType } from "./integer.ts";
 import { canCastNested, castNested } from "./nested/nested-cast.ts";
 import { nestedText } from "./nested/nested-text.ts";
 import { floorDivide } from "./time/civil.ts";
-import { formatDate, formatDuration, formatInterval, formatTimestamp } from "./time/format-time.ts";
-import { parseInterval } from "./time/parse-interval.ts";
+import { durationParts, formatDate, formatInterval, formatTimestamp } from "./time/format-time.ts";
+import { parseInterval } from "../sql/interval.ts";
 import { parseDate, parseTimestamp } from "./time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time/time-units.ts";
 import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
@@ -49,17 +49,17 @@ export function canCast(from: DataType, to: DataType): boolean {
 const CASTS: Readonly<Partial<Record<DataType["kind"], readonly DataType["kind"][]>>> = {
   boolean: ["int", "float", "string"],
   int: ["boolean", "float", "string", "timestamp", "duration", "date", "time", "decimal"],
-  float: ["boolean", "int", "string", "timestamp", "decimal"],
-  decimal: ["int", "float", "string"],
+  float: ["boolean", "int", "string", "timestamp", "duration", "decimal"],
+  decimal: ["int", "float", "string", "timestamp", "duration"],
   string: ["boolean", "int", "float", "binary", "date", "timestamp", "time", "interval", "decimal", "json", "vector"],
   binary: ["string", "vector"],
   date: ["string", "timestamp", "int"],
-  timestamp: ["string", "date", "time", "int"],
+  timestamp: ["string", "date", "time", "int", "float", "decimal"],
   time: ["string", "int"],
   json: ["string"],
   vector: ["string", "binary"],
-  duration: ["string", "int", "interval"],
-  interval: ["string"],
+  duration: ["string", "int", "float", "decimal", "interval"],
+  interval: ["string", "duration"],
 };
 
 /**
@@ -93,7 +93,7 @@ export function castValue(value: Value, from: DataType, to: DataType, environmen
     case "vector":
       return toEmbedding(value, to.dimension);
     case "duration":
-      return from.kind === "duration" ? rescale(BigInt(value as bigint), from.unit, to.unit) : BigInt(value as number | bigint);
+      return toDuration(value, from, to);
     case "interval":
       return from.kind === "duration"
         ? { months: 0, days: 0, nanos: BigInt(value as bigint) * NANOS_PER_UNIT[from.unit] }
@@ -185,7 +185,7 @@ export function toText(value: Present, from: DataType): string {
     case "timestamp":
       return formatTimestamp(BigInt(value), from.unit);
     case "duration":
-      return formatDuration(BigInt(value), from.unit);
+      return durationParts(BigInt(value), from.unit);
     default:
       return String(value);
   }
@@ -232,13 +232,30 @@ function toTimestamp(value: Present, from: DataType, to: Extract<DataType, { kin
       );
     }
     time = rescale(nanos, "nanosecond", to.unit);
-  } else {
+  } else if (from.kind === "decimal") time = wholeOfDecimal(value as number | bigint, from.scale);
+  else {
     if (typeof value === "number" && !Number.isFinite(value))
       throw castError(`Can't cast value ${formatFloat(value)} to type ${displayName(to)}`);
     time = typeof value === "bigint" ? value : BigInt(Math.trunc(Number(value)));
   }
   if (time < INT64_MIN || time > INT64_MAX) throw castError(`time ${textOf(value)} is out of range of ${displayName(to)}`);
   return time;
+}
+
+/** Numbers count units; finer durations and intervals are cut off. @throws DbError EngineExecuteQuery for months and days */
+function toDuration(value: Present, from: DataType, to: Extract<DataType, { kind: "duration" }>): bigint {
+  let nanosOrUnits: bigint;
+  let unit: TimeUnit = to.unit;
+  if (isInterval(value)) {
+    if (value.months !== 0 || value.days !== 0)
+      throw castError(`Can't cast value ${formatInterval(value)} to type ${displayName(to)}: months and days have no fixed length`);
+    [nanosOrUnits, unit] = [value.nanos, "nanosecond"];
+  } else if (from.kind === "duration") [nanosOrUnits, unit] = [BigInt(value as bigint), from.unit];
+  else nanosOrUnits = BigInt(toInteger(value, from, INT64 as IntegerType));
+  const [have, want] = [NANOS_PER_UNIT[unit], NANOS_PER_UNIT[to.unit]];
+  const result = (nanosOrUnits * have) / want;
+  if (result >= INT64_MIN && result <= INT64_MAX) return result;
+  throw castError(`Can't cast value ${textOf(value)} to type ${displayName(to)}`);
 }
 
 function toClockTime(value: Present, from: DataType, to: Extract<DataType, { kind: "time" }>): number {

@@ -1,17 +1,21 @@
 /** Functions that choose between their arguments; their types are unified by the planner before they are called. */
 import { BOOLEAN, type DataType, NULL } from "../../column/data-type.ts";
-import { chosenType } from "./common-type.ts";
+import { chosenType, commonType } from "./common-type.ts";
 import { compareDecimals } from "./decimal.ts";
 import type { Integer } from "./integer.ts";
 import { alias, lenient, type ScalarFunction } from "./scalar-function.ts";
 import { anyToBoolean } from "./signature.ts";
 import { compareValues, type Value } from "./value.ts";
 
-/** At least `countMin` arguments of one common type, which is also the result. */
-function unified(countMin: number, countMax: number = Number.POSITIVE_INFINITY): ScalarFunction["resolve"] {
+/** At least `countMin` arguments of one common type, which is also the result. @param meet where two of them meet */
+function unified(
+  countMin: number,
+  countMax: number = Number.POSITIVE_INFINITY,
+  meet: typeof commonType = chosenType,
+): ScalarFunction["resolve"] {
   return (args) => {
     if (args.length < countMin || args.length > countMax) return undefined;
-    const type = args.reduce<DataType | undefined>((a, b) => (a === undefined ? undefined : chosenType(a, b)), NULL);
+    const type = args.reduce<DataType | undefined>((a, b) => (a === undefined ? undefined : meet(a, b)), NULL);
     return type === undefined ? undefined : { args: args.map(() => type), result: type };
   };
 }
@@ -51,8 +55,9 @@ export const CONDITIONAL_FUNCTIONS: readonly ScalarFunction[] = [
   alias("nvl", ifnull),
   lenient("nvl2(value, then, else)", unified(3, 3), ([a, b, c]) => (a !== undefined ? b : c)),
   lenient("nullif(value, other)", unified(2, 2), ([a, b]) => (equal(a, b) ? undefined : a)),
-  lenient("greatest(value, …)", unified(1), (args) => extreme(args, 1)),
-  lenient("least(value, …)", unified(1), (args) => extreme(args, -1)),
+  // What is compared meets as in a comparison: text beside a number is read as one.
+  lenient("greatest(value, …)", unified(1, undefined, commonType), (args) => extreme(args, 1)),
+  lenient("least(value, …)", unified(1, undefined, commonType), (args) => extreme(args, -1)),
   lenient("if(condition, then, else)", chosen, ([condition, a, b]) => (condition === true ? a : b)),
   lenient("is_distinct_op(value, value)", anyTwo, (args, call) => isSame(args, call) !== true),
   lenient("is_not_distinct_op(value, value)", anyTwo, isSame),

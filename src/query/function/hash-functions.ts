@@ -3,6 +3,8 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BINARY, type DataType, STRING } from "../../column/data-type.ts";
 import { type ScalarFunction, strict } from "./scalar-function.ts";
+import { isString } from "./signature.ts";
+import { blake3 } from "./text/blake3.ts";
 import { type Present, textOf, type Value } from "./value.ts";
 
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(textOf(value)));
@@ -18,9 +20,10 @@ const ALGORITHMS: Readonly<Record<string, "md5" | "sha224" | "sha256" | "sha384"
 };
 
 function digest(algorithm: string, value: Present): Uint8Array {
+  if (algorithm === "blake3") return blake3(bytesOf(value));
   const name = Object.hasOwn(ALGORITHMS, algorithm) ? ALGORITHMS[algorithm] : undefined;
   if (name === undefined) {
-    const why = `there is no digest '${algorithm.slice(0, 40)}'; use one of ${Object.keys(ALGORITHMS).join(", ")}`;
+    const why = `there is no digest '${algorithm.slice(0, 40)}'; use one of ${Object.keys(ALGORITHMS).join(", ")}, blake3`;
     throw new DbError(StatusCode.EngineExecuteQuery, `cannot compute a digest: ${why}`);
   }
   return new Uint8Array(new Bun.CryptoHasher(name).update(bytesOf(value)).digest());
@@ -29,10 +32,9 @@ function digest(algorithm: string, value: Present): Uint8Array {
 /** Text or binary, then texts. */
 function bytesAndTexts(count: number, result: DataType): ScalarFunction["resolve"] {
   return ([value, ...rest]) => {
-    if (value === undefined || rest.length !== count || !rest.every((type) => type.kind === "string" || type.kind === "null"))
-      return undefined;
-    const type = value.kind === "binary" || value.kind === "vector" ? value : STRING;
-    return ["json", "interval"].includes(value.kind) ? undefined : { args: [type, ...rest.map(() => STRING)], result };
+    if (value === undefined || rest.length !== count || !rest.every(isString)) return undefined;
+    const isBytes = value.kind === "binary" || value.kind === "vector";
+    return isBytes || isString(value) ? { args: [isBytes ? value : STRING, ...rest.map(() => STRING)], result } : undefined;
   };
 }
 

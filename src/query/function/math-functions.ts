@@ -1,4 +1,5 @@
 /** Functions on numbers. */
+import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, UINT64 } from "../../column/data-type.ts";
@@ -6,7 +7,7 @@ import { arithmetic } from "./arithmetic.ts";
 import { asDecimal, decimalArithmetic, decimalResult } from "./decimal.ts";
 import { type DecimalRounding, roundedDecimal, roundedDecimalType } from "./decimal-rounding.ts";
 import { fits, type Integer, overflow } from "./integer.ts";
-import { alias, type FunctionCall, type FunctionType, type ScalarFunction, strict } from "./scalar-function.ts";
+import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "./signature.ts";
 import { addIntervals } from "./time/interval.ts";
 import { compareValues, exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";
@@ -47,7 +48,7 @@ function roundHalfAway(value: number, digits = 0): number {
   // 1.005 * 100 is just below 100.5; decimal text of 15 digits tells what was meant.
   const rounded = Math.round(Number(scaled.toPrecision(15)));
   const result = scale >= 1 && Number.isInteger(digits) && digits > 0 ? Number(`${rounded}e${-digits}`) : rounded / scale;
-  return value < 0 ? -result : result;
+  return value < 0 || Object.is(value, -0) ? -result : result;
 }
 
 function truncate(value: number, digits = 0): number {
@@ -102,11 +103,13 @@ function onDecimal(how: DecimalRounding, x: Value, digits: Value, { type }: Func
   return roundedDecimal(how, x as number | bigint, from, digits === undefined ? 0 : num(digits), type.result);
 }
 
-function bitwise(signature: string, run: (a: bigint, b: bigint) => bigint): ScalarFunction {
+/** Operations on bits keep those that the type has; shifts go round at its width. */
+function bitwise(signature: string, run: (a: bigint, b: bigint, bits: number) => bigint): ScalarFunction {
   return strict(signature, bits, ([a, b], call) => {
     const { result } = call.type;
-    const value = run(BigInt(a as number | bigint), BigInt(b as number | bigint));
-    return exactInteger(result.kind === "int" && !result.signed ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value));
+    assert(result.kind === "int", "bit operations are resolved to whole numbers");
+    const value = run(BigInt(a as number | bigint), BigInt(b as number | bigint), result.bits);
+    return exactInteger(result.signed ? BigInt.asIntN(result.bits, value) : BigInt.asUintN(result.bits, value));
   });
 }
 
@@ -114,6 +117,14 @@ function greatestDivisor(a: bigint, b: bigint): bigint {
   let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
   while (y !== 0n) [x, y] = [y, x % y];
   return x;
+}
+
+const leastMultiple = (a: bigint, b: bigint): bigint => (a === 0n || b === 0n ? 0n : greatestDivisor(a * b, 0n) / greatestDivisor(a, b));
+
+/** A result of 64 bits. @throws DbError EngineExecuteQuery beyond */
+function fitting(value: bigint, operation: string): Value {
+  if (value === BigInt.asIntN(64, value)) return exactInteger(value);
+  throw overflow(operation, INT64);
 }
 
 function factorial(value: number): Value {
@@ -126,11 +137,12 @@ function factorial(value: number): Value {
 
 const big = (value: Present | undefined): bigint => BigInt(value as number | bigint);
 const signum = float("signum(number)", 1, (x) => Math.sign(x) + 0);
+/** As in C: 1 to any power is 1, NaN and infinity among them, and -1 to infinity is 1. JavaScript's is NaN. */
 const power = float(
   "power(number, number)",
   2,
-  (x, y) => x ** y,
-  ([x, y]) => `(${x}) ** (${y})`,
+  (x, y) => (x === 1 || (x === -1 && Math.abs(y) === Number.POSITIVE_INFINITY) ? 1 : x ** y),
+  ([x, y]) => `(${x} === 1 || (${x} === -1 && Math.abs(${y}) === Infinity) ? 1 : (${x}) ** (${y}))`,
 );
 const ceil = wholeNumber("ceil", math("ceil"));
 const MODULO: ScalarFunction["resolve"] = (args) => {
@@ -193,10 +205,8 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   float("degrees(number)", 1, (x) => (x * 180) / Math.PI),
   float("radians(number)", 1, (x) => (x * Math.PI) / 180),
   strict("factorial(integer)", integers(1), ([x]) => factorial(num(x))),
-  strict("gcd(integer, integer)", integers(2), ([a, b]) => exactInteger(greatestDivisor(big(a), big(b)))),
-  strict("lcm(integer, integer)", integers(2), ([a, b]) =>
-    Number(a) === 0 || Number(b) === 0 ? 0 : exactInteger(greatestDivisor(big(a) * big(b), 0n) / greatestDivisor(big(a), big(b))),
-  ),
+  strict("gcd(integer, integer)", integers(2), ([a, b]) => fitting(greatestDivisor(big(a), big(b)), `gcd(${big(a)}, ${big(b)})`)),
+  strict("lcm(integer, integer)", integers(2), ([a, b]) => fitting(leastMultiple(big(a), big(b)), `lcm(${big(a)}, ${big(b)})`)),
   strict(
     "isnan(number)",
     (args) => (floats(1)(args) === undefined ? undefined : { args: [FLOAT64], result: BOOLEAN }),
@@ -209,7 +219,7 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   strict("log([base, ]number)", floats(2, 1), ([x, y]) => (y === undefined ? Math.log10(num(x)) : Math.log(num(y)) / Math.log(num(x)))),
   strict("mod(number, number)", MODULO, ([a, b], { type }) => modulo(a as Present, b as Present, type)),
-  float("nanvl(number, number)", 2, (x, y) => (Number.isNaN(x) ? y : x)),
+  lenient("nanvl(number, number)", floats(2), ([x, y]) => (Number.isNaN(x) ? y : x)),
   strict("negate(value)", negatable, ([x], call) => negate(x as Present, call.type.result)),
   strict("pi()", constant(FLOAT64), () => Math.PI),
   power,
@@ -235,8 +245,8 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
   bitwise("bit_and_op(integer, integer)", (a, b) => a & b),
   bitwise("bit_or_op(integer, integer)", (a, b) => a | b),
   bitwise("bit_xor_op(integer, integer)", (a, b) => a ^ b),
-  bitwise("shift_left_op(integer, integer)", (a, b) => a << BigInt.asUintN(6, b)),
-  bitwise("shift_right_op(integer, integer)", (a, b) => a >> BigInt.asUintN(6, b)),
+  bitwise("shift_left_op(integer, integer)", (a, b, width) => a << (b & BigInt(width - 1))),
+  bitwise("shift_right_op(integer, integer)", (a, b, width) => a >> (b & BigInt(width - 1))),
   strict("bit_not_op(integer)", integers(1), ([x]) => exactInteger(~big(x))),
   strict(
     "to_hex(integer)",

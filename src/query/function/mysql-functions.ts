@@ -86,7 +86,7 @@ function substringIndex(text: Value, separator: Value, count: number): string {
 }
 
 /** Where an item stands in a list separated by commas. */
-const findInSet = (item: Value, list: Value): number => (str(list) === "" ? 0 : str(list).split(",").indexOf(str(item)) + 1);
+const findInSet = (item: Value, list: Value): number => str(list).split(",").indexOf(str(item)) + 1;
 
 /** Most cells of the table of `levenshtein`: characters of one text times those of the other. Error: EngineExecuteQuery. */
 const DISTANCE_CELLS_MAX = 16 * 1024 * 1024;
@@ -145,6 +145,6 @@ export const MYSQL_FUNCTIONS: readonly ScalarFunction[] = [
   strict("find_in_set(text, list)", typed(["text", "text"], INT32), ([item, list]) => findInSet(item, list)),
   substringOfIndex,
   alias("substr_index", substringOfIndex),
-  strict("levenshtein(text, text)", typed(["text", "text"], INT32), ([a, b]) => levenshtein(chars(a), chars(b))),
+  strict("levenshtein(text, text)", typed(["string", "string"], INT32), ([a, b]) => levenshtein(chars(a), chars(b))),
   strict("overlay(text, added, start[, length])", typed(["text", "text", "integer", "integer"], STRING, 3), overlay),
 ];

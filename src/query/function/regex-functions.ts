@@ -1,28 +1,36 @@
-/** Functions on regular expressions, and the operators `~`, `~*`, `!~`, `!~*`; linear in the text. Positions count characters from 1. */
+/**
+ * Functions on regular expressions, and the operators `~`, `~*`, `!~`, `!~*`; linear in the text. Positions count characters from 1.
+ * Flags: i any case, m lines, s dot meets line ends, U lazy and greedy change places, x blanks and comments mean nothing, g all matches.
+ */
 import { DbError } from "../../base/error.ts";
 import { compileLinearRegex, compileReplacement, type Regex, type RegexMatch } from "../../base/linear-regex.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import { listOf, resultOf } from "./nested/parts.ts";
-import { type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
+import { type FunctionCall, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
+import { unicodePattern } from "./text/unicode-pattern.ts";
 import { type Present, textOf as str, type Value } from "./value.ts";
 
 /** Most expressions that stay compiled. */
 const CACHE_MAX = 256;
 const cache = new Map<string, Regex>();
 
-/** A regular expression of a query, compiled once. Flags: i, m, s. @throws DbError EngineExecuteQuery when it is none */
+/** A regular expression of a query, compiled once. Flags: i, m, s, U, x. @throws DbError EngineExecuteQuery when it is none */
 function regexOf(pattern: string, flags: string): Regex {
   const key = `${flags}/${pattern}`;
   const known = cache.get(key);
   if (known !== undefined) return known;
-  const wrong = /[^ims]/.exec(flags);
+  const wrong = /[^imsUx]/.exec(flags);
   const has = (flag: string): boolean => flags.includes(flag);
   const compiled =
     wrong === null
-      ? compileLinearRegex(pattern, { insensitive: has("i"), multiline: has("m"), dotAll: has("s") })
-      : { ok: false as const, reason: `flag '${wrong[0]}' does not go with it; use i, m or s` };
+      ? compileLinearRegex((has("U") ? "(?U)" : "") + unicodePattern(pattern, has("x")), {
+          insensitive: has("i"),
+          multiline: has("m"),
+          dotAll: has("s"),
+        })
+      : { ok: false as const, reason: `flag '${wrong[0]}' does not go with it; use i, m, s, U or x` };
   if (!compiled.ok) {
     const message = `cannot compile regular expression '${pattern.slice(0, 80)}': ${compiled.reason}`;
     throw new DbError(StatusCode.EngineExecuteQuery, message);
@@ -37,7 +45,7 @@ const given = (value: Value, other: string): string => (value === undefined ? ot
 function operator(name: string, flags: string, wanted: boolean): ScalarFunction {
   return strict(
     `${name}(text, pattern)`,
-    typed(["text", "text"], BOOLEAN),
+    typed(["string", "string"], BOOLEAN),
     ([text, pattern]) => regexOf(str(pattern), flags).test(str(text)) === wanted,
   );
 }
@@ -49,7 +57,18 @@ function textFrom(text: Value, start: Value, name: string): string {
   return from === 1 ? str(text) : [...str(text)].slice(from - 1).join("");
 }
 
-function count([text, pattern, start, flags]: readonly Present[]): number {
+/** The same, for which flags that are NULL are none; of `regexp_replace` they make NULL. @param place of the flags among the arguments */
+function withFlags(of: ScalarFunction, place: number): ScalarFunction {
+  const evaluate: ScalarFunction["evaluate"] = (args, call) =>
+    args.some((argument, i) => argument === undefined && i !== place) ? undefined : of.evaluate(args, call);
+  return { ...of, nulls: "own", evaluate };
+}
+
+/** Of no text, and of a text without a pattern, 0. */
+function count(args: readonly Value[]): Value {
+  const [text, pattern, start, flags] = args;
+  if (args.length > 2 && start === undefined) return undefined;
+  if (text === undefined || pattern === undefined || str(text) === "") return 0;
   let matches = 0;
   const rest = textFrom(text, start, "regexp_count");
   if (str(pattern) === "") return 0;
@@ -65,6 +84,7 @@ function instr([text, pattern, start, n, flags, group]: readonly Present[]): num
   const [wanted, part] = [n === undefined ? 1 : Number(n), group === undefined ? 0 : Number(group)];
   if (wanted < 1) throw new DbError(StatusCode.EngineExecuteQuery, `regexp_instr() counts matches from 1: N was ${wanted}`);
   const rest = textFrom(text, start, "regexp_instr");
+  if (str(text) === "" || str(pattern) === "") return 0;
   let [seen, found]: [number, RegexMatch | undefined] = [0, undefined];
   regexOf(str(pattern), given(flags, "")).each(rest, (match) => {
     seen++;
@@ -103,20 +123,26 @@ export const REGEX_FUNCTIONS: readonly ScalarFunction[] = [
   operator("regex_imatch_op", "i", true),
   operator("regex_not_match_op", "", false),
   operator("regex_not_imatch_op", "i", false),
-  strict("regexp_like(text, pattern[, flags])", typed(["text", "text", "text"], BOOLEAN, 2), ([text, pattern, flags]) =>
-    regexOf(str(pattern), given(flags, "")).test(str(text)),
+  withFlags(
+    strict("regexp_like(text, pattern[, flags])", typed(["string", "string", "string"], BOOLEAN, 2), ([text, pattern, flags]) =>
+      regexOf(str(pattern), given(flags, "")).test(str(text)),
+    ),
+    2,
   ),
-  strict("regexp_count(text, pattern[, start[, flags]])", typed(["text", "text", "integer", "text"], INT64, 2), count),
-  strict(
-    "regexp_instr(text, pattern[, start[, n[, flags[, group]]]])",
-    typed(["text", "text", "integer", "integer", "text", "integer"], INT64, 2),
-    instr,
+  lenient("regexp_count(text, pattern[, start[, flags]])", typed(["string", "string", "integer", "string"], INT64, 2), count),
+  withFlags(
+    strict(
+      "regexp_instr(text, pattern[, start[, n[, flags[, group]]]])",
+      typed(["string", "string", "integer", "integer", "string", "integer"], INT64, 2),
+      instr,
+    ),
+    4,
   ),
   strict(
     "regexp_extract(text, pattern)",
-    typed(["text", "text"], STRING),
+    typed(["string", "string"], STRING),
     ([text, pattern]) => regexOf(str(pattern), "").first(str(text))?.[0],
   ),
-  strict("regexp_match(text, pattern[, flags])", typed(["text", "text", "text"], listOf(STRING), 2), matched),
-  strict("regexp_replace(text, pattern, to[, flags])", typed(["text", "text", "text", "text"], STRING, 3), replaced),
+  withFlags(strict("regexp_match(text, pattern[, flags])", typed(["string", "string", "string"], listOf(STRING), 2), matched), 2),
+  strict("regexp_replace(text, pattern, to[, flags])", typed(["string", "string", "string", "string"], STRING, 3), replaced),
 ];

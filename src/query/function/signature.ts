@@ -1,5 +1,6 @@
 /** The usual shapes of function types, so that a line of a function table can name one. */
 import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, STRING, UINT64 } from "../../column/data-type.ts";
+import { commonNumber, type NumberType } from "./common-type.ts";
 import type { FunctionType, ScalarFunction } from "./scalar-function.ts";
 
 type Resolve = ScalarFunction["resolve"];
@@ -11,6 +12,9 @@ const numericOrNull = (type: DataType): boolean => isNumeric(type) || type.kind 
 const floatable = (type: DataType): boolean => numericOrNull(type) || type.kind === "decimal";
 /** Whether values of a type turn into text without loss of meaning. */
 const textual = (type: DataType): boolean => !["json", "vector", "list", "struct", "map"].includes(type.kind);
+
+/** Whether a type is text, or NULL without a type. */
+export const isString = (type: DataType): boolean => type.kind === "string" || type.kind === "null";
 
 /** No arguments. */
 export function constant(result: DataType): Resolve {
@@ -40,14 +44,17 @@ export function integers(count: number): Resolve {
       : undefined;
 }
 
-/** Arguments given one by one; "text" takes anything printable, "integer" any integer. Those after `optionalFrom` may be left out. */
-export function typed(kinds: readonly ("text" | "integer" | "number")[], result: DataType, optionalFrom: number = kinds.length): Resolve {
+/** What `typed` tells apart: "text" takes anything printable, "string" text alone, "integer" any integer. */
+export type ArgumentKind = "text" | "string" | "integer" | "number";
+
+/** Arguments given one by one. Those after `optionalFrom` may be left out. */
+export function typed(kinds: readonly ArgumentKind[], result: DataType, optionalFrom: number = kinds.length): Resolve {
   return (args) => {
     if (args.length > kinds.length || args.length < optionalFrom) return undefined;
     const types: DataType[] = [];
     for (const [i, arg] of args.entries()) {
       const kind = kinds[i];
-      if (kind === "text" && textual(arg)) types.push(STRING);
+      if ((kind === "text" && textual(arg)) || (kind === "string" && isString(arg))) types.push(STRING);
       else if (kind === "integer" && (arg.kind === "int" || arg.kind === "null")) types.push(INT64);
       else if (kind === "number" && floatable(arg)) types.push(FLOAT64);
       else return undefined;
@@ -72,10 +79,12 @@ export function exactly(types: readonly DataType["kind"][], result: (args: reado
 /** One argument of any type to a Boolean. */
 export const anyToBoolean: Resolve = (args) => (args.length === 1 ? { args, result: BOOLEAN } : undefined);
 
-/** Two integers of any width for bit operations: Int64, or UInt64 when a side is one. */
+/** Two integers for bit operations: the type where both meet, but UInt64 beside a signed one. */
 export const bits: Resolve = (args): FunctionType | undefined => {
   if (args.length !== 2 || !args.every((arg) => arg.kind === "int" || arg.kind === "null")) return undefined;
   const unsigned = args.some((arg) => arg.kind === "int" && !arg.signed && arg.bits === 64);
-  const type = unsigned ? UINT64 : INT64;
+  const wholes = args.filter((arg) => arg.kind === "int");
+  const [a = INT64 as NumberType, b = a] = wholes;
+  const type = unsigned ? UINT64 : commonNumber(a, b);
   return { args: [type, type], result: type };
 };

@@ -4,7 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { similarTest } from "./similar.ts";
 import { alias, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
-import { constant, texts, typed } from "./signature.ts";
+import { type ArgumentKind, constant, isString, texts, typed } from "./signature.ts";
 import { fullTextQueryOf, meetsFullTextQuery } from "./text/full-text-query.ts";
 import { matchesTerm } from "./text/term.ts";
 import { checkTextLength } from "./text/text-limit.ts";
@@ -14,14 +14,14 @@ const str = textOf;
 const chars = (value: Value): string[] => [...str(value)];
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(str(value)));
 
-function text1(signature: string, run: (text: string) => Value, result = STRING): ScalarFunction {
-  return strict(signature, typed(["text"], result), ([text]) => run(str(text)));
+function text1(signature: string, run: (text: string) => Value, result = STRING, kind: ArgumentKind = "string"): ScalarFunction {
+  return strict(signature, typed([kind], result), ([text]) => run(str(text)));
 }
 
 /** Text, or binary as it lies, to a count of 32 bits. */
 const textOrBytes: ScalarFunction["resolve"] = (args) => {
   const [type] = args;
-  if (args.length !== 1 || type === undefined || ["json", "vector"].includes(type.kind)) return undefined;
+  if (args.length !== 1 || type === undefined || !(isString(type) || type.kind === "binary")) return undefined;
   const given: DataType = type.kind === "binary" ? type : STRING;
   return { args: [given], result: INT32 };
 };
@@ -41,8 +41,14 @@ const leftOf = (text: Value, count: number): string => chars(text).slice(0, coun
 const rightOf = (text: Value, count: number): string =>
   count === 0 ? "" : count > 0 ? chars(text).slice(-count).join("") : chars(text).slice(-count).join("");
 
+/** What a reader takes for one character: a letter with its accents, a flag. */
+const graphemes = (value: Value): string[] =>
+  PLAIN.test(str(value)) ? [...str(value)] : Array.from(SEGMENTER.segment(str(value)), ({ segment }) => segment);
+const PLAIN = /^[\x20-\x7e]*$/;
+const SEGMENTER: Intl.Segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
 function pad(text: Value, length: number, filler: string, atStart: boolean): string {
-  const own = chars(text);
+  const own = graphemes(text);
   if (length <= own.length) return own.slice(0, Math.max(length, 0)).join("");
   checkTextLength(length);
   const fill = [...filler];
@@ -69,7 +75,7 @@ function trim(text: string, set: string, start: boolean, end: boolean): string {
 }
 
 function trimmer(name: string, start: boolean, end: boolean): ScalarFunction {
-  return strict(`${name}(text[, characters])`, typed(["text", "text"], STRING, 1), ([text, set]) =>
+  return strict(`${name}(text[, characters])`, typed(["string", "string"], STRING, 1), ([text, set]) =>
     trim(str(text), set === undefined ? " " : str(set), start, end),
   );
 }
@@ -87,6 +93,7 @@ function splitPart(text: Value, separator: Value, index: number): string {
 
 function replaced(text: string, from: string, to: string): string {
   if (to.length > from.length) checkTextLength(((text.length + 1) / Math.max(from.length, 1)) * to.length);
+  if (from === "") return to + Array.from(text, (character) => character + to).join("");
   return text.replaceAll(from, () => to);
 }
 
@@ -99,11 +106,12 @@ function capitalise(text: string): string {
   return text.toLowerCase().replace(/[\p{L}\p{N}]+/gu, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
+/** Characters here are graphemes. */
 function translate(text: Value, from: Value, to: Value): string {
-  const target = chars(to);
+  const target = graphemes(to);
   const map = new Map<string, string>();
-  for (const [i, character] of chars(from).entries()) if (!map.has(character)) map.set(character, target[i] ?? "");
-  return chars(text)
+  for (const [i, character] of graphemes(from).entries()) if (!map.has(character)) map.set(character, target[i] ?? "");
+  return graphemes(text)
     .map((character) => map.get(character) ?? character)
     .join("");
 }
@@ -118,16 +126,16 @@ function concatWs(args: readonly Value[]): Value {
         .join(str(separator));
 }
 
-const length = text1("length(text)", (text) => [...text].length, INT32);
+const length = text1("length(text)", (text) => [...text].length, INT32, "text");
 const lower = text1("lower(text)", (text) => text.toLowerCase());
 const upper = text1("upper(text)", (text) => text.toUpperCase());
-const substr = strict("substr(text, start[, length])", typed(["text", "integer", "integer"], STRING, 2), ([text, start, count]) =>
+const substr = strict("substr(text, start[, length])", typed(["string", "integer", "integer"], STRING, 2), ([text, start, count]) =>
   substring(text, Number(start), count === undefined ? undefined : Number(count)),
 );
-const strpos = strict("strpos(text, part)", typed(["text", "text"], INT32), ([text, sub]) => position(text, sub));
+const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
 const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
-  strict(signature, typed(["text", "text"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
+  strict(signature, typed(["string", "string"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
 
 /** The functions of this file. */
 export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
@@ -141,7 +149,7 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   upper,
   alias("ucase", upper),
   text1("initcap(text)", capitalise),
-  text1("reverse(text)", (text) => Array.from(text).reverse().join("")),
+  text1("reverse(text)", (text) => Array.from(text).reverse().join(""), STRING, "text"),
   btrim,
   alias("trim", btrim),
   trimmer("ltrim", true, false),
@@ -163,9 +171,11 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   strict("rpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) =>
     pad(text, Number(size), fill === undefined ? " " : str(fill), false),
   ),
-  strict("repeat(text, count)", typed(["text", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
-  strict("replace(text, from, to)", typed(["text", "text", "text"], STRING), ([text, from, to]) => replaced(str(text), str(from), str(to))),
-  strict("split_part(text, separator, index)", typed(["text", "text", "integer"], STRING), ([text, separator, index]) =>
+  strict("repeat(text, count)", typed(["string", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
+  strict("replace(text, from, to)", typed(["string", "string", "string"], STRING), ([text, from, to]) =>
+    replaced(str(text), str(from), str(to)),
+  ),
+  strict("split_part(text, separator, index)", typed(["string", "string", "integer"], STRING), ([text, separator, index]) =>
     splitPart(text, separator, Number(index)),
   ),
   strpos,

@@ -16,29 +16,30 @@ import {
   type TimeUnit,
   UNITS_PER_SECOND,
 } from "../../column/data-type.ts";
+import { unitsPerDay } from "../../column/clock-time.ts";
+import { arithmetic } from "./arithmetic.ts";
 import { castValue } from "./cast.ts";
 import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { constant, isNumeric } from "./signature.ts";
 import { datePart, epochOf } from "./time/date-part.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, TRUNC_PRECISIONS, type TimeBuckets, truncBuckets } from "./time/buckets.ts";
 import { floorDivide } from "./time/civil.ts";
-import { addInterval } from "./time/interval.ts";
 import { parseByFormat } from "./time/parse-format.ts";
 import { parseTimestamp } from "./time/parse-time.ts";
-import { rescale } from "./time/time-units.ts";
-import { zoneOf } from "./zone-functions.ts";
+import { NANOS_PER_UNIT, rescale } from "./time/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
+import { zoneOf } from "./zone-functions.ts";
 
 const stamp = (unit: TimeUnit): DataType => ({ kind: "timestamp", unit });
-const unitOf = (type: DataType | undefined): TimeUnit => (type?.kind === "timestamp" ? type.unit : "nanosecond");
+const unitOf = (type: DataType | undefined): TimeUnit => (type?.kind === "timestamp" || type?.kind === "time" ? type.unit : "nanosecond");
 
-/** (text, time): dates and text become timestamps. */
+/** (text, time): dates and text become timestamps; times of day stay. */
 const partAndTime =
   (result: (time: DataType) => DataType): ScalarFunction["resolve"] =>
   (args) => {
     const [part, time] = args;
     if (args.length !== 2 || part === undefined || time === undefined || (part.kind !== "string" && part.kind !== "null")) return undefined;
-    const type = timeType(time);
+    const type = time.kind === "time" ? time : timeType(time);
     return type === undefined ? undefined : { args: [STRING, type], result: result(type) };
   };
 
@@ -48,6 +49,9 @@ function partOf([part, time, ...rest]: readonly DataType[], kinds: readonly stri
   if (kinds.includes(time.kind)) return { args: [STRING, time], result };
   return time.kind === "string" || time.kind === "null" ? { args: [STRING, TIMESTAMP_NANOSECOND], result } : undefined;
 }
+
+/** What has parts. */
+const PARTED: readonly string[] = ["timestamp", "date", "time", "interval", "duration"];
 
 /** @throws DbError EngineExecuteQuery for nanoseconds of a part that is no constant, and so has the type of the other parts */
 function checkedPart(name: string, value: number): number {
@@ -64,7 +68,7 @@ function timeType(type: DataType): DataType | undefined {
 const binType: ScalarFunction["resolve"] = (args) => {
   const [stride, time, origin] = args;
   if (stride === undefined || time === undefined || args.length > 3) return undefined;
-  const type = timeType(time);
+  const type = time.kind === "time" && origin === undefined ? time : timeType(time);
   if (type === undefined || !["interval", "string", "null"].includes(stride.kind)) return undefined;
   if (origin === undefined) return { args: [INTERVAL, type], result: type };
   if (timeType(origin) === undefined) return undefined;
@@ -81,24 +85,35 @@ export function truncBucketsOf(precision: string, unit: TimeUnit): TimeBuckets {
   );
 }
 
-function dateTrunc(precision: Present, time: Present, type: DataType): bigint {
+/** @throws DbError PlanQuery for an unknown precision, EngineExecuteQuery for one that a time of day has not */
+function dateTrunc(precision: Present, time: Present, type: DataType): number | bigint {
+  if (type.kind === "time") return clockTrunc(textOf(precision), Number(time), type.unit);
   const buckets = truncBucketsOf(textOf(precision), unitOf(type));
   return bucketStartOf(buckets, bucketIndexOf(buckets, BigInt(time as bigint)));
 }
 
+function clockTrunc(precision: string, clock: number, unit: TimeUnit): number {
+  const buckets = truncBucketsOf(precision, unit);
+  const isBelowDay = buckets.kind === "fixed" && buckets.width < unitsPerDay(unit);
+  if (isBelowDay) return Number(bucketStartOf(buckets, bucketIndexOf(buckets, BigInt(clock))));
+  const why = `a time of day has no ${precision.slice(0, 40).toLowerCase()}; use hour or a finer one`;
+  throw new DbError(StatusCode.EngineExecuteQuery, `cannot truncate a time: ${why}`);
+}
+
 /** `date_bin` on one value. Strides that are no whole number of units are counted in nanoseconds. */
-function dateBin([stride, time, origin]: readonly Present[], call: FunctionCall): bigint {
+function dateBin([stride, time, origin]: readonly Present[], call: FunctionCall): number | bigint {
   const unit = unitOf(call.type.args[1]);
-  const start = origin === undefined ? 0n : BigInt(origin as bigint);
+  const first = origin === undefined ? 0n : BigInt(origin as bigint);
   if (!isInterval(stride as Value)) throw new Error("the planner casts a stride to an interval");
   const interval = stride as Extract<Value, { months: number }>;
-  const nanos = rescale(BigInt(time as bigint), unit, "nanosecond");
-  const buckets = binBuckets(interval, "nanosecond", start);
+  const nanos = rescale(BigInt(time as number | bigint), unit, "nanosecond");
+  const buckets = binBuckets(interval, "nanosecond", first);
   if (buckets === undefined) {
     const why = interval.months !== 0 ? "it must not mix months with days or hours" : "it must be longer than zero";
     throw new DbError(StatusCode.EngineExecuteQuery, `cannot bin by this interval: ${why}`);
   }
-  return rescale(bucketStartOf(buckets, bucketIndexOf(buckets, nanos)), "nanosecond", unitOf(call.type.result));
+  const start = rescale(bucketStartOf(buckets, bucketIndexOf(buckets, nanos)), "nanosecond", unitOf(call.type.result));
+  return call.type.result.kind === "time" ? Math.max(Number(start), 0) : start;
 }
 
 /** A value and formats to read it by when it is text. */
@@ -136,18 +151,27 @@ function toTimestamp(name: string, numberUnit: TimeUnit, result: DataType): Scal
     if (typeof value === "number" && !Number.isInteger(value)) {
       if (!Number.isFinite(value))
         throw new DbError(StatusCode.EngineExecuteQuery, `cannot convert ${value} to a timestamp: it is not finite`);
-      return rescale(BigInt(Math.round((value * 1e9) / UNITS_PER_SECOND[numberUnit])), "nanosecond", unit);
+      // Digits that the unit has not are cut off; to the nearest nanosecond first, since 1.1 s is a little less than 1,100,000,000 ns.
+      const nanos = BigInt(numberUnit === "nanosecond" ? Math.trunc(value) : Math.round((value * 1e9) / UNITS_PER_SECOND[numberUnit]));
+      return nanos / NANOS_PER_UNIT[unit];
     }
     return castValue(rescale(BigInt(value as number | bigint), numberUnit, unit), stamp(unit), result, environment);
   });
 }
 
-const dayOrText = timeAndFormats(["string", "date", "timestamp", "int", "null"], DATE);
+const dayOrText: ScalarFunction["resolve"] = (args) => {
+  const [type] = args;
+  if (args.length === 1 && type?.kind === "float") return { args: [FLOAT64], result: DATE };
+  return timeAndFormats(["string", "date", "timestamp", "int", "null"], DATE)(args);
+};
 
 /** `to_date`: days of a time, or of a text by the first format that it is written in. */
 const toDate = strict("to_date(value[, format, …])", dayOrText, (args, call) => {
   if (args.length > 1) return castValue(floorDivide(readByFormats(args, "UTC"), NANOS_PER_DAY), INT64, DATE, call.environment);
-  return castValue(args[0], call.type.args[0] ?? DATE, DATE, call.environment);
+  const [type = DATE] = call.type.args;
+  // Days as a number: those that are not whole have begun.
+  if (type.kind === "float") return castValue(castValue(args[0], type, INT64, call.environment), INT64, DATE, call.environment);
+  return castValue(args[0], type, DATE, call.environment);
 });
 
 const unixType: ScalarFunction["resolve"] = (args) => {
@@ -179,8 +203,7 @@ function shifted(name: string, sign: 1 | -1): ScalarFunction {
   };
   return strict(`${name}(time, interval)`, resolve, ([time, interval], call) => {
     if (!isInterval(interval)) throw new Error("the planner casts the second argument to an interval");
-    if (call.type.result.kind !== "date") return addInterval(BigInt(time as bigint), unitOf(call.type.result), interval, sign);
-    return Number(floorDivide(addInterval(BigInt(time as number) * 86_400n, "second", interval, sign), 86_400n));
+    return arithmetic(sign === 1 ? "+" : "-", time as Present, interval, call.type.result);
   });
 }
 
@@ -206,19 +229,19 @@ const trunc = strict(
 );
 const part = strict(
   "date_part(part, time)",
-  (args) => partOf(args, ["timestamp", "date", "time", "interval"], INT32),
+  (args) => partOf(args, PARTED, INT32),
   ([name, time], call) => checkedPart(textOf(name), datePart(textOf(name), time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND)),
 );
 /** Nanoseconds of a minute need more than 32 bits. */
 const nanosPart = strict(
   "date_part_nanosecond_op(part, time)",
-  (args) => partOf(args, ["timestamp", "date", "time", "interval"], INT64),
+  (args) => partOf(args, PARTED, INT64),
   ([name, time], call) => datePart(textOf(name), time as Present, call.type.args[1] ?? TIMESTAMP_NANOSECOND),
 );
 /** Seconds, which a part of a second may follow. */
 const epochPart = strict(
   "date_part_epoch(part, time)",
-  (args) => partOf(args, ["timestamp", "date", "time", "interval", "duration"], FLOAT64),
+  (args) => partOf(args, PARTED, FLOAT64),
   ([, time], { type }) => epochOf(time as Present, type.args[1] ?? TIMESTAMP_NANOSECOND),
 );
 

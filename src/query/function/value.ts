@@ -7,7 +7,7 @@ import type { IntervalValue } from "../sql/ast.ts";
 
 export { exactInteger } from "../../column/exact-integer.ts";
 
-/** A `Scalar`, or an interval, which no vector holds. NULL is `undefined`. */
+/** A `Scalar`, or an interval, which vectors hold as bytes (`column/interval-bytes.ts`). NULL is `undefined`. */
 export type Value = Scalar | IntervalValue;
 
 /** A value that is not NULL. */

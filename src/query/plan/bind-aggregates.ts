@@ -2,7 +2,7 @@
  * Binding above a GROUP BY. There an expression is made of group keys, aggregates and constants: a sub-expression equal to a key
  * becomes that key's column, an aggregate call becomes a column of its own, any other column is an error.
  */
-import { BOOLEAN, type DataType, displayName } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT64 } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
@@ -13,6 +13,7 @@ import { castTo } from "./coerce.ts";
 import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
 import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
 import type { AggregateCall, SortItem } from "./node.ts";
+import { noMatch } from "./no-match.ts";
 import { planError } from "./plan-error.ts";
 
 type CallExpression = Extract<Expression, { kind: "call" }>;
@@ -104,14 +105,9 @@ export function bindAggregate(expression: CallExpression, input: Binder): Aggreg
   if (expression.star && found.name !== "count") throw planError(`* is an argument of count() only, not of ${found.name}()`);
   const ofRows = expression.star && expression.distinct;
   const given = ofRows ? [wholeRow(input)] : expression.star ? [] : expression.args.map((argument) => bind(argument, input));
-  const type =
-    expression.star && !ofRows
-      ? { args: [], result: { kind: "int", bits: 64, signed: true } as const }
-      : found.resolve(given.map((argument) => argument.type));
-  if (type === undefined) {
-    const types = given.map((argument) => displayName(argument.type)).join(", ");
-    throw planError(`No function matches ${found.name}(${types}); use ${found.signature}. You might need to add explicit type casts.`);
-  }
+  const types = given.map((argument) => argument.type);
+  const type = expression.star && !ofRows ? { args: [], result: INT64 } : found.resolve(types);
+  if (type === undefined) throw noMatch(found.name, found, types);
   const cast = given.map((argument, i) => castTo(argument, type.args[i] ?? argument.type, input.environment));
   // count(1) counts rows, as count(*) does.
   const args =

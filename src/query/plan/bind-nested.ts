@@ -69,12 +69,11 @@ function membership([list, value, ...rest]: readonly TypedExpression[], environm
   return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull: false, negated: false }, environment);
 }
 
-/** `a || b` where one is a list; undefined where none is. */
+/** `a || b` where one is a list; undefined where none is. NULL without a type is a value, not a list. */
 export function listConcatenation(left: TypedExpression, right: TypedExpression, bindCall: BindCall): TypedExpression | undefined {
   const [a, b] = [depthOf(left.type), depthOf(right.type)];
   if (a === 0 && b === 0) return undefined;
-  const isNull = left.type.kind === "null" || right.type.kind === "null";
-  if (a === b || isNull) return called("array_concat", [left, right], bindCall);
+  if (a === b) return called("array_concat", [left, right], bindCall);
   return called(a > b ? "array_append" : "array_prepend", [left, right], bindCall);
 }
 

@@ -8,7 +8,6 @@ import {
   BINARY,
   BOOLEAN,
   type DataType,
-  displayName,
   FLOAT64,
   INT64,
   INTERVAL,
@@ -21,8 +20,7 @@ import { chosenType } from "../function/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../function/arrow-type.ts";
 import type { Environment } from "../function/environment.ts";
-import { exactInteger, type Present, textOf, valueKey } from "../function/value.ts";
-import { partName } from "../function/time/date-part.ts";
+import { exactInteger, type Present, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
@@ -39,10 +37,12 @@ import {
   isUntypedMember,
   unify,
 } from "./coerce.ts";
-import { fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
+import { constantCall } from "./bind-constants.ts";
+import { type BindCall, fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
 import { rowComparison, rowInQuery, rowsInList } from "./bind-rows.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
+import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range/range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
@@ -279,6 +279,10 @@ function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
       const lists = listConcatenation(left, right, (found, name, args) => required(found, name, args, binder));
       return lists ?? concatenation(left, right, environment);
     }
+    case "@>":
+      return required(operatorFunction("array_has_all"), operator, [left, right], binder);
+    case "<@":
+      return required(operatorFunction("array_has_all"), operator, [right, left], binder);
     case "is distinct from":
     case "is not distinct from":
       return distinctFrom(operator === "is not distinct from", left, right, environment);
@@ -421,14 +425,9 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
     throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY, FILTER and IGNORE NULLS do not go with it`);
   }
   const args = expression.args.map((argument) => bind(argument, binder));
-  // Parts that do not fit into the type of the others.
-  if ((name === "date_part" || name === "datepart") && args[0]?.kind === "literal") {
-    const part = partName(textOf(args[0].value));
-    if (part === "epoch") return required(operatorFunction("date_part_epoch"), name, args, binder);
-    if (part === "nanosecond") return required(operatorFunction("date_part_nanosecond_op"), name, args, binder);
-  }
-  const nested = nestedCall(name, args, binder.environment, (inner, innerName, given) => required(inner, innerName, given, binder));
-  if (nested !== undefined) return nested;
+  const bindCall: BindCall = (inner, innerName, given) => required(inner, innerName, given, binder);
+  const special = constantCall(name, args, binder.environment, bindCall) ?? nestedCall(name, args, binder.environment, bindCall);
+  if (special !== undefined) return special;
   if (found === undefined) throw planError(`Invalid function '${name}'.`);
   return required(found, name, args, binder);
 }
@@ -447,8 +446,11 @@ function arrowCast(name: string, args: readonly Expression[], binder: Binder): T
 function required(found: ScalarFunction, name: string, args: readonly TypedExpression[], binder: Binder): TypedExpression {
   const bound = callOf(found, args, binder);
   if (bound !== undefined) return bound;
-  const given = args.map((argument) => displayName(argument.type)).join(", ");
-  throw planError(`No function matches ${name}(${given}); use ${found.signature}. You might need to add explicit type casts.`);
+  throw noMatch(
+    name,
+    found,
+    args.map((argument) => argument.type),
+  );
 }
 
 function callOf(found: ScalarFunction | undefined, args: readonly TypedExpression[], binder: Binder): TypedExpression | undefined {

@@ -1,7 +1,20 @@
 /** Implicit casts: how operands meet in comparisons, arithmetic and choices. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { BOOLEAN, type DataType, displayName, FLOAT64, INT64, sameType, STRING, type TimeUnit } from "../../column/data-type.ts";
+import {
+  BOOLEAN,
+  type DataType,
+  DATE,
+  displayName,
+  FLOAT64,
+  INT64,
+  INTERVAL,
+  sameType,
+  STRING,
+  TIME_NANOSECOND,
+  TIMESTAMP_NANOSECOND,
+  type TimeUnit,
+} from "../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../column/decimal.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import { commonNumber, commonType } from "../function/common-type.ts";
@@ -189,6 +202,11 @@ export function arithmeticOf(
 ): TypedExpression {
   const temporal = temporalArithmetic(operator, left, right, environment);
   if (temporal !== undefined) return fold(temporal, environment);
+  // NULL has the type of what it meets.
+  if (left.type.kind === "null" && right.type.kind !== "null")
+    return arithmeticOf(operator, castTo(left, right.type, environment), right, environment);
+  if (right.type.kind === "null" && left.type.kind !== "null")
+    return arithmeticOf(operator, left, castTo(right, left.type, environment), environment);
   const decimals = decimalArithmeticOf(operator, left, right, environment);
   if (decimals !== undefined) return fold(decimals, environment);
   // What JSON holds is of the type that the other side is.
@@ -224,6 +242,8 @@ function numberType(type: DataType): Extract<DataType, { kind: "int" | "float" }
   return type.kind === "string" || type.kind === "decimal" ? (FLOAT64 as Extract<DataType, { kind: "float" }>) : undefined;
 }
 
+const DURATION_NANOSECOND: DataType = { kind: "duration", unit: "nanosecond" };
+
 const isTime = (type: DataType): boolean => ["timestamp", "date", "time", "interval", "duration"].includes(type.kind);
 
 /** Whether an interval can be added. */
@@ -246,6 +266,8 @@ function temporalArithmetic(
   });
   const plus = operator === "+";
   if (!plus && operator !== "-") return undefined;
+  if (a.kind === "date" && b.kind === "int") return node(DATE, left, castTo(right, INT64, environment));
+  if (plus && a.kind === "int" && b.kind === "date") return node(DATE, right, castTo(left, INT64, environment));
   if (isPoint(a) && b.kind === "interval") return node(a, left, right);
   if (plus && a.kind === "interval" && isPoint(b)) return node(b, left, right);
   if (a.kind === "interval" && b.kind === "interval") return node(a, left, right);
@@ -258,7 +280,20 @@ function temporalArithmetic(
     const type: DataType = { kind: "duration", unit: finerUnit(a.unit, b.unit) };
     return node(type, castTo(left, type, environment), castTo(right, type, environment));
   }
-  return plus ? undefined : difference(left, right, node, environment);
+  return plus ? sumOfTimes(left, right, node, environment) : difference(left, right, node, environment);
+}
+
+type Node = (type: DataType, l: TypedExpression, r: TypedExpression) => TypedExpression;
+
+/** What can be added in either order: a duration and a time or an interval, a date and a time of day. */
+function sumOfTimes(left: TypedExpression, right: TypedExpression, node: Node, environment: Environment): TypedExpression | undefined {
+  const kinds = [left.type.kind, right.type.kind].sort().join(" ");
+  if (kinds === "duration interval") return node(INTERVAL, castTo(left, INTERVAL, environment), castTo(right, INTERVAL, environment));
+  if (left.type.kind === "duration" && right.type.kind === "timestamp") return arithmeticOf("+", right, left, environment);
+  if (kinds !== "date time") return undefined;
+  const [date, clock] = left.type.kind === "date" ? [left, right] : [right, left];
+  const span = castTo(castTo(castTo(clock, TIME_NANOSECOND, environment), INT64, environment), DURATION_NANOSECOND, environment);
+  return arithmeticOf("+", castTo(date, TIMESTAMP_NANOSECOND, environment), span, environment);
 }
 
 function difference(
@@ -267,6 +302,9 @@ function difference(
   node: (type: DataType, l: TypedExpression, r: TypedExpression) => TypedExpression,
   environment: Environment,
 ): TypedExpression | undefined {
+  if (left.type.kind === "int" || right.type.kind === "int") return undefined;
+  const kinds = [left.type.kind, right.type.kind].sort().join(" ");
+  if (kinds === "duration interval") return node(INTERVAL, castTo(left, INTERVAL, environment), castTo(right, INTERVAL, environment));
   const type = meetingType(left, right);
   if (type?.kind === "date") return node(INT64, castTo(left, type, environment), castTo(right, type, environment));
   if (type?.kind !== "timestamp" && type?.kind !== "time") return undefined;
@@ -297,8 +335,12 @@ export function condition(expression: TypedExpression, clause: string, environme
   throw planError(`${clause} must be a Boolean condition, but it is ${displayName(expression.type)}`);
 }
 
-/** `left || right` as text. */
+/** `left || right` as text, of which one must be text. @throws DbError PlanQuery */
 export function concatenation(left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
+  if (left.type.kind !== "string" && right.type.kind !== "string") {
+    const operation = `${displayName(left.type)} || ${displayName(right.type)}`;
+    throw planError(`Cannot infer common string type for string concat operation ${operation}; cast one to STRING`);
+  }
   const args = [castTo(left, STRING, environment), castTo(right, STRING, environment)];
   return fold(
     { kind: "call", type: STRING, function: operatorFunction("concat_op"), functionType: { args: [STRING, STRING], result: STRING }, args },

@@ -42,6 +42,8 @@ export type BinaryOperator =
   | "!~"
   | "!~*"
   | "@@"
+  | "@>"
+  | "<@"
   | "is distinct from"
   | "is not distinct from"
   | "similar to"

@@ -2,8 +2,8 @@
  * Calls of functions and aggregates, and the spellings with keywords between the arguments, which become plain calls:
  *
  *   EXTRACT(part FROM x)       date_part('part', x)
- *   SUBSTRING(x FROM a FOR b)  substr(x, a, b)
- *   POSITION(a IN b)           strpos(b, a)
+ *   SUBSTRING(x FROM a FOR b)  substr(x, a, b), in either order; without FROM from 1 on
+ *   POSITION(a IN b)           strpos(b, a); POSITION(b, a) likewise
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
  *   OVERLAY(x PLACING y FROM a FOR b)  overlay(x, y, a, b)
  *   f(p) WITHIN GROUP (ORDER BY x)   f(x, p)
@@ -181,7 +181,7 @@ export abstract class CallRules extends WindowRules {
     });
   });
 
-  /** `FROM start [FOR length]`. */
+  /** `FROM start [FOR length]`, as start and length. */
   private readonly extent: Rule<[], readonly Expression[]> = this.rule("extent", () => {
     const ends: Expression[] = [];
     this.CONSUME(K.FROM);
@@ -193,11 +193,23 @@ export abstract class CallRules extends WindowRules {
     return ends;
   });
 
+  /** `FOR length [FROM start]`, as start, which is 1 unless it is said, and length. */
+  private readonly extentFromEnd: Rule<[], readonly Expression[]> = this.rule("extentFromEnd", () => {
+    const first = this.CONSUME(K.FOR);
+    const length = this.SUBRULE(this.expression);
+    let start: Expression | undefined;
+    this.OPTION(() => {
+      this.CONSUME(K.FROM);
+      start = this.SUBRULE2(this.expression);
+    });
+    return this.ACTION(() => [start ?? { kind: "number", text: "1", span: spanOf(first) }, length]);
+  });
+
   private readonly substringTail: Rule<[first?: IToken], Expression> = this.rule("substringTail", (first) => {
     const args: Expression[] = [];
     args.push(this.SUBRULE(this.expression));
     this.OR({
-      ERR_MSG: "',' or FROM",
+      ERR_MSG: "',', FROM or FOR",
       DEF: [
         {
           ALT: () =>
@@ -209,6 +221,12 @@ export abstract class CallRules extends WindowRules {
         {
           ALT: () => {
             const ends = this.SUBRULE(this.extent);
+            this.ACTION(() => args.push(...ends));
+          },
+        },
+        {
+          ALT: () => {
+            const ends = this.SUBRULE(this.extentFromEnd);
             this.ACTION(() => args.push(...ends));
           },
         },
@@ -245,13 +263,28 @@ export abstract class CallRules extends WindowRules {
     return plainCall("overlay", args, first ?? end);
   });
 
-  private readonly positionTail: Rule<[first?: IToken], Expression> = this.rule("positionTail", (first) => {
+  private readonly positionTail: Rule<[first?: IToken], Expression> = this.rule("positionTail", (name) => {
     // Above the power of IN, which here is punctuation.
-    const needle = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
-    this.CONSUME(K.IN);
-    const text = this.SUBRULE2(this.expression);
+    const first = this.SUBRULE(this.expression, { ARGS: [Power.predicate] });
+    const args = this.OR({
+      ERR_MSG: "IN or ','",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.IN);
+            return [this.SUBRULE2(this.expression), first];
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(Comma);
+            return [first, this.SUBRULE3(this.expression)];
+          },
+        },
+      ],
+    });
     const end = this.CONSUME(RightParen);
-    return plainCall("strpos", [text, needle], first ?? end);
+    return plainCall("strpos", args, name ?? end);
   });
 
   private readonly trimTail: Rule<[first?: IToken], Expression> = this.rule("trimTail", (first) => {

@@ -80,6 +80,7 @@ export abstract class ExpressionRules extends RangeRules {
             { ALT: () => this.SUBRULE(this.isTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.castTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.subscriptTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.mapTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.rangeTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.zoneTail, { ARGS: [left] }) },
           ],

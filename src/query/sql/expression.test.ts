@@ -309,6 +309,9 @@ describe("calls", () => {
     check("substring(a from 2)", "(substr a 2)");
     check("substring(a, 2, 3)", "(substr a 2 3)");
     check("POSITION('x' IN a || b)", '(strpos (|| a b) "x")');
+    check("position(a, 'x')", '(strpos a "x")');
+    check("substring(a for 3)", "(substr a 1 3)");
+    check("substring(a for 3 from 2)", "(substr a 2 3)");
     check("TRIM(a)", "(btrim a)");
     check("TRIM(a, 'x')", '(btrim a "x")');
     check("TRIM(BOTH 'x' FROM a)", '(btrim a "x")');
@@ -316,11 +319,12 @@ describe("calls", () => {
     check("TRIM(TRAILING 'x' FROM a)", '(rtrim a "x")');
     check("TRIM('x' FROM a)", '(btrim a "x")');
     check("trim.a + position", "(+ trim.a position)");
+    checkRejects("SUBSTRING(a FOR)", "expected");
     checkRejects("TRIM(BOTH)", "TRIM needs a text");
     checkRejects("TRIM('x', 'y' FROM a)", "TRIM takes a text");
     checkRejects("EXTRACT(YEAR, ts)", "expected FROM");
-    checkRejects("POSITION('x', a)", "expected IN");
-    checkRejects("SUBSTRING(a)", "expected ',' or FROM");
+    checkRejects("POSITION('x')", "expected IN or ','");
+    checkRejects("SUBSTRING(a)", "expected ',', FROM or FOR");
     checkRejects("OVERLAY(a PLACING b)", "expected FROM");
   });
   test("CASE and CAST", () => {
@@ -347,6 +351,12 @@ describe("calls", () => {
 
 test("lists and subscripts are calls", () => {
   check("[1, a]", "(make_array 1 a)");
+  check("{'a': 1, b: [2]}['b']", '([] (named_struct "a" 1 "b" (make_array 2)) "b")');
+  check("MAP {'a': 1, b + 1: 2}", '(make_map "a" 1 (+ b 1) 2)');
+  check("map.a + map", "(+ map.a map)");
+  check("a @> [1] AND [1] <@ a", "(and (@> a (make_array 1)) (<@ (make_array 1) a))");
+  checkRejects("a {'b': 1}", "found '{', expected an operator");
+  checkRejects("{1: 2}", "expected '}'");
   check("ARRAY[1] || []", "(|| (make_array 1) (make_array))");
   check("a[1][2]", "([] ([] a 1) 2)");
   check("-a[1]", "(- ([] a 1))");

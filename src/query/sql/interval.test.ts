@@ -60,7 +60,8 @@ test("lets fractions flow to smaller parts", () => {
   check("1.5 days", 0, 1, 43_200n * SECOND);
   check("0.5 months", 0, 15, 0n);
   check("1.5 years", 18, 0, 0n);
-  check(".5 weeks", 0, 3, 43_200n * SECOND);
+  check(".5 weeks", 0, 0, 302_400n * SECOND);
+  check("1.5 weeks", 0, 7, 302_400n * SECOND);
   check("0.1 seconds", 0, 0, 100_000_000n);
   check("0.0000000001 s", 0, 0, 0n);
   check("-1.5 days", 0, -1, -43_200n * SECOND);

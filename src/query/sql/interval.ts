@@ -1,7 +1,7 @@
 /**
  * Interval texts → months, days and nanoseconds. Three spellings: a list of amounts with units (`1 year 2 months`, `1h30m`, `-3 days`),
  * with an optional clock part (`1 day 02:03:04.5`); ISO 8601 (`P1Y2M3DT4H5M6.7S`); and a bare number, which counts seconds.
- * Fractions flow down: a fraction of a year is months, of a month days (30 to a month), of a day nanoseconds.
+ * Fractions flow down: a fraction of a year is months, of a month days (30 to a month), of a week or a day nanoseconds.
  */
 import type { IntervalValue } from "./ast.ts";
 
@@ -63,21 +63,25 @@ class Sum {
     const [whole = "", fraction = ""] = digits.split(".");
     const scale = 10n ** BigInt(fraction.length);
     const scaled = BigInt(whole + fraction || "0") * (sign === "-" ? -1n : 1n);
-    this.spread(unit.part, scaled * unit.size, scale);
+    this.spread(unit.part, scaled * unit.size, scale, unit.part === "days" ? unit.size : 1n);
     return true;
   }
 
-  private spread(part: Unit["part"], scaled: bigint, scale: bigint): void {
+  /** @param size days that fractions are not cut into */
+  private spread(part: Unit["part"], scaled: bigint, scale: bigint, size = 1n): void {
     if (part === "nanos") {
       this.nanos += scaled / scale;
       return;
     }
-    if (part === "months") this.months += scaled / scale;
-    else this.days += scaled / scale;
-    const rest = scaled % scale;
-    if (rest === 0n) return;
-    if (part === "months") this.spread("days", rest * DAYS_PER_MONTH, scale);
-    else this.spread("nanos", rest * NANOS_PER_DAY, scale);
+    if (part === "months") {
+      this.months += scaled / scale;
+      this.spread("days", (scaled % scale) * DAYS_PER_MONTH, scale);
+      return;
+    }
+    // Of one and a half weeks one is seven days, the half is hours.
+    const whole = scaled / (scale * size);
+    this.days += whole * size;
+    this.nanos += ((scaled - whole * scale * size) * NANOS_PER_DAY) / scale;
   }
 
   value(): IntervalValue | undefined {

@@ -205,7 +205,12 @@ export const PLAIN = [
 export const CONNECTIVES = ["AND", "OR"] as const;
 
 /** Every word that the grammar knows. */
-export type Keyword = (typeof RESERVED)[number] | (typeof NOT_ALIAS)[number] | (typeof PLAIN)[number] | (typeof CONNECTIVES)[number] | "DIV";
+export type Keyword =
+  | (typeof RESERVED)[number]
+  | (typeof NOT_ALIAS)[number]
+  | (typeof PLAIN)[number]
+  | (typeof CONNECTIVES)[number]
+  | "DIV";
 
 const reserved: ReadonlySet<string> = new Set([...RESERVED, ...CONNECTIVES].map((word) => word.toLowerCase()));
 

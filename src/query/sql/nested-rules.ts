@@ -1,7 +1,10 @@
 /**
- * Lists as literals, and what stands in brackets behind a value. Both become plain calls, so nothing above the grammar knows them:
+ * Lists, structs and maps as literals, and what stands in brackets behind a value. All become plain calls, so nothing above the grammar
+ * knows them:
  *
  *   [1, 2], ARRAY[1, 2]      make_array(1, 2)
+ *   {'a': 1, b: 2}           named_struct('a', 1, 'b', 2)
+ *   MAP {'a': 1}             make_map('a', 1)
  *   x[1], x['field']         [](x, 1)
  *   x[1:3], x[:3], x[1:3:2]  [:](x, 1, 3), [:](x, NULL, 3), [:](x, 1, 3, 2)
  *   x[1].field               get_field([](x, 1), 'field')
@@ -9,9 +12,9 @@
 import type { IToken } from "chevrotain";
 import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf } from "./lexer.ts";
+import { nameOf, unquote } from "./lexer.ts";
 import { OperandRules } from "./operand-rules.ts";
-import { Colon, Comma, Dot, Label, LeftBracket, RightBracket } from "./token.ts";
+import { Colon, Comma, Dot, Label, LeftBrace, LeftBracket, RightBrace, RightBracket, StringText } from "./token.ts";
 
 /** The call that `x[i]` stands for. */
 const SUBSCRIPT = "[]";
@@ -29,6 +32,9 @@ function callOf(name: string, args: readonly Expression[], span: Expression["spa
 const isArrayWord = (left: Expression): boolean =>
   left.kind === "column" && left.name.length === 1 && left.name[0] === "array" && !left.quoted;
 
+/** Whether a value is the word MAP, which stands before keys and values. */
+const isMapWord = (left: Expression): boolean => left.kind === "column" && left.name.length === 1 && left.name[0] === "map" && !left.quoted;
+
 /** Lists and subscripts. */
 export abstract class NestedRules extends OperandRules {
   /** `[1, 2, 3]`. */
@@ -38,6 +44,48 @@ export abstract class NestedRules extends OperandRules {
     this.MANY_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE(this.expression)) });
     this.CONSUME(RightBracket);
     return callOf("make_array", items, spanOf(start));
+  });
+
+  /** `{'a': 1, b: 2}`: names of fields and their values. */
+  protected readonly structLiteral: Rule<[], Expression> = this.rule("structLiteral", () => {
+    const start = this.CONSUME(LeftBrace);
+    const parts: Expression[] = [];
+    this.MANY_SEP({
+      SEP: Comma,
+      DEF: () => {
+        const name = this.OR({
+          ERR_MSG: "the name of a field",
+          DEF: [{ ALT: () => this.CONSUME(StringText) }, { ALT: () => this.CONSUME(Label) }],
+        });
+        this.CONSUME(Colon);
+        const value = this.SUBRULE(this.expression);
+        this.ACTION(() => {
+          const text = name.tokenType === StringText ? unquote(name.image) : nameOf(name);
+          parts.push({ kind: "string", value: text, span: spanOf(name) }, value);
+        });
+      },
+    });
+    this.CONSUME(RightBrace);
+    return callOf("named_struct", parts, spanOf(start));
+  });
+
+  /** `{'a': 1}` behind the word MAP: keys, which are expressions, and their values. */
+  protected readonly mapTail: Rule<[left?: Expression], Expression> = this.rule("mapTail", (left = RECORDED) => {
+    const start = this.CONSUME(LeftBrace);
+    this.ACTION(() => {
+      if (!isMapWord(left)) this.fail("found '{', expected an operator", start);
+    });
+    const parts: Expression[] = [];
+    this.MANY_SEP({
+      SEP: Comma,
+      DEF: () => {
+        parts.push(this.SUBRULE(this.expression));
+        this.CONSUME(Colon);
+        parts.push(this.SUBRULE2(this.expression));
+      },
+    });
+    this.CONSUME(RightBrace);
+    return callOf("make_map", parts, left.span);
   });
 
   /** `[…]` behind a value, and the names of fields behind that. */

@@ -70,6 +70,8 @@ export abstract class OperandRules extends BaseRules {
 
   protected abstract readonly listLiteral: Rule<[], Expression>;
 
+  protected abstract readonly structLiteral: Rule<[], Expression>;
+
   /** The parenthesis and what follows it after a name. */
   protected abstract readonly callTail: Rule<[first?: IToken], Expression>;
 
@@ -119,6 +121,7 @@ export abstract class OperandRules extends BaseRules {
       { ALT: () => this.placeholder(this.CONSUME(Parameter)) },
       { ALT: () => this.SUBRULE(this.caseExpression) },
       { ALT: () => this.SUBRULE(this.listLiteral) },
+      { ALT: () => this.SUBRULE(this.structLiteral) },
       { ALT: () => this.SUBRULE(this.castCall) },
       { ALT: () => this.defaultValue(this.CONSUME(K.DEFAULT)) },
     ];

@@ -43,6 +43,8 @@ export const OPERATOR_POWER: Readonly<Record<BinaryOperator, number>> = {
   "!~": Power.predicate,
   "!~*": Power.predicate,
   "@@": Power.predicate,
+  "@>": Power.predicate,
+  "<@": Power.predicate,
   "similar to": Power.predicate,
   "not similar to": Power.predicate,
   "is distinct from": Power.is,

@@ -76,6 +76,8 @@ test("names constructs that are not served, with their place", () => {
   checkUnsupported("SELECT sum(a) OVER (ROWS 1 PRECEDING EXCLUDE TIES)", construct("EXCLUDE in a window frame", 38));
   checkUnsupported("SELECT a < ANY ([1])", construct("< ANY of a list; only = ANY and <> ALL are", 16));
   checkUnsupported("SELECT a COLLATE x", construct("COLLATE", 10));
+  checkUnsupported("SELECT a -> 'b'", construct("operator ->; json_get(j, path) and its kin read members of JSON", 11));
+  checkUnsupported("SELECT a ->> 'b'", construct("operator ->>; json_get(j, path) and its kin read members of JSON", 11));
 });
 
 test("names statements that are not served", () => {

@@ -199,6 +199,8 @@ function constructOf({ token, previous, rule }: Place, position: Position): DbEr
   }
   if (previous?.tokenType === LeftParen && (type === K.SELECT || type === K.WITH)) return unsupported("sub-query", position);
   if (previous?.tokenType === K.FROM && type === LeftParen) return unsupported("sub-query", position);
+  if (previous?.image === "-" && /^>>?$/.test(token.image))
+    return unsupported(`operator -${token.image}; json_get(j, path) and its kin read members of JSON`, position);
   if (previous?.tokenType === K.DISTINCT && type === K.ON) return unsupported("DISTINCT ON", position);
   // A name was wanted, so the word is a name that needs quotes rather than a construct.
   if (rule === "objectName" && KEYWORDS.has(word)) return undefined;

@@ -104,8 +104,10 @@ export const RightParen: TokenType = punctuation("RightParen", ")");
 export const LeftBracket: TokenType = punctuation("LeftBracket", "[");
 /** `]` */
 export const RightBracket: TokenType = punctuation("RightBracket", "]");
-const LeftBrace: TokenType = punctuation("LeftBrace", "{");
-const RightBrace: TokenType = punctuation("RightBrace", "}");
+/** `{`: begins a struct */
+export const LeftBrace: TokenType = punctuation("LeftBrace", "{");
+/** `}` */
+export const RightBrace: TokenType = punctuation("RightBrace", "}");
 /** `,` */
 export const Comma: TokenType = punctuation("Comma", ",");
 /** `;` */
@@ -133,6 +135,8 @@ const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
   [punctuation("LessGreater", "<>", [Infix]), "<>"],
   [punctuation("Spaceship", "<=>", [Infix]), "is not distinct from"],
   [punctuation("LessEqual", "<=", [Infix]), "<="],
+  [punctuation("LessAt", "<@", [Infix]), "<@"],
+  [punctuation("AtGreater", "@>", [Infix]), "@>"],
   [punctuation("ShiftLeft", "<<", [Infix]), "<<"],
   [punctuation("Less", "<", [Infix]), "<"],
   [punctuation("GreaterEqual", ">=", [Infix]), ">="],
@@ -209,6 +213,7 @@ const powers: number[] = [];
 for (const [type, operator] of operators) powers[type.tokenTypeIdx ?? 0] = OPERATOR_POWER[operator];
 powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
 powers[LeftBracket.tokenTypeIdx ?? 0] = Power.primary;
+powers[LeftBrace.tokenTypeIdx ?? 0] = Power.primary;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
 for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
 powers[K.AT.tokenTypeIdx ?? 0] = Power.zone;

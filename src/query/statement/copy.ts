@@ -12,7 +12,7 @@ import { fileRows } from "../copy/file-reader.ts";
 import { COPY_FILES_MAX } from "../copy/limits.ts";
 import { timeWindow } from "../copy/time-window.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
-import { run } from "../exec/run.ts";
+import { answer } from "../exec/answer.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -70,7 +70,7 @@ function copied(subject: Copy["subject"], job: Job): Promise<number> {
 
 async function queryTo(query: Query, location: string, limit: number | undefined, job: Job): Promise<number> {
   const { plan, exec } = prepareSelect(query, job.context, job.exec);
-  const batches = limit === undefined ? run(plan, exec) : firstRows(run(plan, exec), limit);
+  const batches = limit === undefined ? answer(plan, exec) : firstRows(answer(plan, exec), limit);
   const to = { files: job.files, location, connection: job.connection };
   return exportRows({ headers: plan.columns, batches }, to, job.options, exec.budget);
 }

@@ -5,7 +5,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type Connection, connectionFor, CURSORS_MAX } from "../connection.ts";
 import { sliceBatch } from "../exec/kernels/slice.ts";
-import { run } from "../exec/run.ts";
+import { answer } from "../exec/answer.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { CursorStatement } from "../sql/statement-ast.ts";
@@ -91,7 +91,7 @@ export async function declareCursor(
   const { memory: _, spill: __, ...rest } = options;
   try {
     const { plan, exec } = prepareSelect(query, own, { ...rest, ...room?.options });
-    cursors.set(name, new Cursor(plan.columns, run(plan, exec), controller, async () => room?.close()));
+    cursors.set(name, new Cursor(plan.columns, answer(plan, exec), controller, async () => room?.close()));
   } catch (thrown) {
     await room?.close();
     throw thrown;

@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Environment } from "../function/environment.ts";
-import { parseInterval } from "../function/time/parse-interval.ts";
+import { parseInterval } from "../sql/interval.ts";
 import { isInterval, NANOS_PER_DAY } from "../function/value.ts";
 import { bindConstant } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";

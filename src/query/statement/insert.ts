@@ -13,7 +13,7 @@ import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.t
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { tagText } from "../../table/tag-value.ts";
 import { type ExecOptions, prepareSelect } from "../exec/select.ts";
-import { run } from "../exec/run.ts";
+import { answer } from "../exec/answer.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { hintedDocument } from "../function/json/json-hints.ts";
@@ -155,7 +155,7 @@ async function insertSelect(query: Query, target: Target, database: string, cont
   }
   let builder = new RowBatchBuilder(schema.name, rowColumns(schema));
   let total = 0;
-  for await (const batch of run(plan, exec)) {
+  for await (const batch of answer(plan, exec)) {
     for (let row = 0; row < batch.rowCount; row++) {
       const given = named.map((column, i): Given => {
         const vector = batch.vectors[i];

@@ -1,9 +1,9 @@
 /** Vectors of several batches joined into one, copied: for operators that hold rows past the life of a batch. */
 import type { DataType } from "../../../column/data-type.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
-import type { NumberArray, Scalar, Validity, Vector } from "../../../column/vector.ts";
-import { isTimeType, valuesVector } from "../vector-values.ts";
+import type { NumberArray, Validity, Vector } from "../../../column/vector.ts";
+import type { Value } from "../../function/value.ts";
+import { isTimeType, valueAt, valuesVector } from "../vector-values.ts";
 
 /** One vector and how many of its rows count. */
 export interface VectorPart {
@@ -21,8 +21,8 @@ export function concat(type: DataType, parts: readonly VectorPart[]): Vector {
     const joined = sameKind(parts, total);
     if (joined !== undefined) return joined;
   }
-  const values: Scalar[] = [];
-  for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(scalarAt(vector, type, i));
+  const values: Value[] = [];
+  for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(valueAt(vector, type, i));
   return valuesVector(type, values);
 }
 

@@ -3,9 +3,9 @@
  * equals NULL, NaN equals NaN, -0 is 0.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { isInterval, type Value, valueKey } from "../../function/value.ts";
+import { valueAt } from "../vector-values.ts";
 
 /** What NULL hashes to. */
 const NULL_HASH = 0x5bd1e995;
@@ -77,7 +77,7 @@ function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount
       return addTimes(hashes, vector, rowCount);
     default:
       for (let row = 0; row < rowCount; row++) {
-        const value = scalarAt(vector, type, row);
+        const value = valueAt(vector, type, row);
         const isTime = typeof value === "bigint" && (type.kind === "timestamp" || type.kind === "duration");
         hashes[row] = foldHash(hashes[row] ?? 0, isTime ? timeHash(value) : valueHash(value));
       }

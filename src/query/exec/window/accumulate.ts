@@ -4,13 +4,12 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value.ts";
 import type { SortItem } from "../../plan/node.ts";
 import { checkCancelled, type ExecContext } from "../exec-context.ts";
 import { type RowAccumulator, rowAccumulator } from "../row-accumulator.ts";
-import { valuesVector } from "../vector-values.ts";
+import { valueAt, valuesVector } from "../vector-values.ts";
 import type { FoldInput } from "./fold.ts";
 import type { Frames } from "./frames.ts";
 
@@ -84,7 +83,7 @@ function rowsOf(
 ): readonly (readonly Value[])[] {
   if (vectors.length === 0) return [];
   budget.reserve(rowCount * vectors.length * ROW_BYTES);
-  return Array.from({ length: rowCount }, (_, row) => vectors.map((vector, i) => scalarAt(vector, types[i] ?? { kind: "null" }, row)));
+  return Array.from({ length: rowCount }, (_, row) => vectors.map((vector, i) => valueAt(vector, types[i] ?? { kind: "null" }, row)));
 }
 
 function tooMuch(name: string): DbError {

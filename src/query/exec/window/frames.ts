@@ -3,13 +3,13 @@
  * for every kind of frame: what the loops over frames rely on.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 import type { FrameBound, SortItem, WindowFrame } from "../../plan/node.ts";
 import { compareItem } from "../row-accumulator.ts";
 import type { Layout } from "./layout.ts";
+import { valueAt } from "../vector-values.ts";
 
 /** Frames of rows, as positions of rows. */
 export interface Frames {
@@ -118,7 +118,7 @@ function comparison(key: Vector, value: Vector, type: DataType, item: SortItem, 
 }
 
 function valueComparison(key: Vector, value: Vector, type: DataType, item: SortItem, rowCount: number): KeyOrder {
-  const read = (vector: Vector): Value[] => Array.from({ length: rowCount }, (_, row) => scalarAt(vector, type, row));
+  const read = (vector: Vector): Value[] => Array.from({ length: rowCount }, (_, row) => valueAt(vector, type, row));
   const [keys, values] = [read(key), read(value)];
   return {
     isNull: (row) => values[row] === undefined,

@@ -9,11 +9,11 @@
  * one pass over the numbers finds out.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value.ts";
 import type { SortItem } from "../../plan/node.ts";
 import { sortSteps } from "../kernels/sort-keys.ts";
+import { valueAt } from "../vector-values.ts";
 
 /** Partitions and groups of sorted rows. All positions count rows or groups from the first of the operator. */
 export interface Layout {
@@ -72,7 +72,7 @@ function valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: nu
   const values = new Map<number, Present | undefined>();
   const codes = new Float64Array(rowCount);
   for (let i = 0; i < rowCount; i++) {
-    const value = scalarAt(vector, type, i);
+    const value = valueAt(vector, type, i);
     const key = valueKey(value);
     let number = numbers.get(key);
     if (number === undefined) {

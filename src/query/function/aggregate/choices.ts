@@ -62,7 +62,7 @@ export function quantile(fixed: number | undefined): (type: FunctionType, reserv
     return {
       add([value, wanted]) {
         if (value === undefined) return;
-        if (fixed === undefined && wanted !== undefined) portion = portionOf(wanted);
+        if (fixed === undefined) portion = portionOf(wanted);
         reserve(VALUE_BYTES);
         values.push(value);
       },
@@ -71,10 +71,11 @@ export function quantile(fixed: number | undefined): (type: FunctionType, reserv
   };
 }
 
-function portionOf(wanted: Present): number {
+function portionOf(wanted: Value): number {
   const portion = Number(wanted);
-  if (portion >= 0 && portion <= 1) return portion;
-  const message = `Error during planning: Percentile value must be between 0.0 and 1.0 inclusive, ${portion} is invalid`;
+  if (wanted !== undefined && portion >= 0 && portion <= 1) return portion;
+  const given = wanted === undefined ? "NULL" : portion;
+  const message = `Error during planning: Percentile value must be between 0.0 and 1.0 inclusive, ${given} is invalid`;
   throw new DbError(StatusCode.EngineExecuteQuery, message);
 }
 
@@ -85,8 +86,10 @@ function interpolated(values: Present[], portion: number, type: DataType): Value
   const low = values[Math.floor(at)];
   const high = values[Math.ceil(at)];
   if (low === undefined || high === undefined || low === high) return low;
-  if (type.kind === "int") return exactInteger((BigInt(low as number | bigint) + BigInt(high as number | bigint)) / 2n);
-  return Number(low) + (Number(high) - Number(low)) * (at - Math.floor(at));
+  // Of whole numbers, decimals among them, there is only the median, half of which is cut off.
+  if (type.kind !== "float") return exactInteger((BigInt(low as number | bigint) + BigInt(high as number | bigint)) / 2n);
+  const value = Number(low) + (Number(high) - Number(low)) * (at - Math.floor(at));
+  return type.bits === 32 ? Math.fround(value) : value;
 }
 
 /** `bool_and` and `bool_or`. */
@@ -116,17 +119,16 @@ export function bitwise(combine: (a: bigint, b: bigint) => bigint): () => Accumu
   };
 }
 
-/** `string_agg(text, separator)`. */
+/** `string_agg(text, separator)`: each text but the first behind the separator of its own row. */
 export function joined(_: FunctionType, reserve: Reserve): Accumulator {
   const parts: string[] = [];
-  let separator = "";
   return {
     add([value, between]) {
-      separator = textOf(between);
-      reserve(VALUE_BYTES + textOf(value).length);
-      parts.push(textOf(value));
+      const part = parts.length === 0 ? textOf(value) : textOf(between) + textOf(value);
+      reserve(VALUE_BYTES + part.length);
+      parts.push(part);
     },
-    result: () => (parts.length === 0 ? undefined : parts.join(separator)),
+    result: () => (parts.length === 0 ? undefined : parts.join("")),
   };
 }
 

@@ -46,29 +46,31 @@ const integer: Resolve = ([type, ...rest]) => {
 const boolean: Resolve = ([type, ...rest]) =>
   (type?.kind === "boolean" || type?.kind === "null") && rest.length === 0 ? { args: [BOOLEAN], result: BOOLEAN } : undefined;
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
+/** One number to its own type. */
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
-  type !== undefined && loose(type) && rest.length === 0 ? middleType(type) : undefined;
-const middleType = (type: DataType): FunctionType =>
-  type.kind === "null" || type.kind === "decimal" ? { args: [FLOAT64], result: FLOAT64 } : { args: [type], result: type };
-const portion: Resolve = ([type, wanted, ...rest]) =>
-  type !== undefined && wanted !== undefined && rest.length === 0 && loose(type) && loose(wanted)
-    ? { args: [FLOAT64, FLOAT64], result: FLOAT64 }
-    : undefined;
+  type === undefined || !loose(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
+const approximateMiddle: Resolve = (args) => middle(args.map((type) => (type.kind === "decimal" ? FLOAT64 : type)));
+/** A number and a portion to a float; of Float32 to Float32. */
+const portion: Resolve = ([type, wanted, ...rest]) => {
+  if (type === undefined || wanted === undefined || rest.length > 0 || !loose(type) || !loose(wanted)) return undefined;
+  const result = type.kind === "float" ? type : FLOAT64;
+  return { args: [result, FLOAT64], result };
+};
 
 const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
 const ALL: readonly AggregateFunction[] = [
   aggregate("count", "* | value, …", counted, countRows, "count"),
-  aggregate("sum", "number", sumType, sum, "sum"),
-  aggregate("avg", "number", averageType, average, "avg"),
-  aggregate("mean", "number", averageType, average, "avg"),
+  aggregate("sum", "number or duration", sumType, sum, "sum"),
+  aggregate("avg", "number or duration", averageType, average, "avg"),
+  aggregate("mean", "number or duration", averageType, average, "avg"),
   aggregate("min", "value", ordered, extreme(-1), "min"),
   aggregate("max", "value", ordered, extreme(1), "max"),
   aggregate("first_value", "value [ORDER BY …]", same, endpoint(false), "first"),
   aggregate("last_value", "value [ORDER BY …]", same, endpoint(true), "last"),
   aggregate("median", "number", middle, quantile(0.5)),
-  aggregate("approx_median", "number", middle, approximatePercentile(false, 0.5)),
+  aggregate("approx_median", "number", approximateMiddle, approximatePercentile(false, 0.5)),
   ...["percentile_cont", "quantile_cont"].map((name) => aggregate(name, "number, portion", portion, quantile(undefined))),
   aggregate("approx_percentile_cont", "number, portion[, centroids]", percentileType(false), approximatePercentile(false)),
   aggregate(

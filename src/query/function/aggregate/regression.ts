@@ -28,8 +28,9 @@ export const REGRESSIONS: Readonly<Record<string, (moments: Moments) => Value>> 
     return rise === undefined ? undefined : m.meanY - rise * m.meanX;
   },
   regr_r2: (m) => {
-    if (m.squaresX === 0 || m.count < 2) return undefined;
-    return m.squaresY === 0 ? 1 : m.products ** 2 / (m.squaresX * m.squaresY);
+    // A line without a rise explains nothing that could be measured.
+    if (m.squaresX === 0 || m.squaresY === 0 || m.count < 2) return undefined;
+    return m.products ** 2 / (m.squaresX * m.squaresY);
   },
 };
 

@@ -3,6 +3,8 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT64, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
+import { commonNumber, type NumberType } from "../common-type.ts";
+import { boundsOf } from "../integer.ts";
 import { isNumeric } from "../signature.ts";
 import { exactInteger, textOf, type Value } from "../value.ts";
 import type { Accumulator, AggregateFunction, Reserve } from "./accumulator.ts";
@@ -19,13 +21,19 @@ const CENTROIDS_MAX = 100_000;
 /** About what a digest holds in memory: its buffer and its centroids, bytes. */
 const DIGEST_BYTES = 16 * 1024;
 
-/** (value[, weight], portion[, centroids]): the result has the type of the value. */
+/** Where a value and its weight meet. */
+function whereMet(value: DataType, weight: DataType): DataType {
+  const [a, b] = [value, weight].filter(isNumeric) as NumberType[];
+  return a === undefined || b === undefined ? FLOAT64 : commonNumber(a, b);
+}
+
+/** (value[, weight], portion[, centroids]): the result has the type of the value; with weights, where both meet. */
 export function percentileType(weighted: boolean): Resolve {
   const least = weighted ? 3 : 2;
   return (args) => {
     const [value] = args;
     if (value === undefined || args.length < least || args.length > least + 1 || !args.every(isNumber)) return undefined;
-    const type = isNumeric(value) ? value : FLOAT64;
+    const type = weighted ? whereMet(value, args[1] ?? value) : isNumeric(value) ? value : FLOAT64;
     const rest = [...(weighted ? [FLOAT64] : []), FLOAT64, INT64].slice(0, args.length - 1);
     return { args: [type, ...rest], result: type };
   };
@@ -55,7 +63,11 @@ export function approximatePercentile(weighted: boolean, fixed?: number): Create
 
 function typedNumber(value: number | undefined, type: DataType): Value {
   if (value === undefined || type.kind !== "int") return value;
-  return Number.isSafeInteger(Math.trunc(value)) ? Math.trunc(value) : exactInteger(BigInt(Math.trunc(value)));
+  if (Number.isSafeInteger(Math.trunc(value))) return Math.trunc(value);
+  // A double near the largest integer may lie beyond it.
+  const { min, max } = boundsOf(type);
+  const whole = BigInt(Math.trunc(value));
+  return exactInteger(whole > max ? max : whole < min ? min : whole);
 }
 
 function portionOf(value: Value): number {

@@ -19,19 +19,20 @@ export function countRows(): Accumulator {
   };
 }
 
-/** Type of `sum`: Int64 for signed integers, UInt64 for unsigned ones, Float64 for floats, decimals with ten digits more. */
+/** Type of `sum`: Int64 for signed integers, UInt64 for unsigned ones, Float64 for floats, decimals with ten digits more, durations. */
 export function sumType(args: readonly DataType[]): FunctionType | undefined {
   const [type] = args;
   if (args.length !== 1 || type === undefined) return undefined;
   if (type.kind === "int") return { args: [type], result: type.signed ? INT64 : UINT64 };
   if (type.kind === "float") return { args: [type], result: FLOAT64 };
   if (type.kind === "decimal") return { args: [type], result: decimalSumType(type) };
+  if (type.kind === "duration") return { args: [type], result: type };
   if (type.kind === "string") return { args: [FLOAT64], result: FLOAT64 };
   return type.kind === "null" ? { args: [INT64], result: INT64 } : undefined;
 }
 
 /**
- * Type of `avg`: Float64, and decimals with four digits more for decimals.
+ * Type of `avg`: Float64, decimals with four digits more for decimals, durations for durations.
  *
  * @throws DbError EngineExecuteQuery for a NULL without a type, of which the interface says that there is no average
  */
@@ -42,6 +43,7 @@ export function averageType(args: readonly DataType[]): FunctionType | undefined
       StatusCode.EngineExecuteQuery,
       "Execution error: cannot average NULL: it has no type; cast it, e.g. avg(NULL::DOUBLE)",
     );
+  if (args.length === 1 && type?.kind === "duration") return { args: [type], result: type };
   return args.length === 1 && type?.kind === "decimal" ? { args: [type], result: decimalAverageType(type) } : numberToFloat(args);
 }
 
@@ -97,6 +99,7 @@ export function sumIntegers({ result }: FunctionType): Accumulator {
  */
 export function sumOfType(total: bigint, type: DataType): Value {
   if (type.kind === "decimal") return checkedDecimal(total, type);
+  if (type.kind === "duration") return BigInt.asIntN(64, total);
   return exactInteger(type.kind === "int" && !type.signed ? BigInt.asUintN(64, total) : BigInt.asIntN(64, total));
 }
 
@@ -121,11 +124,12 @@ export function average({ args: [type], result }: FunctionType): Accumulator {
       result: () => (sum.count === 0 ? undefined : decimalAverage(sum.total, sum.count, type, result)),
     };
   }
-  if (type?.kind === "int") {
+  if (type?.kind === "int" || type?.kind === "duration") {
     const sum = new ExactSum();
+    const quotient = (): Value => (type.kind === "int" ? Number(sum.total) / sum.count : sum.total / BigInt(sum.count));
     return {
       add: ([value]) => sum.add(value as number | bigint),
-      result: () => (sum.count === 0 ? undefined : Number(sum.total) / sum.count),
+      result: () => (sum.count === 0 ? undefined : quotient()),
     };
   }
   let [sum, count] = [0, 0];

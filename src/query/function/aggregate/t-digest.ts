@@ -19,7 +19,7 @@ export class TDigest {
   private weights: number[] = [];
   private waiting: { value: number; weight: number }[] = [];
   private total = 0;
-  private low = Number.POSITIVE_INFINITY;
+  private low = Number.NaN;
   private high = Number.NEGATIVE_INFINITY;
 
   /** @param size the d of the scale: about how many centroids are kept, at least 1 */
@@ -79,8 +79,9 @@ export class TDigest {
     all.sort((a, b) => a.value - b.value || (Number.isNaN(a.value) ? 1 : 0) - (Number.isNaN(b.value) ? 1 : 0));
     for (const { value, weight } of this.waiting) {
       this.total += weight;
-      this.low = Math.min(this.low, value);
-      this.high = Math.max(this.high, value);
+      // NaN is above every number.
+      if (value < this.low || Number.isNaN(this.low)) this.low = value;
+      if (value > this.high || Number.isNaN(value)) this.high = value;
     }
     this.waiting = [];
     this.means = [];

@@ -261,7 +261,7 @@ export const LIST_FUNCTIONS: readonly ScalarFunction[] = [
     strict(
       `${name}(list)`,
       list(() => listOf(UINT64)),
-      ([value], call) => resultOf(call, dimensions(value, call.type.args[0])),
+      ([value], call) => (elementsAt([value], call, 0).length === 0 ? undefined : resultOf(call, dimensions(value, call.type.args[0]))),
     ),
   ),
   ...named("array_ndims list_ndims", (name) =>

@@ -44,11 +44,10 @@ function distinct(elements: readonly Value[]): Value[] {
   });
 }
 
-/** A NULL list has no elements; of two the result is NULL. */
 const setOperation =
   (combine: (a: Value[], b: Value[], inA: Set<string>, inB: Set<string>) => readonly Value[]): Evaluate =>
   (args, call) =>
-    args.every((argument) => argument === undefined) ? undefined : resultOf(call, distinct(combine(...sets(args, call))));
+    resultOf(call, distinct(combine(...sets(args, call))));
 
 /** The first position of a value from a position on, from 1; NULL when there is none. */
 function position(args: readonly Value[], call: FunctionCall): Value {
@@ -112,7 +111,7 @@ const zipType: ScalarFunction["resolve"] = (args) => {
   for (const [i, argument] of args.entries()) {
     const type = elementType(argument);
     if (type === undefined) return undefined;
-    fields.push({ name: String(i + 1), type });
+    fields.push({ name: `c${i}`, type });
   }
   if (fields.length === 0) return undefined;
   return { args: fields.map((field) => listOf(field.type)), result: listOf({ kind: "struct", fields }) };
@@ -153,11 +152,11 @@ export const LIST_SEARCH_FUNCTIONS: readonly ScalarFunction[] = [
       positions,
     ),
   ),
-  ...named("array_remove list_remove", (name) => lenient(`${name}(list, value)`, listAndElement(listOf), withoutFirst(once))),
+  ...named("array_remove list_remove", (name) => strict(`${name}(list, value)`, listAndElement(listOf), withoutFirst(once))),
   ...named("array_remove_n list_remove_n", (name) =>
-    lenient(`${name}(list, value, count)`, listAndElement(listOf, 1), withoutFirst(nth(2))),
+    strict(`${name}(list, value, count)`, listAndElement(listOf, 1), withoutFirst(nth(2))),
   ),
-  ...named("array_remove_all list_remove_all", (name) => lenient(`${name}(list, value)`, listAndElement(listOf), withoutFirst(always))),
+  ...named("array_remove_all list_remove_all", (name) => strict(`${name}(list, value)`, listAndElement(listOf), withoutFirst(always))),
   ...named("array_replace list_replace", (name) => lenient(`${name}(list, from, to)`, replaceType(false), withoutFirst(once, 2))),
   ...named("array_replace_n list_replace_n", (name) =>
     lenient(`${name}(list, from, to, count)`, replaceType(true), withoutFirst(nth(3), 2)),
@@ -167,21 +166,21 @@ export const LIST_SEARCH_FUNCTIONS: readonly ScalarFunction[] = [
     strict(`${name}(list)`, list(listOf), (args, call) => resultOf(call, distinct(elementsAt(args, call, 0)))),
   ),
   ...named("array_union list_union", (name) =>
-    lenient(
+    strict(
       `${name}(list, list)`,
       twoLists(listOf),
       setOperation((a, b) => [...a, ...b]),
     ),
   ),
   ...named("array_intersect list_intersect", (name) =>
-    lenient(
+    strict(
       `${name}(list, list)`,
       twoLists(listOf),
       setOperation((a, _, __, inB) => a.filter((element) => inB.has(valueKey(element)))),
     ),
   ),
   ...named("array_except list_except", (name) =>
-    lenient(
+    strict(
       `${name}(list, list)`,
       twoLists(listOf),
       setOperation((a, _, __, inB) => a.filter((element) => !inB.has(valueKey(element)))),

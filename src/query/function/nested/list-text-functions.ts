@@ -12,7 +12,7 @@ const isText = (type: DataType | undefined): boolean => type?.kind === "string" 
 function split(text: string, separator: Value): string[] {
   if (separator === undefined) return [...text];
   if (separator === "") return [text];
-  return text === "" ? [] : text.split(textOf(separator));
+  return text.split(textOf(separator));
 }
 
 const splitType: ScalarFunction["resolve"] = (args) =>

@@ -1,9 +1,8 @@
 /** Functions on structs and maps (contract query.md 2.8). `named_struct` and `get_field`, whose types hang on constants, are in `plan/`. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, NULL } from "../../../column/data-type.ts";
-import { toText } from "../cast.ts";
-import { commonType } from "../common-type.ts";
+import { type DataType, NULL, STRING } from "../../../column/data-type.ts";
+import { canCast, toText } from "../cast.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../scalar-function.ts";
 import { type Value, valueKey } from "../value.ts";
 import { commonElement, named } from "./list-signature.ts";
@@ -55,8 +54,7 @@ const ofMap =
 const mapAndKey: ScalarFunction["resolve"] = ([type, key, ...rest]) => {
   if (type?.kind === "null") return { args: [NULL, key ?? NULL], result: listOf(NULL) };
   if (type?.kind !== "map" || key === undefined || rest.length > 0) return undefined;
-  const met = commonType(type.key, key);
-  return met && { args: [{ ...type, key: met }, met], result: listOf(type.value) };
+  return canCast(key, type.key) ? { args: [type, type.key], result: listOf(type.value) } : undefined;
 };
 
 /** Every second part, from `first` on. */
@@ -92,6 +90,13 @@ function entries([map]: readonly Value[], call: FunctionCall): Value {
 const structType: ScalarFunction["resolve"] = (args) =>
   args.length === 0 ? undefined : { args, result: { kind: "struct", fields: args.map((type, i) => ({ name: `c${i}`, type })) } };
 
+/** What is noted about a value's column: values have no notes here, so that there are none, and no note has a given name. */
+const metadataType: ScalarFunction["resolve"] = ([value, key, ...rest]) => {
+  if (value === undefined || rest.length > 0) return undefined;
+  if (key === undefined) return { args: [value], result: { kind: "map", key: STRING, value: STRING } };
+  return key.kind === "string" || key.kind === "null" ? { args: [value, STRING], result: STRING } : undefined;
+};
+
 /** The functions of this file. */
 export const MAP_FUNCTIONS: readonly ScalarFunction[] = [
   ...named("struct row", (name) => lenient(`${name}(value, …)`, structType, (args, call) => resultOf(call, args))),
@@ -101,7 +106,9 @@ export const MAP_FUNCTIONS: readonly ScalarFunction[] = [
     return keys === undefined || values === undefined ? undefined : mapOf(elementsAt(args, call, 0), elementsAt(args, call, 1), call);
   }),
   lenient("make_map(key, value, …)", entriesType, (args, call) => mapOf(halfOf(args, 0), halfOf(args, 1), call)),
-  ...named("map_extract element_at", (name) => strict(`${name}(map, key)`, mapAndKey, extract)),
+  ...named("map_extract element_at", (name) =>
+    lenient(`${name}(map, key)`, mapAndKey, (args, call) => (args[0] === undefined ? undefined : extract(args, call))),
+  ),
   strict(
     "map_keys(map)",
     ofMap((type) => listOf(type.key)),
@@ -117,4 +124,5 @@ export const MAP_FUNCTIONS: readonly ScalarFunction[] = [
     ofMap((type) => listOf(entryOf(type))),
     entries,
   ),
+  lenient("arrow_metadata(value[, key])", metadataType, (args, call) => (args.length === 1 ? mapOf([], [], call) : undefined)),
 ];

@@ -141,7 +141,7 @@ describe("lists", () => {
   test("lose and change elements", async () => {
     await check("array_remove([1, 2, 2], 2)", "[1,2]");
     await check("array_remove_n([2, 2, 2], 2, 2)", "[2]");
-    await check("array_remove_all([1, NULL, 2], NULL)", "[1,2]");
+    await check("array_remove_all([1, NULL, 2], NULL)", undefined);
     await check("array_replace([1, 1], 1, 5)", "[5,1]");
     await check("array_replace_n([1, 1, 1], 1, 5, 2)", "[5,5,1]");
     await check("array_replace_all([1, NULL], NULL, 0)", "[1,0]");
@@ -150,10 +150,10 @@ describe("lists", () => {
   test("are sets in the order of first appearance", async () => {
     await check("array_distinct([3, 1, 3, NULL, NULL])", "[3,1,null]");
     await check("array_union([2, 1], [1, 3])", "[2,1,3]");
-    await check("array_union([1, 1], NULL)", "[1]");
+    await check("array_union([1, 1], NULL)", undefined);
     await check("array_intersect([3, 2, 1], [1, 3])", "[3,1]");
     await check("array_except([1, 2, 2, 3], [2])", "[1,3]");
-    await check("arrays_zip([1, 2], ['a'])", '[{"1":1,"2":"a"},{"1":2,"2":null}]');
+    await check("arrays_zip([1, 2], ['a'])", '[{"c0":1,"c1":"a"},{"c0":2,"c1":null}]');
     await check("arrays_zip(NULL, NULL)", undefined);
   });
 
@@ -163,7 +163,7 @@ describe("lists", () => {
     await check("array_join([[1, 2], [3]], '')", "123");
     await check("string_to_array('a,b,', ',')", '["a","b",""]');
     await check("string_to_array('aé', NULL)", '["a","é"]');
-    await check("string_to_array('', ',')", "[]");
+    await check("string_to_array('', ',')", '[""]');
     await check("string_to_array('a,b', '')", '["a,b"]');
     await check("string_to_array('a,b', ',', 'b')", '["a",null]');
     await check("CAST([1, NULL, 3] AS STRING)", "[1, , 3]");

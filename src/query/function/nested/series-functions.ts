@@ -23,7 +23,7 @@ const seriesType: ScalarFunction["resolve"] = (args) => {
   if (first === undefined || args.length > 3) return undefined;
   if (args.every(isWhole)) return { args: args.map(() => INT64), result: listOf(INT64) };
   if (last === undefined || step === undefined || !isTime(first) || !isTime(last)) return undefined;
-  if (step.kind !== "interval" && step.kind !== "string") return undefined;
+  if (!["interval", "string", "null"].includes(step.kind)) return undefined;
   const met = commonType(first, last);
   const type: DataType = met?.kind === "date" || met?.kind === "timestamp" ? met : { kind: "timestamp", unit: "nanosecond" };
   return { args: [type, type, INTERVAL], result: listOf(type) };

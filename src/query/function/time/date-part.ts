@@ -21,7 +21,7 @@ const DAY_PARTS: Readonly<Record<string, (date: CivilDate, days: number) => numb
   week: (_, days) => isoWeek(days),
   day: (date) => date.day,
   dow: (_, days) => (((days + 4) % 7) + 7) % 7,
-  isodow: (_, days) => ((((days + 3) % 7) + 7) % 7) + 1,
+  isodow: (_, days) => (((days + 3) % 7) + 7) % 7,
   doy: (date, days) => days - daysFromCivil(date.year, 1, 1) + 1,
 };
 
@@ -40,6 +40,18 @@ const CLOCK_PARTS: Readonly<Record<string, (nanosOfDay: bigint) => bigint>> = {
   millisecond: (nanos) => (nanos / 1_000_000n) % 60_000n,
   microsecond: (nanos) => (nanos / 1000n) % 60_000_000n,
   nanosecond: (nanos) => nanos % 60_000_000_000n,
+};
+
+/** Whole numbers of a unit in a duration, towards zero. */
+const DURATION_PARTS: Readonly<Record<string, bigint>> = {
+  week: 7n * NANOS_PER_DAY,
+  day: NANOS_PER_DAY,
+  hour: 3_600_000_000_000n,
+  minute: 60_000_000_000n,
+  second: 1_000_000_000n,
+  millisecond: 1_000_000n,
+  microsecond: 1000n,
+  nanosecond: 1n,
 };
 
 const INTERVAL_PARTS: Readonly<Record<string, (months: number, days: number) => number>> = {
@@ -84,7 +96,8 @@ export function partName(written: string): string {
 }
 
 /**
- * A part of a timestamp, date, time of day or interval as a whole number.
+ * A part of a timestamp, date, time of day or interval as a whole number; of a duration, how many of the part it has in all. Mondays are 0
+ * under `isodow`, Sundays under `dow`.
  *
  * @throws DbError EngineExecuteQuery for a part that the type has not
  */
@@ -98,6 +111,11 @@ export function datePart(written: string, value: Present, type: DataType): numbe
     throw noPart(written, Object.keys(INTERVAL_PARTS));
   }
   const nanos = nanosOf(value, type);
+  if (type.kind === "duration") {
+    const unit = Object.hasOwn(DURATION_PARTS, name) ? DURATION_PARTS[name] : undefined;
+    if (unit === undefined) throw noPart(written, ["week", "day"]);
+    return Number(nanos / unit);
+  }
   if (clock !== undefined) return Number(clock(floorModulo(nanos, NANOS_PER_DAY)));
   const day = type.kind !== "time" && Object.hasOwn(DAY_PARTS, name) ? DAY_PARTS[name] : undefined;
   if (day === undefined) throw noPart(written, type.kind === "time" ? [] : Object.keys(DAY_PARTS));
@@ -114,11 +132,8 @@ export function epochOf(value: Present, type: DataType): number {
 
 function nanosOf(value: Present, type: DataType): bigint {
   if (type.kind === "date") return BigInt(value as number) * NANOS_PER_DAY;
-  return rescale(
-    BigInt(value as number | bigint),
-    type.kind === "timestamp" || type.kind === "time" ? type.unit : "nanosecond",
-    "nanosecond",
-  );
+  const isCounted = type.kind === "timestamp" || type.kind === "time" || type.kind === "duration";
+  return rescale(BigInt(value as number | bigint), isCounted ? type.unit : "nanosecond", "nanosecond");
 }
 
 function noPart(written: string, others: readonly string[]): DbError {

@@ -1,5 +1,5 @@
 /** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
-import type { TimeUnit } from "../../../column/data-type.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
 import { rescale } from "./time-units.ts";
 
@@ -32,14 +32,15 @@ function fractionOf(nanos: bigint): string {
   return digits.endsWith("000") ? `.${digits.slice(0, 6)}` : `.${digits}`;
 }
 
-/** ISO 8601 in seconds: `PT1.5S`, `P0D` for zero. */
-export function formatDuration(value: bigint, unit: TimeUnit): string {
-  if (value === 0n) return "P0D";
-  const nanos = rescale(value < 0n ? -value : value, unit, "nanosecond");
-  const fraction = fractionDigits(nanos % 1_000_000_000n);
-  return `${value < 0n ? "-" : ""}PT${nanos / 1_000_000_000n}${fraction}S`;
-}
-
-function fractionDigits(nanos: bigint): string {
-  return nanos === 0n ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
+/** `1 days 2 hours 3 mins 4.500 secs`, with as many digits as the unit has and the sign at each part: durations as text. */
+export function durationParts(value: bigint, unit: TimeUnit): string {
+  const perSecond = BigInt(UNITS_PER_SECOND[unit]);
+  const seconds = value / perSecond;
+  const parts = [seconds / 86_400n, (seconds / 3600n) % 24n, (seconds / 60n) % 60n];
+  const rest = value % (60n * perSecond);
+  const digits = String(perSecond).length - 1;
+  const [whole, fraction] = [rest / perSecond, rest % perSecond];
+  const sign = rest < 0n && whole === 0n ? "-" : "";
+  const tail = digits === 0 ? "" : `.${String(fraction < 0n ? -fraction : fraction).padStart(digits, "0")}`;
+  return `${parts[0]} days ${parts[1]} hours ${parts[2]} mins ${sign}${whole}${tail} secs`;
 }

@@ -1,13 +1,18 @@
 /** Arithmetic on intervals: months, days and nanoseconds stay apart, since a month has no fixed length. */
-import type { TimeUnit } from "../../../column/data-type.ts";
+import { INTERVAL, type TimeUnit } from "../../../column/data-type.ts";
+import { intervalText } from "../../../column/interval-text.ts";
 import type { IntervalValue } from "../../sql/ast.ts";
+import { overflow } from "../integer.ts";
 import { NANOS_PER_DAY } from "../value.ts";
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./civil.ts";
-import { NANOS_PER_UNIT, rescale } from "./time-units.ts";
+import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time-units.ts";
 
-/** `a + sign * b`. */
+/** `a + sign * b`. @throws DbError EngineExecuteQuery beyond 32 bits of months or days and 64 bits of nanoseconds */
 export function addIntervals(a: IntervalValue, b: IntervalValue, sign: 1 | -1): IntervalValue {
-  return { months: a.months + sign * b.months, days: a.days + sign * b.days, nanos: a.nanos + BigInt(sign) * b.nanos };
+  const sum = { months: a.months + sign * b.months, days: a.days + sign * b.days, nanos: a.nanos + BigInt(sign) * b.nanos };
+  const fits = sum.months === (sum.months | 0) && sum.days === (sum.days | 0) && sum.nanos >= INT64_MIN && sum.nanos <= INT64_MAX;
+  if (fits) return { ...sum, months: sum.months + 0, days: sum.days + 0 };
+  throw overflow(`${intervalText(a)} ${sign === 1 ? "+" : "-"} ${intervalText(b)}`, INTERVAL);
 }
 
 /** A day number moved by months; the day of the month is cut to the length of the new month (Jan 31 + 1 month = Feb 28). */

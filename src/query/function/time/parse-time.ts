@@ -8,13 +8,14 @@ import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 /** Years of more than four digits carry a sign, as ISO 8601 has it. */
 const DAY_TEXT = String.raw`(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const DATE = new RegExp(`^${DAY_TEXT}$`);
+const PLAIN_DATE = /^(\d{4})(\d{2})(\d{2})$/;
 const CLOCK_TEXT = String.raw`(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?`;
 const ZONE_TEXT = String.raw`(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?`;
 const TIMESTAMP = new RegExp(String.raw`^${DAY_TEXT}(?:[Tt ]\s*${CLOCK_TEXT}\s*${ZONE_TEXT})?$`);
 
-/** Days since 1970-01-01 of `YYYY-MM-DD`, or undefined when the text is no date of the calendar. */
+/** Days since 1970-01-01 of `YYYY-MM-DD` or `YYYYMMDD`, or undefined when the text is no date of the calendar. */
 export function parseDate(text: string): number | undefined {
-  const match = DATE.exec(text.trim());
+  const match = DATE.exec(text.trim()) ?? PLAIN_DATE.exec(text.trim());
   return match === null ? undefined : dayOf(match[1], match[2], match[3]);
 }
 

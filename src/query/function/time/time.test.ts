@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { binBuckets, bucketIndexOf, bucketStartOf, truncBuckets } from "./buckets.ts";
 import { civilFromDays, daysFromCivil } from "./civil.ts";
-import { formatDuration, formatInterval, formatTimestamp } from "./format-time.ts";
+import { durationParts, formatInterval, formatTimestamp } from "./format-time.ts";
 import { addInterval } from "./interval.ts";
-import { parseInterval } from "./parse-interval.ts";
+import { parseInterval } from "../../sql/interval.ts";
 import { parseDate, parseTimestamp } from "./parse-time.ts";
 import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 
@@ -56,7 +56,9 @@ describe("timestamps as text", () => {
     expect(formatTimestamp(1n, "millisecond")).toBe("1970-01-01T00:00:00.001");
     expect(formatTimestamp(-1n, "nanosecond")).toBe("1969-12-31T23:59:59.999999999");
     expect(formatTimestamp(1_704_067_200n, "second")).toBe("2024-01-01T00:00:00");
-    expect(formatDuration(1500n, "millisecond")).toBe("PT1.5S");
+    expect(durationParts(90_061_500n, "millisecond")).toBe("1 days 1 hours 1 mins 1.500 secs");
+    expect(durationParts(-90_061n, "second")).toBe("-1 days -1 hours -1 mins -1 secs");
+    expect(durationParts(-1n, "nanosecond")).toBe("0 days 0 hours 0 mins -0.000000001 secs");
   });
 });
 
