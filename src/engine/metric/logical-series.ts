@@ -12,6 +12,7 @@ import type { TagPredicate } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { NumberList } from "./number-list.ts";
 import type { PhysicalTable } from "./physical-table.ts";
+import { SeriesListing } from "./series-listing.ts";
 
 /** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
 export class LogicalSeries {
@@ -19,6 +20,7 @@ export class LogicalSeries {
   private readonly physical: PhysicalTable;
   private readonly tableId: number;
   private readonly regionSeries: NumberList = new NumberList();
+  private readonly listing: SeriesListing = new SeriesListing((series) => this.physical.hashOf(this.regionSeriesOf(series)));
   /** Position of a tag column by the id of its label on the physical table. */
   private positions: Map<number, number> = new Map();
 
@@ -70,6 +72,11 @@ export class LogicalSeries {
     const found = seriesMeeting(this.registry, predicates);
     if (found === undefined) return { numbers: countingUp(length), regionSeries: values.slice(0, length) };
     return { numbers: found, regionSeries: found.map((series) => values[series] as number) };
+  }
+
+  /** Series as the table lists them. */
+  listed(numbers: Uint32Array): Uint32Array | undefined {
+    return this.listing.listed(numbers, this.regionSeries.length);
   }
 
   private positionOf(columnId: number): number {

@@ -11,9 +11,12 @@ import type { RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
+import type { RegionScan } from "../engine-table.ts";
 import { seriesOfTags } from "../series-mapper.ts";
+import { isShareable, rowsWithin, shareMeeting } from "../table-share.ts";
 import { tableNotFound } from "../table-not-found.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
 import { LogicalSeries } from "./logical-series.ts";
@@ -61,27 +64,45 @@ export class LogicalTable implements Table {
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.physical.storage.catchUp();
-    const { lanes } = this;
     this.checkExists();
+    yield* this.physical.storage.scanRegion(this.resolved(request, metrics));
+  }
+
+  async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
+    const { storage } = this.physical;
+    storage.catchUp();
+    this.checkExists();
+    if (!isShareable(request)) return undefined;
+    const { lanes } = this;
+    lanes.catchUp();
+    const { region } = storage;
+    const ofTable = lanes.registry.count / Math.max(1, region.registry.count);
+    const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
+    if (rows * shareMeeting(lanes.registry, request.tagPredicates) < limits.rowsMin) return undefined;
+    return storage.shareRegion(this.resolved(request, metrics), limits, this.schema, lanes.registry);
+  }
+
+  /** What the region is asked for. @throws DbError TableColumnNotFound */
+  private resolved(request: ScanRequest, metrics: ScanMetrics | undefined): RegionScan {
+    const { lanes, physical } = this;
     const output = request.projection.map((name) => this.outputOf(name));
     const stored = (name: string): ColumnSchema => {
       const column = this.columnNamed(name);
-      return column.semantic === "timestamp" ? timeIndexOf(this.physical.storage.schema) : this.storedField(column);
+      return column.semantic === "timestamp" ? timeIndexOf(physical.storage.schema) : this.storedField(column);
     };
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     for (const { column } of request.tagPredicates) {
       const { semantic } = this.columnNamed(column);
       assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
     }
-    const { physical } = this;
-    const summaries = physical.summariesOf(request, stored);
     const selection = {
       registry: lanes.registry,
       wanted: lanes.wanted.bind(lanes),
+      listed: lanes.listed.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
     const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };
-    yield* physical.storage.scanRegion({ output, conditions, summaries, request: asked, metrics, selection });
+    return { output, conditions, summaries: physical.summariesOf(request, stored), request: asked, metrics, selection };
   }
 
   async deleteRows(keys: RowKeys): Promise<void> {

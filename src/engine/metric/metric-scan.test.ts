@@ -3,7 +3,10 @@ import { expect, test } from "bun:test";
 import { newMetrics, read } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
+import { inParts } from "../../../test/support/in-parts.ts";
+import { FINE } from "../../../test/support/local-workers.ts";
 import { metricBatch, type Sample } from "../../../test/support/metric-batch.ts";
+import type { Table } from "../../table/catalog.ts";
 import { ALL_TIME, type ScanRequest } from "../../table/scan.ts";
 
 const OPTIONS = { autoCreate: true, tableOptions: {}, physicalTable: "p" };
@@ -46,6 +49,39 @@ test("a label that a file does not have, or not with that value, rules it out", 
     const found = await read(engine, table, { projection: ["greptime_value"], tagPredicates: [{ kind: "in", column, values }] }, metrics);
     expect([table, column, values, found.length, metrics.filesSkippedByTags]).toEqual([table, column, values, rows, skipped]);
   }
+});
+
+test("rows of one metric come in parts, and no others", async () => {
+  const samples = Array.from({ length: 4000 }, (_, i) => ({
+    metric: i % 4 === 0 ? "up" : `cpu${i % 3}`,
+    labels: { job: `j${i % 40}` },
+    time: Math.floor(i / 40),
+    value: i,
+  }));
+  const machine = await flushed(samples.slice(0, 2000), samples.slice(2000, 3000));
+  await machine.engine.write("public", metricBatch(samples.slice(3000), "p"), OPTIONS);
+  const table = machine.engine.table("public", "up")!;
+  const ask = { projection: ["job", "greptime_value"], timeRange: ALL_TIME, fieldBounds: [], order: "none" } as const;
+  const valuesOf = async (request: ScanRequest, from: Table): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { rowCount, vectors } of from.scan(request)) {
+      const [tags, values] = vectors;
+      if (tags?.kind !== "dictionary" || values?.kind !== "number") throw new Error("a tag and a number");
+      for (let row = 0; row < rowCount; row++) found.push(`${tags.dictionary[tags.codes[row]!]} ${values.values[row]}`);
+    }
+    return found.sort();
+  };
+  for (const tagPredicates of [[], [{ kind: "in", column: "job", values: ["j8", "j12"] }] as const]) {
+    const request = { ...ask, tagPredicates };
+    const want = samples.filter(({ metric, labels }) => metric === "up" && (tagPredicates.length === 0 || /j(8|12)$/.test(labels.job)));
+    const texts = want.map(({ labels, value }) => `${labels.job} ${value}`).sort();
+    expect(await valuesOf(request, table)).toEqual(texts);
+    const shared = await table.share?.(request, FINE);
+    expect(shared?.parts.length).toBeGreaterThan(1);
+    await shared?.release();
+    expect(await valuesOf(request, inParts(table, machine.store))).toEqual(texts);
+  }
+  expect(await table.share?.({ ...ask, tagPredicates: [] }, { ...FINE, rowsMin: 1500 })).toBeUndefined(); // The region has 4000.
 });
 
 test("figures stand for pages of one metric, those of its time as well", async () => {

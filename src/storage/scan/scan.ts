@@ -101,10 +101,13 @@ export async function selectedScan(scan: ResolvedScan, sliceSeries: number = SLI
   const { files: _, registry, selection, ...rest } = scan;
   const { order, tagPredicates } = scan.request;
   const opened = await openFiles(scan);
-  const isSorted = order === "series-time" || registry.count > sliceSeries;
-  const slots =
-    selection === undefined ? selectSeries(registry, tagPredicates, isSorted) : selectOfTable(registry, selection, tagPredicates, isSorted);
   const numbered = selection?.registry ?? registry;
+  // So that the rows of a slice lie together.
+  const sorted = order === "none" && numbered.count > sliceSeries ? "series-time" : order;
+  const slots =
+    selection === undefined
+      ? selectSeries(registry, tagPredicates, sorted !== "none")
+      : selectOfTable(registry, selection, tagPredicates, sorted);
   const tags = selection?.tags ?? numbered;
   return { ...rest, opened, slots, tags, seriesCount: registry.count, numberCount: numbered.count };
 }
@@ -118,7 +121,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   if (seen !== undefined) groups.reverse();
   const plan: ScanPlan = { scan, opened, groups, selection, seen, sliceSeries, dictionaries: dictionariesOf(scan, selection) };
   let returned = 0;
-  for await (const batch of request.order === "series-time" ? orderedBatches(plan) : plainBatches(plan)) {
+  for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
     if (batch.rowCount === 0) {
       // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
       throwIfCancelled(request.signal);
@@ -258,7 +261,7 @@ async function sliceGroup(plan: ScanPlan, group: GroupSources, from: number, to:
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, from, to - from, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order === "series-time");
+  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
   const { sources } = assembler;
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
@@ -379,7 +382,7 @@ async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   if (clusters.rowCount > 0) yield await clusters.take();
 }
 
-/** Order "series-time": series by their tags, each through all groups, oldest first. */
+/** Orders other than "none": series by their slots, each through all groups, oldest first. */
 async function* orderedBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
   const { count } = plan.selection;
   const all: GroupSources[] = [];

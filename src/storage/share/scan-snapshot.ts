@@ -59,7 +59,11 @@ export interface ScanSnapshot {
   /** Series by slot; undefined: slots are series numbers. */
   readonly slots: Uint32Array | undefined;
   readonly seriesCount: number;
-  /** In key order, with their names. */
+  /** The table's own numbers of its series by slot; undefined: they are the region's. */
+  readonly numbers: Uint32Array | undefined;
+  /** Those numbers are below it. */
+  readonly numberCount: number;
+  /** Of the table, in key order, with their names. */
   readonly tags: readonly TagColumnView[];
   readonly tagNames: readonly string[];
   readonly mergeMode: MergeMode;
@@ -77,7 +81,7 @@ export type SnapshotTable = Pick<ScanSnapshot, "schema" | "registry" | "tags" | 
 /** The snapshot of a scan. */
 export function snapshotOf(scan: SelectedScan, table: SnapshotTable): ScanSnapshot {
   const { projection, order, timeRange } = scan.request;
-  const { slots, seriesCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = scan;
+  const { slots, seriesCount, numberCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = scan;
   return {
     ...table,
     memtables: scan.memtables.map(({ chunks, starts, times }) => ({ chunks, starts, times })),
@@ -88,6 +92,8 @@ export function snapshotOf(scan: SelectedScan, table: SnapshotTable): ScanSnapsh
     })),
     slots: slots.seriesBySlot === undefined ? undefined : shared(slots.seriesBySlot),
     seriesCount,
+    numbers: slots.numberBySlot === undefined ? undefined : shared(slots.numberBySlot),
+    numberCount,
     mergeMode,
     timeUnit,
     timeColumnId,
