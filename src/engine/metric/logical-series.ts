@@ -6,7 +6,7 @@ import { countingUp } from "../../base/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/series-selection.ts";
-import { decodeLabels } from "../../storage/series/label-set.ts";
+import { decodeLabelBytes, decodeLabels } from "../../storage/series/label-set.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagPredicate } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
@@ -46,17 +46,30 @@ export class LogicalSeries {
     const position = 1; // Label sets are the second tag of the region.
     const codes = region.registry.codesAt(position);
     const texts = region.registry.textsAt(position);
+    const { registry } = this;
+    const tags = new Uint32Array(registry.columnCount);
+    const { bytes, starts } = texts;
+    const each = (columnId: number, start: number, end: number): void => {
+      const position = this.positionOf(columnId);
+      tags[position] = registry.encodeBytes(position, bytes, start, end);
+    };
     for (let i = this.regionSeries.length; i < list.length; i++) {
       const regionSeries = list.values[i] as number;
-      const text = textAt(texts, codes[regionSeries] as number) ?? "";
-      const values: (string | undefined)[] = [];
-      decodeLabels(text, (columnId, start, end) => {
-        values[this.positionOf(columnId)] = text.slice(start, end);
-      });
-      const series = this.registry.register(values);
+      const code = codes[regionSeries] as number;
+      tags.fill(0);
+      const isAscii = code === 0 || decodeLabelBytes(bytes, starts[code] as number, starts[code + 1] as number, each);
+      const series = isAscii ? registry.registerCodes(tags) : registry.register(this.valuesOf(textAt(texts, code) ?? ""));
       assert(series === this.regionSeries.length, `label sets of a table are distinct; got series ${series} twice`);
       this.regionSeries.push(regionSeries);
     }
+  }
+
+  private valuesOf(text: string): (string | undefined)[] {
+    const values: (string | undefined)[] = [];
+    decodeLabels(text, (columnId, start, end) => {
+      values[this.positionOf(columnId)] = text.slice(start, end);
+    });
+    return values;
   }
 
   /** The region's number of one of the table's. */
