@@ -227,7 +227,7 @@ export class EngineTable implements Table {
       memoryBytes: this.region.memoryBytes,
       fileBytes: files.reduce((sum, file) => sum + file.byteLength, 0),
       fileCount: files.length,
-      seriesCount: this.region.registry.count,
+      seriesCount: this.region.seriesCount,
     };
   }
 

@@ -76,7 +76,7 @@ export class LogicalTable implements Table {
     const { lanes } = this;
     lanes.catchUp();
     const { region } = storage;
-    const ofTable = lanes.registry.count / Math.max(1, region.registry.count);
+    const ofTable = lanes.registry.count / Math.max(1, region.seriesCount);
     const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
     if (rows * shareMeeting(lanes.registry, request.tagPredicates) < limits.rowsMin) return undefined;
     return storage.shareRegion(this.resolved(request, metrics), limits, this.schema, lanes.registry);
@@ -97,6 +97,7 @@ export class LogicalTable implements Table {
     }
     const selection = {
       registry: lanes.registry,
+      tableId: this.schema.id,
       wanted: lanes.wanted.bind(lanes),
       listed: lanes.listed.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),

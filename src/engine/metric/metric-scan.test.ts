@@ -1,5 +1,5 @@
 /** Scans of logical and physical tables leave out what other tables' scans leave out: files, pages, rows that figures stand for. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { newMetrics, read } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
@@ -38,7 +38,7 @@ test("a label that a file does not have, or not with that value, rules it out", 
     ["up", "job", ["a"], 1, 2],
     ["up", "job", ["a", "b"], 2, 1],
     ["up", "job", ["c"], 0, 3],
-    ["up", "zone", [undefined], 1, 1],
+    ["up", "zone", [undefined], 1, 2],
     ["up", "zone", [""], 1, 2],
     ["p", "host", ["a"], 1, 2],
     ["p", "job", ["b"], 1, 2],
@@ -82,6 +82,53 @@ test("rows of one metric come in parts, and no others", async () => {
     expect(await valuesOf(request, inParts(table, machine.store))).toEqual(texts);
   }
   expect(await table.share?.({ ...ask, tagPredicates: [] }, { ...FINE, rowsMin: 1500 })).toBeUndefined(); // The region has 4000.
+});
+
+describe("a query of one metric", () => {
+  const samples = Array.from({ length: 3000 }, (_, i) => ({
+    metric: `m${i % 100}`,
+    labels: { job: `j${i % 300}` },
+    time: i,
+    value: i,
+  }));
+  const sumOf = (metric: number): number => samples.reduce((sum, { value }) => (value % 100 === metric ? sum + value : sum), 0);
+
+  test("opens files for its own series alone", async () => {
+    const { engine } = await flushed(samples, [{ metric: "other", labels: { job: "j0" }, time: 1, value: 1 }]);
+    const seriesOf = (table: string): number => engine.table("public", table)!.series.count;
+    expect(seriesOf("p")).toBe(0);
+    const metrics = newMetrics();
+    const rows = await read(engine, "m7", { projection: ["greptime_value"] }, metrics);
+    expect(rows.length).toBe(30);
+    expect([metrics.filesRead, metrics.filesSkippedByTags]).toEqual([1, 1]);
+    expect([seriesOf("p"), seriesOf("m7")]).toEqual([3, 3]);
+    expect(engine.table("public", "m7")!.statistics()).toMatchObject({ rowCount: 30, seriesCount: 3 });
+    for (const metric of [8, 7, 99]) expect(await engineSql(engine, `SELECT sum(greptime_value) FROM m${metric}`)).toBe(`${sumOf(metric)}`);
+    expect(seriesOf("p")).toBe(9);
+    expect(await engineSql(engine, "SELECT count(*) FROM p")).toBe("3001");
+    expect(seriesOf("p")).toBe(301);
+    expect(await engineSql(engine, "SELECT sum(greptime_value) FROM m8")).toBe(`${sumOf(8)}`);
+  });
+
+  test("opens them wholly where they delete", async () => {
+    const machine = await flushed(samples);
+    await engineSql(machine.engine, "DELETE FROM m7 WHERE greptime_timestamp >= 1000::TIMESTAMP(3)");
+    await machine.engine.flushTable("public", "p");
+    await machine.restart();
+    const left = samples.filter(({ metric, time }) => metric === "m7" && time < 1000);
+    expect(await engineSql(machine.engine, "SELECT count(*) FROM m7")).toBe(`${left.length}`);
+    expect(await engineSql(machine.engine, "SELECT sum(greptime_value) FROM m8")).toBe(`${sumOf(8)}`);
+  });
+
+  test("shows the last values of its series, again and again", async () => {
+    const { engine } = await flushed(samples);
+    const query = (metric: number): string =>
+      `SELECT job, last_value(greptime_value ORDER BY greptime_timestamp) FROM m${metric} GROUP BY job ORDER BY job`;
+    for (let i = 0; i < 2; i++) {
+      expect(await engineSql(engine, query(1))).toBe("j1|2701\nj101|2801\nj201|2901");
+      expect(await engineSql(engine, query(2))).toBe("j102|2802\nj2|2702\nj202|2902");
+    }
+  });
 });
 
 test("figures stand for pages of one metric, those of its time as well", async () => {

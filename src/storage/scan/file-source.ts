@@ -2,6 +2,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
+import { startOfRun } from "../sst/series-sections.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";
@@ -77,7 +78,7 @@ function addRuns(file: OpenSst, scan: FileScan, source: number, from: number, to
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
     if (last < minOffset || first > maxOffset) return;
-    runs.push(slot, source, run === 0 ? 0 : (index.ends[run - 1] as number), index.ends[run] as number, first, last);
+    runs.push(slot, source, startOfRun(index, run), index.ends[run] as number, first, last);
   };
   if (selection.isFew) {
     const found = fewRuns(file, selection, from, to);

@@ -174,7 +174,7 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   const opened: OpenedFile[] = [];
   for (const file of scan.files) {
     const isInRange = file.meta.maxTime >= timeRange.start && file.meta.minTime < timeRange.end;
-    const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache) : undefined;
+    const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache, scan.selection?.tableId) : undefined;
     if (sst !== undefined) opened.push({ meta: file.meta, sst });
     if (metrics === undefined) continue;
     if (sst !== undefined) metrics.filesRead++;

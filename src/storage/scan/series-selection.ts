@@ -23,6 +23,8 @@ export interface TableSeries {
   readonly registry: SeriesRegistry;
   /** Tags by those numbers, where the registry's columns are not the table's. */
   readonly tags?: TagCodes;
+  /** Where it is one of many in its region: its id, so that files are opened for its series alone. */
+  readonly tableId?: number;
   /** What a file must hold to be read at all. */
   readonly fileTags: readonly WantedTag[];
   /** The series that meet predicates. Asked once, when the series of all files to be read are known. */

@@ -24,6 +24,8 @@ import type { DataFile } from "../sst/data-file.ts";
 /** A file by its entry, with the numbers that its series have in this process. */
 export interface SnapshotFile {
   readonly meta: DataFile;
+  /** The table whose runs are read, of a shared region; undefined: all runs. */
+  readonly tableId: number | undefined;
   /** By run. */
   readonly series: Uint32Array;
   /** Of what the file deletes; empty without tombstones. */
@@ -87,6 +89,7 @@ export function snapshotOf(scan: SelectedScan, table: SnapshotTable): ScanSnapsh
     memtables: scan.memtables.map(({ chunks, starts, times }) => ({ chunks, starts, times })),
     files: scan.opened.map(({ meta, sst }) => ({
       meta,
+      tableId: sst.tableId,
       series: sst.series,
       tombstoneSeries: sst.tombstones?.series ?? new Uint32Array(0),
     })),

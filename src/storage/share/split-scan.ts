@@ -6,6 +6,7 @@
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
+import { startOfRun } from "../sst/series-sections.ts";
 import type { OpenedFile, SelectedScan } from "../scan/scan.ts";
 
 /** Slots a part below which time is cut instead. */
@@ -44,7 +45,7 @@ function addFile({ sst }: OpenedFile, { slots, request }: SelectedScan, rows: Fl
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
     if (last < from || first >= to) return;
-    const count = (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
+    const count = (index.ends[run] as number) - startOfRun(index, run);
     const share = last === first ? 1 : (Math.min(to, last) - Math.max(from, first)) / (last - first);
     rows[slot] = (rows[slot] as number) + count * Math.max(0, share);
   };
