@@ -58,7 +58,7 @@ export class EngineTable implements Table {
   readonly clock: Clock;
   /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
   readonly catchUp: () => void;
-  private readonly cache: PageCache;
+  readonly cache: PageCache;
   private readonly expiry: Expiry;
   private readonly deleter: RowDeleter;
   private dropped = false;

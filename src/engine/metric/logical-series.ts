@@ -14,6 +14,10 @@ import { NumberList } from "./number-list.ts";
 import type { PhysicalTable } from "./physical-table.ts";
 import { SeriesListing } from "./series-listing.ts";
 
+/** Beside what the registry counts: its objects a label; the region's number and the place in the listing. */
+const BYTES_PER_LABEL = 1024;
+const BYTES_PER_SERIES = 16;
+
 /** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
 export class LogicalSeries {
   readonly registry: SeriesRegistry;
@@ -70,6 +74,12 @@ export class LogicalSeries {
       values[this.positionOf(columnId)] = text.slice(start, end);
     });
     return values;
+  }
+
+  /** About what is held in memory. */
+  get byteLength(): number {
+    const { registry, regionSeries } = this;
+    return registry.byteLength + regionSeries.length * BYTES_PER_SERIES + registry.columnCount * BYTES_PER_LABEL;
   }
 
   /** The region's number of one of the table's. */

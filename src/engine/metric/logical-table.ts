@@ -19,6 +19,7 @@ import { seriesOfTags } from "../series-mapper.ts";
 import { isShareable, rowsWithin, shareMeeting } from "../table-share.ts";
 import { tableNotFound } from "../table-not-found.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
+import { KeptSeries } from "./kept-series.ts";
 import { LogicalSeries } from "./logical-series.ts";
 import type { PhysicalTable } from "./physical-table.ts";
 
@@ -26,7 +27,7 @@ import type { PhysicalTable } from "./physical-table.ts";
 export class LogicalTable implements Table {
   readonly physical: PhysicalTable;
   private schemaNow: TableSchema;
-  private knownSeries: LogicalSeries | undefined;
+  private readonly kept: KeptSeries;
   private knownPlan: WritePlan | undefined;
   private dropped = false;
 
@@ -34,6 +35,11 @@ export class LogicalTable implements Table {
     assert(isPhysicalTable(physical.schema), `logical tables lie on physical ones; got ${physical.schema.name}`);
     this.schemaNow = schema;
     this.physical = physical;
+    this.kept = new KeptSeries(physical.storage.cache, () => {
+      const made = new LogicalSeries(this.schemaNow, physical);
+      made.catchUp();
+      return made;
+    });
   }
 
   get schema(): TableSchema {
@@ -54,18 +60,24 @@ export class LogicalTable implements Table {
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
     this.knownPlan = undefined;
-    this.knownSeries?.setSchema(schema);
+    this.kept.known?.setSchema(schema);
   }
 
   /** From now on reads fail. */
   markDropped(): void {
     this.dropped = true;
+    this.kept.drop();
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.physical.storage.catchUp();
     this.checkExists();
-    yield* this.physical.storage.scanRegion(this.resolved(request, metrics));
+    const { lanes } = this;
+    try {
+      yield* this.physical.storage.scanRegion(this.resolved(request, metrics, lanes));
+    } finally {
+      this.kept.keep(lanes);
+    }
   }
 
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
@@ -79,13 +91,14 @@ export class LogicalTable implements Table {
     const ofTable = lanes.registry.count / Math.max(1, region.seriesCount);
     const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
     if (rows * shareMeeting(lanes.registry, request.tagPredicates) < limits.rowsMin) return undefined;
-    return storage.shareRegion(this.resolved(request, metrics), limits, this.schema, lanes.registry);
+    this.kept.keep(lanes);
+    return storage.shareRegion(this.resolved(request, metrics, lanes), limits, this.schema, lanes.registry);
   }
 
   /** What the region is asked for. @throws DbError TableColumnNotFound */
-  private resolved(request: ScanRequest, metrics: ScanMetrics | undefined): RegionScan {
-    const { lanes, physical } = this;
-    const output = request.projection.map((name) => this.outputOf(name));
+  private resolved(request: ScanRequest, metrics: ScanMetrics | undefined, lanes: LogicalSeries): RegionScan {
+    const { physical } = this;
+    const output = request.projection.map((name) => this.outputOf(name, lanes));
     const stored = (name: string): ColumnSchema => {
       const column = this.columnNamed(name);
       return column.semantic === "timestamp" ? timeIndexOf(physical.storage.schema) : this.storedField(column);
@@ -160,14 +173,13 @@ export class LogicalTable implements Table {
   }
 
   private get lanes(): LogicalSeries {
-    this.knownSeries ??= new LogicalSeries(this.schemaNow, this.physical);
-    return this.knownSeries;
+    return this.kept.current;
   }
 
-  private outputOf(name: string): OutputColumn {
+  private outputOf(name: string, { registry }: LogicalSeries): OutputColumn {
     const column = this.columnNamed(name);
     if (column.semantic === "timestamp") return { kind: "time" };
-    if (column.semantic === "tag") return { kind: "tag", position: this.lanes.registry.positionOf(column.id) };
+    if (column.semantic === "tag") return { kind: "tag", position: registry.positionOf(column.id) };
     const { id, type } = this.storedField(column);
     return { kind: "field", column: { id, type, missing: undefined } };
   }

@@ -8,6 +8,7 @@ import { FINE } from "../../../test/support/local-workers.ts";
 import { metricBatch, type Sample } from "../../../test/support/metric-batch.ts";
 import type { Table } from "../../table/catalog.ts";
 import { ALL_TIME, type ScanRequest } from "../../table/scan.ts";
+import type { SeriesView } from "../../table/series-view.ts";
 
 const OPTIONS = { autoCreate: true, tableOptions: {}, physicalTable: "p" };
 
@@ -129,6 +130,35 @@ describe("a query of one metric", () => {
       expect(await engineSql(engine, query(2))).toBe("j102|2802\nj2|2702\nj202|2902");
     }
   });
+});
+
+test("series of tables that nobody asks for any more are let go, and come back the same", async () => {
+  const metrics = 400;
+  const samples = Array.from({ length: metrics * 3 }, (_, i) => ({
+    metric: `m${i % metrics}`,
+    labels: { job: `j${i % 7}`, zone: `z${i}`, a: "1", b: "2", c: "3" },
+    time: i,
+    value: i,
+  }));
+  const { engine } = await flushed(samples);
+  const tables = Array.from({ length: metrics }, (_, m) => engine.table("public", `m${m}`)!);
+  const shown = async (): Promise<string[]> => {
+    const answers: string[] = [];
+    for (const { schema } of tables)
+      answers.push(await engineSql(engine, `SELECT zone, job, greptime_value FROM ${schema.name} ORDER BY 1`));
+    return answers;
+  };
+  const want = await shown();
+  expect(want[5]).toBe("z405|j6|405\nz5|j5|5\nz805|j0|805");
+  const before = tables.map(({ series }) => series);
+  const zonesOf = (series: SeriesView): unknown => [0, 1, 2].map((number) => series.tagOf("zone", number));
+  const zones = before.map(zonesOf);
+  await new Promise((resolve) => setImmediate(resolve));
+  Bun.gc(true);
+  const again = tables.map(({ series }) => series);
+  expect(again.filter((series, m) => series !== before[m]).length).toBeGreaterThan(0); // The cache has a MiB.
+  expect(again.map(zonesOf)).toEqual(zones);
+  expect(await shown()).toEqual(want);
 });
 
 test("figures stand for pages of one metric, those of its time as well", async () => {
