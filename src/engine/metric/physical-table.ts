@@ -15,7 +15,7 @@ import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
-import { isInternalColumn, physicalDeleteRefusal } from "../../table/metric.ts";
+import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
@@ -156,8 +156,11 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const { tags } = this;
     const { registry } = this.storage.region;
     const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
+    const only = request.tagPredicates.find(({ column }) => column === TABLE_ID_COLUMN);
+    const ids = only?.kind === "in" ? only.values : [];
     const selection = {
       registry,
+      ...(ids.length === 1 && ids[0] !== undefined ? { tableId: Number(ids[0]) } : {}),
       tags: tags.columnsAt(names),
       fileTags: this.fileTagsOf(request.tagPredicates),
       wanted: (predicates: readonly TagPredicate[]): NumberedSeries => {
