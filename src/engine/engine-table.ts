@@ -12,6 +12,7 @@ import { scanRows } from "../storage/scan/scan.ts";
 import { type ResolvedScan, selectedScan } from "../storage/scan/selected-scan.ts";
 import { snapshotOf } from "../storage/share/scan-snapshot.ts";
 import { splitScan } from "../storage/share/split-scan.ts";
+import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableFile, TableStatistics } from "../table/catalog.ts";
 import type { RowKeys, RowRange } from "../table/delete.ts";
@@ -21,7 +22,7 @@ import type { SeriesView } from "../table/series-view.ts";
 import type { Expiry } from "./expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import type { SharedScan, ShareLimits } from "../table/shared-scan.ts";
-import { isMostlyFigures, rowsWithin } from "./table-share.ts";
+import { isShareable, rowsWithin, shareMeeting } from "./table-share.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
@@ -58,7 +59,7 @@ export class EngineTable implements Table {
   readonly clock: Clock;
   /** Makes rows visible that other threads have acknowledged, and puts what they changed in force. */
   readonly catchUp: () => void;
-  private readonly cache: PageCache;
+  readonly cache: PageCache;
   private readonly expiry: Expiry;
   private readonly deleter: RowDeleter;
   private dropped = false;
@@ -94,19 +95,27 @@ export class EngineTable implements Table {
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    if (request.limit !== undefined || request.newestPerSeries === true) return undefined;
-    const timeRange = this.livingRange(request.timeRange);
-    if (rowsWithin(this.region, timeRange, request.tagPredicates) < limits.rowsMin) return undefined;
-    const { schema } = this;
     const { registry } = this.region;
-    if (isMostlyFigures(request)) return undefined;
+    const rows = rowsWithin(this.region, this.livingRange(request.timeRange)) * shareMeeting(registry, request.tagPredicates);
+    if (!isShareable(request) || rows < limits.rowsMin) return undefined;
+    return this.shareRegion(this.resolved(request, metrics), limits, this.schema, registry);
+  }
+
+  /**
+   * A scan with names resolved in parts, from one snapshot of the region that is taken at once; undefined when it has few rows.
+   *
+   * @param schema of the table that asks
+   * @param registry its series, by the numbers that runs carry
+   */
+  async shareRegion(scan: RegionScan, limits: ShareLimits, schema: TableSchema, registry: SeriesRegistry): Promise<SharedScan | undefined> {
+    const timeRange = this.livingRange(scan.request.timeRange);
     const snapshot = this.region.snapshot();
     let shared: SharedScan | undefined;
     try {
-      const scan = await selectedScan(this.scanOf(snapshot, this.resolved(request, metrics), timeRange));
-      const parts = splitScan(scan, limits);
-      const table = { schema, registry: registry.id, tags: registry.view(), tagNames: registry.columnNames() };
-      if (parts !== undefined) shared = { snapshot: snapshotOf(scan, table), parts, release: () => snapshot.release() };
+      const selected = await selectedScan(this.scanOf(snapshot, scan, timeRange));
+      const parts = splitScan(selected, limits);
+      const table = { schema, registry: this.region.registry.id, tags: registry.view(), tagNames: registry.columnNames() };
+      if (parts !== undefined) shared = { snapshot: snapshotOf(selected, table), parts, release: () => snapshot.release() };
       return shared;
     } finally {
       if (shared === undefined) await snapshot.release();
@@ -219,7 +228,7 @@ export class EngineTable implements Table {
       memoryBytes: this.region.memoryBytes,
       fileBytes: files.reduce((sum, file) => sum + file.byteLength, 0),
       fileCount: files.length,
-      seriesCount: this.region.registry.count,
+      seriesCount: this.region.seriesCount,
     };
   }
 

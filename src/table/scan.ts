@@ -97,8 +97,9 @@ export interface ScanRequest {
   /**
    * "none": any order, rows still in runs of one series with ascending time.
    * "series-time": ordered by (tags in key order, NULL first, then time), across all batches.
+   * "listed": the same, but series in the order in which the table shows its rows to those who ask for no order.
    */
-  readonly order: "none" | "series-time";
+  readonly order: "none" | "series-time" | "listed";
   /** Only the newest row of each series within `timeRange`. */
   readonly newestPerSeries?: boolean;
   /** Stop after at least this many rows; the last batch may go over. */

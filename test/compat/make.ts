@@ -11,6 +11,7 @@ import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-st
 import { openLocalWal } from "../../src/storage/wal/local-wal.ts";
 import { put } from "../engine/lines.ts";
 import { plainParts } from "../engine/plain-parts.ts";
+import { metricBatch } from "../support/metric-batch.ts";
 import { rowsOf } from "./rows.ts";
 
 /** Opens an engine on a data directory as a server lays it out. */
@@ -69,6 +70,16 @@ async function fill(engine: Engine): Promise<void> {
   await put(engine, "dropped,host=a v=1i 1");
   await engine.flushTable("public", "dropped");
   await engine.dropTable("public", "dropped", false);
+  const samples = Array.from({ length: 40 }, (_, i) => ({
+    metric: i % 3 === 0 ? "up" : "load",
+    labels: { job: `j${i % 5}`, ...(i % 2 === 0 ? {} : { zone: "eu" }) },
+    time: i,
+    value: i / 4,
+  }));
+  const options = { autoCreate: true, tableOptions: {}, physicalTable: "metrics" };
+  await engine.write("public", metricBatch(samples.slice(0, 30), "metrics"), options);
+  await engine.flushTable("public", "metrics");
+  await engine.write("public", metricBatch(samples.slice(20), "metrics"), options);
   await engine.createDatabase("other", { ttl: "1000d" }, false);
 }
 

@@ -14,6 +14,7 @@ import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import type { WriteBatch, WriteOptions } from "../../src/table/write-batch.ts";
+import { inParts } from "../support/in-parts.ts";
 import { metricBatch, type Sample } from "../support/metric-batch.ts";
 import { checkScan, startScan } from "./check-scan.ts";
 import { Machine } from "./machine.ts";
@@ -204,6 +205,7 @@ class MetricLife {
     const request = randomScan(this.random, table.random, table.model);
     this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode})`;
     await checkScan(found, table.model, request);
+    await checkScan(inParts(found, this.machine.store), table.model, request);
   }
 
   /** The physical table has the rows of all its tables, and no others. */

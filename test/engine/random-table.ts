@@ -251,7 +251,7 @@ export function randomScan(random: Random, table: RandomTable, model: TableModel
     tagPredicates: model.tagNames.filter(() => random.below(4) === 0).map((name) => randomPredicate(random, table, name)),
     fieldBounds: random.below(5) === 0 ? randomBounds(random, model) : [],
     ...(random.below(4) === 0 ? { fieldConditions: randomConditions(random, model) } : {}),
-    order: random.below(2) === 0 ? "none" : "series-time",
+    order: pick(random, ["none", "series-time", "listed"]),
     ...limit,
     ...newest,
   };

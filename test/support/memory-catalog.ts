@@ -212,7 +212,7 @@ export class MemoryTable implements Table {
 
   private async *rowsIn(request: ScanRequest, slots: ScanPart["slots"] | undefined, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
     const all = [...this.all];
-    if (request.order === "series-time") all.sort((a, b) => this.compareTags(a, b));
+    if (request.order !== "none") all.sort((a, b) => this.compareTags(a, b));
     else all.reverse();
     const chosen = all
       .slice(slots?.start ?? 0, slots?.end ?? all.length)

@@ -6,12 +6,17 @@ import { countingUp } from "../../base/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/series-selection.ts";
-import { decodeLabels } from "../../storage/series/label-set.ts";
+import { decodeLabelBytes, decodeLabels } from "../../storage/series/label-set.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagPredicate } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { NumberList } from "./number-list.ts";
 import type { PhysicalTable } from "./physical-table.ts";
+import { SeriesListing } from "./series-listing.ts";
+
+/** Beside what the registry counts: its objects a label; the region's number and the place in the listing. */
+const BYTES_PER_LABEL = 1024;
+const BYTES_PER_SERIES = 16;
 
 /** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
 export class LogicalSeries {
@@ -19,6 +24,7 @@ export class LogicalSeries {
   private readonly physical: PhysicalTable;
   private readonly tableId: number;
   private readonly regionSeries: NumberList = new NumberList();
+  private readonly listing: SeriesListing = new SeriesListing((series) => this.physical.hashOf(this.regionSeriesOf(series)));
   /** Position of a tag column by the id of its label on the physical table. */
   private positions: Map<number, number> = new Map();
 
@@ -44,17 +50,36 @@ export class LogicalSeries {
     const position = 1; // Label sets are the second tag of the region.
     const codes = region.registry.codesAt(position);
     const texts = region.registry.textsAt(position);
+    const { registry } = this;
+    const tags = new Uint32Array(registry.columnCount);
+    const { bytes, starts } = texts;
+    const each = (columnId: number, start: number, end: number): void => {
+      const position = this.positionOf(columnId);
+      tags[position] = registry.encodeBytes(position, bytes, start, end);
+    };
     for (let i = this.regionSeries.length; i < list.length; i++) {
       const regionSeries = list.values[i] as number;
-      const text = textAt(texts, codes[regionSeries] as number) ?? "";
-      const values: (string | undefined)[] = [];
-      decodeLabels(text, (columnId, start, end) => {
-        values[this.positionOf(columnId)] = text.slice(start, end);
-      });
-      const series = this.registry.register(values);
+      const code = codes[regionSeries] as number;
+      tags.fill(0);
+      const isAscii = code === 0 || decodeLabelBytes(bytes, starts[code] as number, starts[code + 1] as number, each);
+      const series = isAscii ? registry.registerCodes(tags) : registry.register(this.valuesOf(textAt(texts, code) ?? ""));
       assert(series === this.regionSeries.length, `label sets of a table are distinct; got series ${series} twice`);
       this.regionSeries.push(regionSeries);
     }
+  }
+
+  private valuesOf(text: string): (string | undefined)[] {
+    const values: (string | undefined)[] = [];
+    decodeLabels(text, (columnId, start, end) => {
+      values[this.positionOf(columnId)] = text.slice(start, end);
+    });
+    return values;
+  }
+
+  /** About what is held in memory. */
+  get byteLength(): number {
+    const { registry, regionSeries } = this;
+    return registry.byteLength + regionSeries.length * BYTES_PER_SERIES + registry.columnCount * BYTES_PER_LABEL;
   }
 
   /** The region's number of one of the table's. */
@@ -70,6 +95,11 @@ export class LogicalSeries {
     const found = seriesMeeting(this.registry, predicates);
     if (found === undefined) return { numbers: countingUp(length), regionSeries: values.slice(0, length) };
     return { numbers: found, regionSeries: found.map((series) => values[series] as number) };
+  }
+
+  /** Series as the table lists them. */
+  listed(numbers: Uint32Array): Uint32Array | undefined {
+    return this.listing.listed(numbers, this.regionSeries.length);
   }
 
   private positionOf(columnId: number): number {

@@ -11,11 +11,15 @@ import type { RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
+import type { RegionScan } from "../engine-table.ts";
 import { seriesOfTags } from "../series-mapper.ts";
+import { isShareable, rowsWithin, shareMeeting } from "../table-share.ts";
 import { tableNotFound } from "../table-not-found.ts";
 import { type WritePlan, writePlanOf } from "../write-rows.ts";
+import { KeptSeries } from "./kept-series.ts";
 import { LogicalSeries } from "./logical-series.ts";
 import type { PhysicalTable } from "./physical-table.ts";
 
@@ -23,7 +27,7 @@ import type { PhysicalTable } from "./physical-table.ts";
 export class LogicalTable implements Table {
   readonly physical: PhysicalTable;
   private schemaNow: TableSchema;
-  private knownSeries: LogicalSeries | undefined;
+  private readonly kept: KeptSeries;
   private knownPlan: WritePlan | undefined;
   private dropped = false;
 
@@ -31,6 +35,11 @@ export class LogicalTable implements Table {
     assert(isPhysicalTable(physical.schema), `logical tables lie on physical ones; got ${physical.schema.name}`);
     this.schemaNow = schema;
     this.physical = physical;
+    this.kept = new KeptSeries(physical.storage.cache, () => {
+      const made = new LogicalSeries(this.schemaNow, physical);
+      made.catchUp();
+      return made;
+    });
   }
 
   get schema(): TableSchema {
@@ -51,37 +60,63 @@ export class LogicalTable implements Table {
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
     this.knownPlan = undefined;
-    this.knownSeries?.setSchema(schema);
+    this.kept.known?.setSchema(schema);
   }
 
   /** From now on reads fail. */
   markDropped(): void {
     this.dropped = true;
+    this.kept.drop();
   }
 
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.physical.storage.catchUp();
-    const { lanes } = this;
     this.checkExists();
-    const output = request.projection.map((name) => this.outputOf(name));
+    const { lanes } = this;
+    try {
+      yield* this.physical.storage.scanRegion(this.resolved(request, metrics, lanes));
+    } finally {
+      this.kept.keep(lanes);
+    }
+  }
+
+  async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
+    const { storage } = this.physical;
+    storage.catchUp();
+    this.checkExists();
+    if (!isShareable(request)) return undefined;
+    const { lanes } = this;
+    lanes.catchUp();
+    const { region } = storage;
+    const ofTable = lanes.registry.count / Math.max(1, region.seriesCount);
+    const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
+    if (rows * shareMeeting(lanes.registry, request.tagPredicates) < limits.rowsMin) return undefined;
+    this.kept.keep(lanes);
+    return storage.shareRegion(this.resolved(request, metrics, lanes), limits, this.schema, lanes.registry);
+  }
+
+  /** What the region is asked for. @throws DbError TableColumnNotFound */
+  private resolved(request: ScanRequest, metrics: ScanMetrics | undefined, lanes: LogicalSeries): RegionScan {
+    const { physical } = this;
+    const output = request.projection.map((name) => this.outputOf(name, lanes));
     const stored = (name: string): ColumnSchema => {
       const column = this.columnNamed(name);
-      return column.semantic === "timestamp" ? timeIndexOf(this.physical.storage.schema) : this.storedField(column);
+      return column.semantic === "timestamp" ? timeIndexOf(physical.storage.schema) : this.storedField(column);
     };
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     for (const { column } of request.tagPredicates) {
       const { semantic } = this.columnNamed(column);
       assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
     }
-    const { physical } = this;
-    const summaries = physical.summariesOf(request, stored);
     const selection = {
       registry: lanes.registry,
+      tableId: this.schema.id,
       wanted: lanes.wanted.bind(lanes),
+      listed: lanes.listed.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
     const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };
-    yield* physical.storage.scanRegion({ output, conditions, summaries, request: asked, metrics, selection });
+    return { output, conditions, summaries: physical.summariesOf(request, stored), request: asked, metrics, selection };
   }
 
   async deleteRows(keys: RowKeys): Promise<void> {
@@ -138,14 +173,13 @@ export class LogicalTable implements Table {
   }
 
   private get lanes(): LogicalSeries {
-    this.knownSeries ??= new LogicalSeries(this.schemaNow, this.physical);
-    return this.knownSeries;
+    return this.kept.current;
   }
 
-  private outputOf(name: string): OutputColumn {
+  private outputOf(name: string, { registry }: LogicalSeries): OutputColumn {
     const column = this.columnNamed(name);
     if (column.semantic === "timestamp") return { kind: "time" };
-    if (column.semantic === "tag") return { kind: "tag", position: this.lanes.registry.positionOf(column.id) };
+    if (column.semantic === "tag") return { kind: "tag", position: registry.positionOf(column.id) };
     const { id, type } = this.storedField(column);
     return { kind: "field", column: { id, type, missing: undefined } };
   }

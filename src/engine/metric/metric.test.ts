@@ -119,6 +119,31 @@ describe("a physical table", () => {
     await check(machine, `SELECT max(val) FROM phy WHERE __table_id = ${ids}`, "4");
   });
 
+  test("lists rows by table and hash of the labels, as do its tables, before and after a flush", async () => {
+    const machine = await Machine.start();
+    await engineSql(machine.engine, `${PHYSICAL}; ${logical("t1", "host")}; ${logical("t2", "job")}`);
+    await engineSql(machine.engine, "INSERT INTO t1 VALUES ('host1', 0, 0), ('host2', 1, 1)");
+    await engineSql(machine.engine, "INSERT INTO t2 VALUES ('job1', 0, 0), ('job2', 1, 1)");
+    const checkAll = async (): Promise<void> => {
+      await check(machine, "SELECT * FROM t1", "host2|1|1", "host1|0|0");
+      await check(machine, "SELECT host FROM t1 WHERE host != 'host3' LIMIT 1", "host2");
+      await check(machine, "SELECT * FROM t2", "job1|0|0", "job2|1|1");
+      await check(
+        machine,
+        "SELECT ts, val, __tsid, host, job FROM phy",
+        "1|1|7947983149541006936|host2|",
+        "0|0|13882403126406556045|host1|",
+        "0|0|6248409809737953425||job1",
+        "1|1|12867770218286207316||job2",
+      );
+    };
+    await checkAll();
+    await engineSql(machine.engine, "ADMIN flush_table('phy')");
+    await checkAll();
+    await engineSql(machine.engine, "INSERT INTO t2 VALUES ('job3', 0, 0), ('job4', 1, 1)");
+    await check(machine, "SELECT job FROM t2", "job3", "job1", "job4", "job2");
+  });
+
   test("has the engine's columns once there is a logical table, and hides them from SHOW CREATE", async () => {
     const machine = await Machine.start();
     await check(machine, `${PHYSICAL}; DESC TABLE phy`, "ts|TimestampMillisecond|PRI|NO||TIMESTAMP", "val|Float64||YES||FIELD");

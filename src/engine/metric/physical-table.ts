@@ -5,6 +5,7 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
+import { textAt } from "../../column/text-table.ts";
 import type { SharedTables } from "../../storage/region/shared-tables.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
@@ -14,7 +15,7 @@ import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
-import { isInternalColumn, physicalDeleteRefusal } from "../../table/metric.ts";
+import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
@@ -23,12 +24,19 @@ import { resolvedSummaries } from "../scan-summaries.ts";
 import type { WriteCarrier } from "../write-target.ts";
 import { PhysicalTags } from "./physical-tags.ts";
 import { SeriesByTable } from "./series-by-table.ts";
+import { SeriesHasher } from "./series-hash.ts";
+import { SeriesListing } from "./series-listing.ts";
+
+/** Position of the label sets among the region's tags. */
+const LABELS = 1;
 
 /** See the file header. `storage` is its region as a table of its own, by the storage schema. */
 export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   readonly storage: EngineTable;
   readonly byTable: SeriesByTable;
   private readonly tags: PhysicalTags;
+  private readonly listing: SeriesListing;
+  private readonly hasher: SeriesHasher = new SeriesHasher((columnId) => this.labelName(columnId));
   private readonly logicalIds: Set<number> = new Set();
   private knownLive: readonly string[] | undefined;
   private unclean: boolean;
@@ -44,7 +52,12 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     this.unclean = unclean;
     this.storage = storage;
     this.byTable = new SeriesByTable(storage.region.registry);
-    this.tags = new PhysicalTags({ registry: storage.region.registry, labelId: (name) => this.labelId(name) });
+    const { registry } = storage.region;
+    this.tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), hashOf: (series) => this.hashOf(series) });
+    this.listing = new SeriesListing((series) => {
+      const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
+      return (BigInt(id ?? 0) << 64n) | this.hashOf(series);
+    });
     this.schemaNow = schema;
     this.setSchema(schema);
     storage.region.sharedBy = this;
@@ -94,6 +107,12 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     return name;
   }
 
+  /** Hash of the labels of one of the region's series, as `__tsid` shows it. */
+  hashOf(series: number): bigint {
+    const { registry } = this.storage.region;
+    return this.hasher.hash(textAt(registry.textsAt(LABELS), registry.codesAt(LABELS)[series] as number));
+  }
+
   /** Takes in a logical table. */
   adopt(tableId: number): void {
     this.logicalIds.add(tableId);
@@ -137,8 +156,11 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const { tags } = this;
     const { registry } = this.storage.region;
     const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
+    const only = request.tagPredicates.find(({ column }) => column === TABLE_ID_COLUMN);
+    const ids = only?.kind === "in" ? only.values : [];
     const selection = {
       registry,
+      ...(ids.length === 1 && ids[0] !== undefined ? { tableId: Number(ids[0]) } : {}),
       tags: tags.columnsAt(names),
       fileTags: this.fileTagsOf(request.tagPredicates),
       wanted: (predicates: readonly TagPredicate[]): NumberedSeries => {
@@ -146,6 +168,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
         const series = this.seriesMeeting(predicates);
         return { numbers: series, regionSeries: series };
       },
+      listed: (numbers: Uint32Array) => this.listing.listed(numbers, registry.count),
     };
     yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
   }

@@ -26,6 +26,8 @@ export interface PhysicalTagSource {
   readonly registry: SeriesRegistry;
   /** Id of a label column by its name. @throws AssertionError when there is none */
   labelId(name: string): number;
+  /** Hash of a series's label set. */
+  hashOf(series: number): bigint;
 }
 
 /** See the file header. Series numbers are the region's. */
@@ -111,14 +113,10 @@ export class PhysicalTags implements SeriesView {
     for (const column of labels.values()) column.seen = registry.count;
   }
 
-  /** One value a series: the same for equal tables and label sets, as long as the physical table exists. */
   private hash(column: TagColumn): void {
     const { registry } = this.source;
-    const [tables, sets] = [registry.textsAt(0), registry.textsAt(1)];
-    const [tableOf, setOf] = [registry.codesAt(0), registry.codesAt(1)];
     for (let series = column.seen; series < registry.count; series++) {
-      const key = `${textAt(tables, tableOf[series] as number)}:${textAt(sets, setOf[series] as number) ?? ""}`;
-      column.codes[series] = codeIn(column, String(Bun.hash.xxHash64(key)));
+      column.codes[series] = codeIn(column, String(this.source.hashOf(series)));
     }
     column.seen = registry.count;
   }

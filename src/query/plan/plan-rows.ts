@@ -29,7 +29,7 @@ export function planRows(written: SelectBody): PlanNode {
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
   const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
   const needed = [...output.expressions, ...windows.expressions(), ...unnests.expressions(), ...(filter === undefined ? [] : [filter])];
-  const pruned = prunedInput(input, needed, { order: "series-time", ...(early ? { limit: rowLimit } : {}) });
+  const pruned = prunedInput(input, needed, { order: "listed", ...(early ? { limit: rowLimit } : {}) });
   const unnested = unnests.over(pruned.node, pruned.place);
   const { node, place } = qualified(windows.over(unnested.node, unnested.place), filter);
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };

@@ -125,7 +125,7 @@ describe("push-down", () => {
   });
 
   test("orders rows by tags and time when no order is asked for", async () => {
-    expect((await request("SELECT v FROM cpu")).order).toBe("series-time");
+    expect((await request("SELECT v FROM cpu")).order).toBe("listed");
     const { rows } = await fixture.sql("SELECT host, v FROM cpu LIMIT 2");
     expect(rows).toEqual([
       ["h0", 0],

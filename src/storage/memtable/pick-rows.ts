@@ -44,21 +44,23 @@ export interface RowPick {
   readonly visitsMax: number;
 }
 
+/** Rows that a list has room for at first, at least. */
+const FOUND_MIN = 256;
+
 /** A list that grows; `source` is the chunk through all memtables. */
 class Found {
   count = 0;
-  source = new Uint32Array(256);
-  row = new Uint32Array(256);
-  times = new Float64Array(256);
+  source: Uint32Array;
+  row: Uint32Array;
+  times: Float64Array;
 
-  push(source: number, row: number, time: number): void {
-    if (this.count === this.row.length) this.grow();
-    this.source[this.count] = source;
-    this.row[this.count] = row;
-    this.times[this.count++] = time;
+  constructor(capacity: number) {
+    this.source = new Uint32Array(capacity);
+    this.row = new Uint32Array(capacity);
+    this.times = new Float64Array(capacity);
   }
 
-  private grow(): void {
+  grow(): void {
     const { source, row, times } = this;
     this.source = new Uint32Array(row.length * 2);
     this.source.set(source);
@@ -68,11 +70,20 @@ class Found {
     this.times.set(times);
   }
 
-  /** Turns the order of entries `[from, count)` round. */
+  /** Turns the order of entries `[from, count)` round. By hand: of 5,000 series with ten rows each, views took as long as all the rest. */
   reverse(from: number): void {
-    this.source.subarray(from, this.count).reverse();
-    this.row.subarray(from, this.count).reverse();
-    this.times.subarray(from, this.count).reverse();
+    const { source, row, times } = this;
+    for (let low = from, high = this.count - 1; low < high; low++, high--) {
+      const s = source[low]!;
+      const r = row[low]!;
+      const t = times[low]!;
+      source[low] = source[high]!;
+      row[low] = row[high]!;
+      times[low] = times[high]!;
+      source[high] = s;
+      row[high] = r;
+      times[high] = t;
+    }
   }
 
   /** Keeps the entries from `from` on that have the newest time. */
@@ -94,7 +105,7 @@ class Found {
 export function pickRows(memtables: readonly MemtableView[], pick: RowPick, mergeMode: MergeMode): SortedRows | undefined {
   const chunks = memtables.flatMap((memtable) => memtable.chunks);
   const offsets = Float64Array.from(chunks, ({ timeBase }) => Number(timeBase - pick.base));
-  const found = new Found();
+  const found = new Found(Math.max(FOUND_MIN, pick.slotCount * 2));
   const starts = new Uint32Array(pick.slotCount + 1);
   let visits = 0;
   for (let slot = 0; slot < pick.slotCount; slot++) {
@@ -112,7 +123,7 @@ export function pickRows(memtables: readonly MemtableView[], pick: RowPick, merg
     found.reverse(from);
     starts[slot + 1] = found.count;
   }
-  const ordered = orderPlaced(placedOf(chunks, found), starts, found.times.slice(0, found.count), mergeMode);
+  const ordered = orderPlaced(placedOf(chunks, found), starts, found.times.subarray(0, found.count), mergeMode);
   return { ...ordered, tombstones: pick.tombstones };
 }
 
@@ -131,6 +142,7 @@ function walk(
   const lateness = postings.latenessOf(series);
   let oldest = minOffset; // Rows before it are of no interest.
   let visits = 0;
+  let { count, source, row: rows, times } = found;
   for (let row = postings.headOf(series); row !== NO_ROW; row = postings.before(row)) {
     visits++;
     if (row >= end) continue;
@@ -140,11 +152,20 @@ function walk(
     const time = offsets[firstChunk + c]! + chunk.times[inChunk]! * chunk.timeScale;
     if (time <= maxOffset && time >= oldest) {
       const isLeft = deleted < 0 || tombstones === undefined || !isHidden(tombstones, deleted, time, firstChunk + c);
-      if (isLeft) found.push(firstChunk + c, inChunk, time);
+      if (isLeft) {
+        if (count === rows.length) {
+          found.grow();
+          ({ source, row: rows, times } = found);
+        }
+        source[count] = firstChunk + c;
+        rows[count] = inChunk;
+        times[count++] = time;
+      }
       if (isLeft && newestOnly) oldest = time;
     }
     if (time + lateness < oldest) break; // So is every row that came before this one.
   }
+  found.count = count;
   return visits;
 }
 

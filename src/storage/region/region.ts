@@ -23,6 +23,7 @@ import { SeriesRegistry } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
+import { startOfRun } from "../sst/series-sections.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { initialValueOf } from "./default-value.ts";
 import type { SharedTables } from "./shared-tables.ts";
@@ -140,6 +141,13 @@ export class Region {
     return count;
   }
 
+  /** Series known so far: those of files of which only some tables were opened are counted, if the files are like each other. */
+  get seriesCount(): number {
+    let count = this.registry.count;
+    for (const { runCount } of this.files) if (runCount > count) count = runCount;
+    return count;
+  }
+
   /** The files now, oldest first. */
   get dataFiles(): readonly DataFile[] {
     return this.files.map((file) => file.meta);
@@ -250,7 +258,7 @@ export class Region {
         const { index, series } = await file.open(this.registry, cache);
         let rows = 0;
         for (let run = 0; run < series.length; run++) {
-          if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
+          if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - startOfRun(index, run);
         }
         counts.set(file.meta, rows);
       }

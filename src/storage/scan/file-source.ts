@@ -2,6 +2,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
+import { startOfRun } from "../sst/series-sections.ts";
 import type { ColumnCondition } from "./column-condition.ts";
 import { formerIn, RetypedVectors } from "./former-column.ts";
 import { PagePruner } from "./page-pruner.ts";
@@ -77,10 +78,15 @@ function addRuns(file: OpenSst, scan: FileScan, source: number, from: number, to
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
     if (last < minOffset || first > maxOffset) return;
-    runs.push(slot, source, run === 0 ? 0 : (index.ends[run - 1] as number), index.ends[run] as number, first, last);
+    runs.push(slot, source, startOfRun(index, run), index.ends[run] as number, first, last);
   };
   if (selection.isFew) {
-    for (const [run, slot] of fewRuns(file, selection, from, to)) add(run, slot);
+    const found = fewRuns(file, selection, from, to);
+    const width = to - from;
+    for (let i = 0; i < found.length; i++) {
+      const run = Math.floor((found[i] as number) / width);
+      add(run, from + (found[i] as number) - run * width);
+    }
     return;
   }
   const slots = selection.slotOfSeries();
@@ -108,14 +114,20 @@ function newestOfAll(file: OpenSst, scan: FileScan, from: number, to: number): n
   return found === to - from ? newest : Number.NEGATIVE_INFINITY;
 }
 
-/** Runs of the series in slots `[from, to)` and their slots, in the order of the file's rows. */
-function fewRuns(file: OpenSst, selection: SeriesSelection, from: number, to: number): (readonly [run: number, slot: number])[] {
-  const found: (readonly [number, number])[] = [];
+/** Runs of the series in slots `[from, to)` in the order of the file's rows, as run * (to - from) + slot - from: below 2^53. */
+function fewRuns(file: OpenSst, selection: SeriesSelection, from: number, to: number): Float64Array {
+  const found = new Float64Array(to - from);
+  let count = 0;
+  let isSorted = true;
   for (let slot = from; slot < to; slot++) {
     const run = file.runOf(selection.seriesOf(slot));
-    if (run >= 0) found.push([run, slot]);
+    if (run < 0) continue;
+    const key = run * (to - from) + slot - from;
+    if (count > 0 && key < (found[count - 1] as number)) isSorted = false;
+    found[count++] = key;
   }
-  return found.sort((a, b) => a[0] - b[0]);
+  const runs = found.subarray(0, count);
+  return isSorted ? runs : runs.sort();
 }
 
 /** One page is asked for once however many ranges lie in it: newest rows of 4,000 series are 4,000 ranges in a few hundred pages. */

@@ -75,7 +75,7 @@ export async function sliceGroup(plan: ScanPlan, group: GroupSources, from: numb
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, from, to - from, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order === "series-time");
+  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
   const { sources } = assembler;
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);

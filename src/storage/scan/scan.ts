@@ -32,7 +32,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   if (scan.slots.count === 0) return;
   const plan = planScan(scan, sliceSeries);
   let returned = 0;
-  for await (const batch of request.order === "series-time" ? orderedBatches(plan) : plainBatches(plan)) {
+  for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
     if (batch.rowCount === 0) {
       // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
       throwIfCancelled(request.signal);
@@ -122,7 +122,7 @@ async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   if (clusters.rowCount > 0) yield await clusters.take();
 }
 
-/** Order "series-time": series by their tags, each through all groups, oldest first. */
+/** Orders other than "none": series by their slots, each through all groups, oldest first. */
 async function* orderedBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
   const { count } = plan.scan.slots;
   const all: GroupSources[] = [];

@@ -129,13 +129,24 @@ export function findOverlaps(runs: RunList, slotStart: number, slotCount: number
     heads[slot] = i;
   }
   const clusters: Cluster[] = [];
-  for (const slot of shared) clusterSeries(runs, heads[slot] as number, next, clusters, isClustered);
+  for (const slot of shared) {
+    const head = heads[slot] as number;
+    if (!areApart(runs, head, next)) clusterSeries(runs, head, next, clusters, isClustered);
+  }
   const single = new Uint32Array(kept);
   let count = 0;
   for (let i = 0; i < runs.count; i++) {
     if ((runs.ends[i] as number) > (runs.starts[i] as number) && isClustered[i] === 0) single[count++] = i;
   }
   return { single: single.subarray(0, count), clusters };
+}
+
+/** Whether each run of a series lies wholly behind that of the source before it: mostly so, and told without a list. */
+function areApart(runs: RunList, head: number, next: Int32Array): boolean {
+  for (let i = head, before = next[i] as number; before >= 0; i = before, before = next[i] as number) {
+    if ((runs.firsts[i] as number) <= (runs.lasts[before] as number)) return false;
+  }
+  return true;
 }
 
 /** Sorts the runs of one series by time and groups those that overlap. */

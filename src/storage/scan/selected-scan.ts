@@ -63,10 +63,13 @@ export async function selectedScan(scan: ResolvedScan, sliceSeries: number = SLI
   const { files: _, registry, selection, ...rest } = scan;
   const { order, tagPredicates } = scan.request;
   const opened = await openFiles(scan);
-  const isSorted = order === "series-time" || registry.count > sliceSeries;
-  const slots =
-    selection === undefined ? selectSeries(registry, tagPredicates, isSorted) : selectOfTable(registry, selection, tagPredicates, isSorted);
   const numbered = selection?.registry ?? registry;
+  // So that the rows of a slice lie together.
+  const sorted = order === "none" && numbered.count > sliceSeries ? "series-time" : order;
+  const slots =
+    selection === undefined
+      ? selectSeries(registry, tagPredicates, sorted !== "none")
+      : selectOfTable(registry, selection, tagPredicates, sorted);
   const tags = selection?.tags ?? numbered;
   return { ...rest, opened, slots, tags, seriesCount: registry.count, numberCount: numbered.count };
 }
@@ -78,7 +81,7 @@ async function openFiles(scan: ResolvedScan): Promise<OpenedFile[]> {
   const opened: OpenedFile[] = [];
   for (const file of scan.files) {
     const isInRange = file.meta.maxTime >= timeRange.start && file.meta.minTime < timeRange.end;
-    const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache) : undefined;
+    const sst = isInRange ? await file.openIfHolds(wanted, scan.registry, scan.cache, scan.selection?.tableId) : undefined;
     if (sst !== undefined) opened.push({ meta: file.meta, sst });
     if (metrics === undefined) continue;
     if (sst !== undefined) metrics.filesRead++;

@@ -7,7 +7,7 @@
  *
  * A table that shares its region with others has numbers of its own for its series; elsewhere the region's are the table's.
  */
-import type { TagPredicate } from "../../table/scan.ts";
+import type { ScanRequest, TagPredicate } from "../../table/scan.ts";
 import { DROPPED } from "../memtable/sort-rows.ts";
 import { orderByTags } from "../series/series-ranks.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
@@ -23,10 +23,14 @@ export interface TableSeries {
   readonly registry: SeriesRegistry;
   /** Tags by those numbers, where the registry's columns are not the table's. */
   readonly tags?: TagCodes;
+  /** Where it is one of many in its region: its id, so that files are opened for its series alone. */
+  readonly tableId?: number;
   /** What a file must hold to be read at all. */
   readonly fileTags: readonly WantedTag[];
   /** The series that meet predicates. Asked once, when the series of all files to be read are known. */
   wanted(predicates: readonly TagPredicate[]): NumberedSeries;
+  /** Wanted numbers in the order "listed"; undefined: that is the order of tags. */
+  listed(numbers: Uint32Array): Uint32Array | undefined;
 }
 
 /** Some series: by the table's numbers, ascending, and by the region's. */
@@ -66,6 +70,11 @@ export class SeriesSelection {
     return this.series;
   }
 
+  /** Series by slot, as the table numbers them; undefined: as the region does. */
+  get numberBySlot(): Uint32Array | undefined {
+    return this.numbers;
+  }
+
   /** The series of a slot, as the region numbers it. */
   seriesOf(slot: number): number {
     return this.series === undefined ? slot : (this.series[slot] as number);
@@ -97,16 +106,16 @@ export function selectSeries(registry: SeriesRegistry, predicates: readonly TagP
   return new SeriesSelection(ordered ? orderFound(registry, found) : found, undefined, count);
 }
 
-/** As `selectSeries`, of a table that shares the region. */
+/** As `selectSeries`, of a table that shares the region. @param wantedOrder "none": any will do */
 export function selectOfTable(
   region: SeriesRegistry,
   table: TableSeries,
   predicates: readonly TagPredicate[],
-  ordered: boolean,
+  wantedOrder: ScanRequest["order"],
 ): SeriesSelection {
   const { numbers, regionSeries } = table.wanted(predicates);
-  if (!ordered) return new SeriesSelection(regionSeries, numbers, region.count);
-  const order = orderFound(table.registry, numbers);
+  if (wantedOrder === "none") return new SeriesSelection(regionSeries, numbers, region.count);
+  const order = (wantedOrder === "listed" ? table.listed(numbers) : undefined) ?? orderFound(table.registry, numbers);
   const seriesOf = new Uint32Array(table.registry.count);
   for (let i = 0; i < numbers.length; i++) seriesOf[numbers[i] as number] = regionSeries[i] as number;
   return new SeriesSelection(

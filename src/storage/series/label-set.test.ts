@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeLabels, encodeLabels } from "./label-set.ts";
+import { decodeLabelBytes, decodeLabels, encodeLabels } from "./label-set.ts";
 
 type Labels = readonly (readonly [number, string])[];
 
@@ -17,9 +17,19 @@ function encoded(labels: Labels): string | undefined {
   );
 }
 
+/** By the bytes of the text, between others; undefined where it is not ASCII. */
+function decodedBytes(text: string | undefined): Labels | undefined {
+  const own = Buffer.from(text ?? "");
+  const bytes = Buffer.concat([Buffer.from("9:"), own, Buffer.from(":1")]);
+  const labels: [number, string][] = [];
+  const isAscii = decodeLabelBytes(bytes, 2, 2 + own.length, (id, start, end) => labels.push([id, bytes.toString("utf8", start, end)]));
+  return isAscii ? labels : undefined;
+}
+
 function check(labels: Labels, text: string | undefined): void {
   expect(encoded(labels)).toBe(text as string);
   expect(decoded(text)).toEqual(labels);
+  expect(decodedBytes(text)).toEqual(/^[\0-\x7f]*$/.test(text ?? "") ? labels : undefined);
 }
 
 describe("a label set as text", () => {
@@ -45,6 +55,9 @@ describe("a label set as text", () => {
     fc.assert(
       fc.property(labels, labels, (a, b) => {
         expect(decoded(encoded(a))).toEqual(a);
+        const bytes = decodedBytes(encoded(a));
+        if (bytes !== undefined) expect(bytes).toEqual(a);
+        expect(bytes === undefined).toBe(a.some(([, text]) => Buffer.byteLength(text) > text.length));
         expect(encoded(a) === encoded(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
       }),
       { seed: 4, numRuns: 300 },

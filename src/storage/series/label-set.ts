@@ -43,6 +43,37 @@ export function decodeLabels(text: string | undefined, each: (columnId: number, 
   }
 }
 
+/**
+ * As `decodeLabels`, of the UTF-8 bytes `[from, to)` of such a text: the value is `bytes[start, end)`. Without a string a label.
+ *
+ * @returns false, possibly after some calls, when a byte is not ASCII: lengths count something else then
+ */
+export function decodeLabelBytes(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  each: (columnId: number, start: number, end: number) => void,
+): boolean {
+  for (let at = from; at < to; at++) if ((bytes[at] as number) >= 0x80) return false;
+  for (let at = from; at < to; ) {
+    let columnId = 0;
+    for (; bytes[at] !== COLON; at++) columnId = columnId * 36 + digitOf(bytes[at]);
+    let length = 0;
+    for (at++; bytes[at] !== COLON; at++) length = length * 36 + digitOf(bytes[at]);
+    const start = at + 1;
+    at = start + length;
+    assert(at <= to, `a value of at most ${to - start} bytes; got ${length}`);
+    each(columnId, start, at);
+  }
+  return true;
+}
+
+function digitOf(code: number | undefined): number {
+  const digit = code === undefined ? -1 : code < COLON ? code - 0x30 : code - 0x61 + 10; // '0'..'9', 'a'..'z'
+  if (digit < 0 || digit >= 36) assert(false, `a digit in base 36; got byte ${code}`);
+  return digit;
+}
+
 const COLON = 0x3a;
 
 /** Where the number that begins at `from` ends: at a colon. */

@@ -30,7 +30,7 @@ export class OpenSnapshot {
     this.snapshot = snapshot;
     this.files = files;
     this.cache = cache;
-    this.tags = new SharedTags(snapshot.tags, snapshot.tagNames, snapshot.seriesCount);
+    this.tags = new SharedTags(snapshot.tags, snapshot.tagNames, snapshot.numberCount);
   }
 
   /** The table as one part of the scan sees it. */
@@ -44,19 +44,19 @@ export class OpenSnapshot {
     const { snapshot } = this;
     const { start, end } = part.slots;
     const series = snapshot.slots?.subarray(start, end) ?? ascending(start, end);
-    const slots = new SeriesSelection(series, undefined, snapshot.seriesCount, true);
+    const slots = new SeriesSelection(series, snapshot.numbers?.subarray(start, end), snapshot.seriesCount, true);
     yield* scanSelected({ ...common, slots, request: { ...request, timeRange: part.timeRange, tagPredicates: [] }, metrics });
   }
 
   private async open(): Promise<Common> {
     const { snapshot, cache, tags } = this;
-    const { seriesCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = snapshot;
+    const { seriesCount, numberCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = snapshot;
     const opened: OpenedFile[] = [];
     for (const file of snapshot.files) opened.push({ meta: file.meta, sst: await this.files.open(file, snapshot.registry) });
     const memtables = snapshot.memtables.map((memtable) => ({ ...memtable, postings: new RowPostings() }));
     const output = snapshot.output.map(outputColumn);
     const shape = { mergeMode, timeUnit, timeColumnId, conditions, summaries, output };
-    return { ...shape, opened, memtables, cache, tags, seriesCount, numberCount: seriesCount };
+    return { ...shape, opened, memtables, cache, tags, seriesCount, numberCount };
   }
 }
 

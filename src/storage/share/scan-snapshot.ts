@@ -24,6 +24,8 @@ import type { DataFile } from "../sst/data-file.ts";
 /** A file by its entry, with the numbers that its series have in this process. */
 export interface SnapshotFile {
   readonly meta: DataFile;
+  /** The table whose runs are read, of a shared region; undefined: all runs. */
+  readonly tableId: number | undefined;
   /** By run. */
   readonly series: Uint32Array;
   /** Of what the file deletes; empty without tombstones. */
@@ -59,7 +61,11 @@ export interface ScanSnapshot {
   /** Series by slot; undefined: slots are series numbers. */
   readonly slots: Uint32Array | undefined;
   readonly seriesCount: number;
-  /** In key order, with their names. */
+  /** The table's own numbers of its series by slot; undefined: they are the region's. */
+  readonly numbers: Uint32Array | undefined;
+  /** Those numbers are below it. */
+  readonly numberCount: number;
+  /** Of the table, in key order, with their names. */
   readonly tags: readonly TagColumnView[];
   readonly tagNames: readonly string[];
   readonly mergeMode: MergeMode;
@@ -77,17 +83,20 @@ export type SnapshotTable = Pick<ScanSnapshot, "schema" | "registry" | "tags" | 
 /** The snapshot of a scan. */
 export function snapshotOf(scan: SelectedScan, table: SnapshotTable): ScanSnapshot {
   const { projection, order, timeRange } = scan.request;
-  const { slots, seriesCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = scan;
+  const { slots, seriesCount, numberCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = scan;
   return {
     ...table,
     memtables: scan.memtables.map(({ chunks, starts, times }) => ({ chunks, starts, times })),
     files: scan.opened.map(({ meta, sst }) => ({
       meta,
+      tableId: sst.tableId,
       series: sst.series,
       tombstoneSeries: sst.tombstones?.series ?? new Uint32Array(0),
     })),
     slots: slots.seriesBySlot === undefined ? undefined : shared(slots.seriesBySlot),
     seriesCount,
+    numbers: slots.numberBySlot === undefined ? undefined : shared(slots.numberBySlot),
+    numberCount,
     mergeMode,
     timeUnit,
     timeColumnId,

@@ -6,7 +6,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
-import { readContents } from "../sst/file-contents.ts";
+import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/file-contents.ts";
 import { OpenSst } from "../sst/open-sst.ts";
 import type { SnapshotFile } from "./scan-snapshot.ts";
 
@@ -48,6 +48,23 @@ class RestingReader implements FileReader {
   }
 }
 
+/** The numbers that a snapshot brings. */
+function numbersOf({ series, tombstoneSeries }: SnapshotFile): SeriesNumbers {
+  return {
+    expect: () => undefined,
+    ofRows: (_, runCount, first) => series.subarray(first, first + runCount),
+    ofTombstones: () => tombstoneSeries,
+  };
+}
+
+async function readTable(file: SnapshotFile, tableId: number, reader: FileReader): Promise<FileContents> {
+  const parquet = await readFooter(file.meta, reader);
+  const sections = await readSections(parquet, reader);
+  const runs = sections === undefined ? undefined : await readTableRuns(sections, reader, tableId, numbersOf(file));
+  if (runs === undefined) throw new Error(`it has no rows of table ${tableId}, but had some`);
+  return { parquet, ...runs, tombstones: undefined };
+}
+
 /** See the file header. */
 export class SnapshotFiles {
   private readonly store: FileStore;
@@ -65,7 +82,8 @@ export class SnapshotFiles {
 
   /** Opens a file. @param registry as `ScanSnapshot.registry` @throws DbError StorageUnavailable naming the file */
   async open(file: SnapshotFile, registry: number): Promise<OpenSst> {
-    const name = `${registry}/${file.meta.name}`;
+    const { meta, tableId } = file;
+    const name = `${registry}/${meta.name}/${tableId ?? ""}`;
     const known = this.held.get(name);
     if (known !== undefined) {
       this.cache.get(known.key); // It counts as just used.
@@ -74,11 +92,10 @@ export class SnapshotFiles {
     }
     const reader = new RestingReader(this.store, file.meta.name, await this.store.open(file.meta.name));
     this.readers.add(reader);
-    const numbers = { ofRows: () => file.series, ofTombstones: () => file.tombstoneSeries };
     try {
-      const contents = await readContents(file.meta, reader, numbers);
+      const contents = await (tableId === undefined ? readContents(meta, reader, numbersOf(file)) : readTable(file, tableId, reader));
       const warn = (why: string): void => this.onWarning(`${file.meta.name}: ${why}`);
-      const sst = new OpenSst(reader, contents, this.cache, warn, undefined);
+      const sst = new OpenSst(reader, contents, this.cache, warn, { tableId });
       const key = this.cache.takeKeys(1);
       this.held.set(name, { key, reader, sst });
       this.cache.hold(key, sst.byteLength, () => this.held.delete(name));

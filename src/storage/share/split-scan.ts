@@ -6,6 +6,7 @@
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
+import { startOfRun } from "../sst/series-sections.ts";
 import type { OpenedFile, SelectedScan } from "../scan/selected-scan.ts";
 
 /** Slots a part below which time is cut instead. */
@@ -38,18 +39,27 @@ function rowsBySlot(scan: SelectedScan): Float64Array {
 
 function addFile({ sst }: OpenedFile, { slots, request }: SelectedScan, rows: Float64Array): void {
   const { index, series } = sst;
-  const bySeries = slots.seriesBySlot === undefined ? undefined : slots.slotOfSeries();
   const from = Number(request.timeRange.start - index.timeBase);
   const to = Number(request.timeRange.end - index.timeBase);
-  for (let run = 0; run < series.length; run++) {
+  const add = (run: number, slot: number): void => {
     const first = index.firstTimes[run] as number;
     const last = index.lastTimes[run] as number;
-    if (last < from || first >= to) continue;
-    const slot = bySeries === undefined ? (series[run] as number) : (bySeries[series[run] as number] as number);
-    if (slot >= rows.length) continue; // Not wanted.
-    const count = (index.ends[run] as number) - (run === 0 ? 0 : (index.ends[run - 1] as number));
+    if (last < from || first >= to) return;
+    const count = (index.ends[run] as number) - startOfRun(index, run);
     const share = last === first ? 1 : (Math.min(to, last) - Math.max(from, first)) / (last - first);
     rows[slot] = (rows[slot] as number) + count * Math.max(0, share);
+  };
+  if (slots.isFew) {
+    for (let slot = 0; slot < rows.length; slot++) {
+      const run = sst.runOf(slots.seriesOf(slot));
+      if (run >= 0) add(run, slot);
+    }
+    return;
+  }
+  const bySeries = slots.slotOfSeries();
+  for (let run = 0; run < series.length; run++) {
+    const slot = bySeries[series[run] as number] as number;
+    if (slot < rows.length) add(run, slot); // Others are not wanted.
   }
 }
 

@@ -22,6 +22,7 @@ import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import { type DataFile, dataFileName } from "./data-file.ts";
 import { isLabelColumn } from "./label-columns.ts";
 import { encodeSeriesIndex, SERIES_INDEX_BLOB, type SeriesIndex } from "./series-index.ts";
+import { encodeSections, isSectioned, SERIES_SECTIONS_BLOB } from "./series-sections.ts";
 
 /** What a file deletes, and the tag columns of the set's series, in key order. */
 export interface TaggedTombstones {
@@ -88,7 +89,12 @@ export class DataFileWriter {
   /** Makes the file durable. It has rows, tombstones or both. @throws DbError StorageUnavailable; call `abort` then */
   async finish(index: SeriesIndex, sequence: number, tombstones?: TaggedTombstones): Promise<DataFile> {
     const { schema, id, name } = this;
-    this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
+    if (isSectioned(index)) {
+      this.writer.addBlob(
+        SERIES_SECTIONS_BLOB,
+        encodeSections(index, (bytes) => this.writer.addBytes(bytes).offset),
+      );
+    } else this.writer.addBlob(SERIES_INDEX_BLOB, encodeSeriesIndex(index));
     if (tombstones !== undefined) {
       this.writer.addBlob(TOMBSTONE_BLOB, encodeTombstones(tombstones.set, tombstones.tags));
     }

@@ -17,6 +17,7 @@ const BLOCK = 256;
 /** Numbers of a registry, found or made; long lists lie on shared memory, for other threads that read the file. */
 export function numbersOf(registry: SeriesRegistry): SeriesNumbers {
   return {
+    expect: (runCount) => registry.reserve(runCount), // Each run is of another series.
     ofRows: (tags, count) => registerSeries(tags, count, registry),
     ofTombstones: (tags, count) => registerSeries(tags, count, registry),
   };
@@ -30,7 +31,6 @@ function registerSeries(
 ): Uint32Array {
   const positions = index.columnIds.map((id) => registry.positionOf(id));
   const mapped = positions.map((position, c) => registerTexts(index, c, position, registry));
-  registry.reserve(runCount); // Each run is of another series.
   const codes = Array.from(registry.initialCodes(), (code) => new Uint32Array(BLOCK).fill(code));
   const series = newWords(runCount);
   for (let from = 0; from < runCount; from += BLOCK) {

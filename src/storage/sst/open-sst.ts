@@ -12,23 +12,32 @@ import { COLUMN_INDEX_BLOB } from "../index/directory-codec.ts";
 import { FileIndexes } from "../index/file-indexes.ts";
 import type { LeafCondition } from "../index/index-lookup.ts";
 import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
-import { columnsById } from "./columns-by-id.ts";
 import type { FileContents } from "./file-contents.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
 import { pageFigures, type WantedFigures } from "./page-figures.ts";
+import { PageLayout } from "./page-layout.ts";
 import { RepeatedPage } from "./repeated-page.ts";
 import { type RunLookup, runLookupOf } from "./run-lookup.ts";
 import type { RunIndex } from "./series-index.ts";
 
-/** What an open file holds, about: footer and column names; index, series and lookup of a run; statistics of a page of one column. */
-const BYTES_PER_FILE = 16 * 1024;
+/** What an open file holds beside its pages' places, about: index, series and lookup of a run. */
 const BYTES_PER_RUN = 28;
-const BYTES_PER_PAGE = 64;
 const BYTES_PER_STRETCH = 16;
 const BYTES_PER_DELETED_SERIES = 64;
+/** What an open table of a file holds beside its runs. */
+const BYTES_PER_TABLE = 2048;
 
 /** Takes what is wrong with a file that can still be read: what is not used, a colon, and why. */
 export type Warn = (why: string) => void;
+
+/** What an open file shares with what was open of it before, or is beside it. */
+export interface OpenAt {
+  /** Where its pages are in the cache, if it was open before. */
+  readonly pageKeys?: number | undefined;
+  readonly layout?: PageLayout | undefined;
+  /** Set where the runs are those of one table of a shared region. */
+  readonly tableId?: number | undefined;
+}
 
 /** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
 export class OpenSst {
@@ -45,20 +54,18 @@ export class OpenSst {
   readonly pageKeys: number;
   /** How many keys of the cache it has: one a page of a column, and one a column for its last rows. */
   readonly keyCount: number;
-  private readonly pageCount: number;
+  /** The table whose runs these are; undefined: all of the file's. */
+  readonly tableId: number | undefined;
+  private readonly layout: PageLayout;
+  private readonly lastRowKeys: number;
   private readonly reader: FileReader;
   private readonly cache: PageCache;
-  private readonly pageGroup: Uint32Array;
-  private readonly groupFirstPage: Uint32Array;
-  private readonly columnOfId: ReadonlyMap<number, number>;
-  private readonly dictionaries: Map<number, PageDictionary> = new Map();
   private readonly repeatedTimes: RepeatedPage;
   private readonly warn: Warn;
   private runLookup: RunLookup | undefined;
   private columnIndexes: Promise<FileIndexes | undefined> | undefined;
 
-  /** @param pageKeys where its pages were in the cache when it was open before */
-  constructor(reader: FileReader, contents: FileContents, cache: PageCache, warn: Warn, pageKeys: number | undefined) {
+  constructor(reader: FileReader, contents: FileContents, cache: PageCache, warn: Warn, at: OpenAt) {
     const { parquet, series, tombstones } = contents;
     this.warn = warn;
     this.reader = reader;
@@ -68,35 +75,22 @@ export class OpenSst {
     this.tombstones = tombstones;
     this.cache = cache;
     this.repeatedTimes = new RepeatedPage(cache);
-    this.columnOfId = columnsById(parquet);
-    const starts: number[] = [];
-    const groups: number[] = [];
-    const firstPages: number[] = [];
-    for (let g = 0; g < parquet.rowGroups.length; g++) {
-      const group = parquet.rowGroups[g];
-      if (group === undefined) continue;
-      const pages = parquet.pageIndex(g, 0);
-      firstPages.push(starts.length);
-      for (let p = 0; p < pages.pageCount; p++) {
-        starts.push(group.firstRow + (pages.rowStarts[p] as number));
-        groups.push(g);
-      }
-    }
-    starts.push(parquet.rowCount);
-    this.pageStarts = Uint32Array.from(starts);
-    this.pageGroup = Uint32Array.from(groups);
-    this.groupFirstPage = Uint32Array.from(firstPages);
-    this.pageCount = parquet.columns.length * groups.length;
-    this.keyCount = this.pageCount + parquet.columns.length;
-    this.pageKeys = pageKeys ?? cache.takeKeys(this.keyCount);
+    this.layout = at.layout ?? new PageLayout(parquet);
+    this.tableId = at.tableId;
+    this.pageStarts = this.layout.starts;
+    const { pageCount, keyCount } = this.layout;
+    this.keyCount = keyCount;
+    this.pageKeys = at.pageKeys ?? cache.takeKeys(keyCount);
+    this.lastRowKeys = this.tableId === undefined ? this.pageKeys + pageCount : cache.takeKeys(parquet.columns.length);
     const tombstoneBytes =
       tombstones === undefined ? 0 : tombstones.count * BYTES_PER_STRETCH + tombstones.series.length * BYTES_PER_DELETED_SERIES;
-    this.byteLength = BYTES_PER_FILE + tombstoneBytes + series.length * BYTES_PER_RUN + this.pageCount * BYTES_PER_PAGE;
+    const shared = at.layout === undefined ? this.layout.byteLength : BYTES_PER_TABLE;
+    this.byteLength = shared + tombstoneBytes + series.length * BYTES_PER_RUN;
   }
 
   /** Position of the column with this id in the file, or -1 when the file is older than the column. */
   columnOf(columnId: number): number {
-    return this.columnOfId.get(columnId) ?? -1;
+    return this.layout.columnOfId.get(columnId) ?? -1;
   }
 
   /** The run of a series, or -1. */
@@ -119,15 +113,15 @@ export class OpenSst {
 
   /** Whether statistics leave room for a value of the page that meets the condition. */
   pageMayMeet(column: number, page: number, condition: LeafCondition): boolean {
-    const group = this.pageGroup[page] as number;
-    return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), condition);
+    const group = this.layout.groups[page] as number;
+    return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), condition);
   }
 
   /** Figures of all rows of a page; undefined when it must be decoded to know them. */
   pageFigures(column: number, page: number, wanted: WantedFigures): ColumnSummary | undefined {
-    const group = this.pageGroup[page] as number;
+    const group = this.layout.groups[page] as number;
     const type = this.parquet.columns[column]?.type ?? { kind: "null" };
-    return pageFigures(this.parquet.pageIndex(group, column), page - (this.groupFirstPage[group] as number), type, wanted);
+    return pageFigures(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), type, wanted);
   }
 
   /** The indexes of columns, read at the first call; undefined when there are none or they are damaged, which is reported once. */
@@ -154,26 +148,26 @@ export class OpenSst {
 
   /** A page that is in the cache. */
   pageAtHand(column: number, page: number): Vector | undefined {
-    return this.cache.get(this.pageKeys + column * this.pageGroup.length + page);
+    return this.cache.get(this.pageKeys + column * this.layout.groups.length + page);
   }
 
   /** Values of the last row of each run in the order of runs, if they were kept. */
   lastRows(column: number): Vector | undefined {
-    return this.cache.get(this.pageKeys + this.pageCount + column);
+    return this.cache.get(this.lastRowKeys + column);
   }
 
   /** Keeps values of the last row of each run, beside pages. */
   keepLastRows(column: number, vector: Vector): void {
-    this.cache.put(this.pageKeys + this.pageCount + column, vector);
+    this.cache.put(this.lastRowKeys + column, vector);
   }
 
   /** Values of a page. Times count from the series index's `timeBase`. @throws DbError StorageUnavailable when the page is damaged */
   async page(column: number, page: number, metrics: ScanMetrics | undefined): Promise<Vector> {
-    const key = this.pageKeys + column * this.pageGroup.length + page;
+    const key = this.pageKeys + column * this.layout.groups.length + page;
     const cached = this.cache.get(key);
     if (cached !== undefined) return cached;
-    const rowGroup = this.pageGroup[page] as number;
-    const pageInGroup = page - (this.groupFirstPage[rowGroup] as number);
+    const rowGroup = this.layout.groups[page] as number;
+    const pageInGroup = page - (this.layout.groupFirstPages[rowGroup] as number);
     const pages = this.parquet.pageIndex(rowGroup, column);
     const bytes = await this.reader.read(pages.offsets[pageInGroup] as number, pages.lengths[pageInGroup] as number);
     if (metrics !== undefined) {
@@ -198,11 +192,11 @@ export class OpenSst {
     const range = this.parquet.rowGroups[rowGroup]?.chunks[column]?.dictionary;
     if (range === undefined) return undefined;
     const key = rowGroup * 0x1_0000 + column;
-    const known = this.dictionaries.get(key);
+    const known = this.layout.dictionaries.get(key);
     if (known !== undefined) return known;
     const bytes = await this.reader.read(range.offset, range.length);
     const dictionary = decodeDictionary(this.parquet, rowGroup, column, bytes);
-    this.dictionaries.set(key, dictionary);
+    this.layout.dictionaries.set(key, dictionary);
     return dictionary;
   }
 }

@@ -10,6 +10,8 @@ import type { TextTable } from "../../column/text-table.ts";
 export interface RunIndex {
   /** Row at which each run ends; the last is the row count. */
   readonly ends: Uint32Array;
+  /** Row at which the first run begins; absent: 0. Only where an open file has the runs of one table of many. */
+  readonly firstRow?: number;
   /** Times of the first and last row of each run, as offsets from `timeBase`. */
   readonly timeBase: bigint;
   readonly firstTimes: Float64Array;

@@ -9,15 +9,38 @@ import type { PageCache } from "../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "./data-file.ts";
-import { readContents, readFooter } from "./file-contents.ts";
+import { readContents, readFooter, readSections, readTableRuns } from "./file-contents.ts";
 import { numbersOf } from "./file-series.ts";
+import type { ParquetFile } from "../../format/parquet/file.ts";
 import { OpenSst, type Warn } from "./open-sst.ts";
+import { PageLayout } from "./page-layout.ts";
+import type { SeriesSection } from "./series-sections.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
 /** A file whose footer was read and whose series were not. */
 interface Probe {
   readonly reader: FileReader;
   readonly filter: TagFilter;
+}
+
+/** What it takes to know that a file has nothing of a table. */
+const BYTES_PER_ABSENT = 128;
+
+/** A file of a shared region whose footer was read and whose series were not: its tables are opened one by one. */
+interface Base {
+  readonly reader: FileReader;
+  readonly parquet: ParquetFile;
+  readonly layout: PageLayout;
+  /** Undefined: it can only be opened whole. */
+  readonly sections: readonly SeriesSection[] | undefined;
+}
+
+/** One table of a shared region in a file. */
+interface OpenTable {
+  /** Where the cache counts it. */
+  readonly key: number;
+  /** Undefined: the file has no rows of the table. */
+  readonly opening: Promise<OpenSst | undefined>;
 }
 
 /**
@@ -33,6 +56,10 @@ export class SstFile {
   private reader: FileReader | undefined;
   /** Where the cache counts it, and where its pages are, since it was first open. */
   private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly keyCount: number } | undefined;
+  private basing: Promise<Base> | undefined;
+  private baseKey: { readonly cache: PageCache; readonly key: number } | undefined;
+  private readonly tables: Map<number, OpenTable> = new Map();
+  private knownRuns = 0;
   private users = 1;
   private dropped = false;
 
@@ -49,6 +76,11 @@ export class SstFile {
     };
   }
 
+  /** Series of its rows, as far as they were counted. */
+  get runCount(): number {
+    return this.knownRuns;
+  }
+
   /** Opens the file at its first call. @throws DbError StorageUnavailable naming the file when it is missing or damaged */
   open(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
@@ -59,16 +91,41 @@ export class SstFile {
 
   /**
    * As `open`, unless the file certainly holds no series with one of the values of every tag: then undefined, and neither series nor page
-   * indexes are kept. One with tombstones is always opened: the filter knows the tags of its rows, not those of rows that it deletes.
+   * indexes are kept. One with tombstones is always opened, and wholly: what is known of the tags of its rows says nothing of those of
+   * rows that it deletes.
+   *
+   * @param tableId the table of a shared region whose rows are wanted: no other series are read, and undefined says that there are none
    */
-  async openIfHolds(wanted: readonly WantedTag[], registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
+  async openIfHolds(
+    wanted: readonly WantedTag[],
+    registry: SeriesRegistry,
+    cache: PageCache,
+    tableId?: number,
+  ): Promise<OpenSst | undefined> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     if (this.opening === undefined && wanted.length > 0 && this.meta.tombstones === undefined) {
       this.probing ??= this.probeOnce();
       const { reader, filter } = await this.probing;
       if (!(await this.named(() => filter.mayHold(wanted, reader)))) return undefined;
     }
-    return this.open(registry, cache);
+    if (this.opening !== undefined || tableId === undefined || this.meta.tombstones !== undefined) return this.open(registry, cache);
+    return this.openTable(tableId, registry, cache);
+  }
+
+  private async openTable(tableId: number, registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
+    if (this.baseKey !== undefined) cache.get(this.baseKey.key); // It counts as just used.
+    this.basing ??= this.baseOnce(cache);
+    const base = await this.basing;
+    if (base.sections === undefined) return this.open(registry, cache);
+    const known = this.tables.get(tableId);
+    if (known !== undefined) {
+      cache.get(known.key);
+      return known.opening;
+    }
+    const key = cache.takeKeys(1);
+    const table: OpenTable = { key, opening: this.tableOnce(base, base.sections, tableId, registry, cache, key) };
+    this.tables.set(tableId, table);
+    return table.opening;
   }
 
   retain(): void {
@@ -81,9 +138,14 @@ export class SstFile {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     this.users--;
     if (this.users > 0) return;
-    await Promise.allSettled([this.probing, this.opening]); // Whoever opened it sees why it failed.
+    // Whoever opened it sees why it failed.
+    await Promise.allSettled([this.probing, this.opening, this.basing, ...Array.from(this.tables.values(), ({ opening }) => opening)]);
     this.held?.cache.remove(this.held.key);
+    this.baseKey?.cache.remove(this.baseKey.key);
+    for (const { key } of this.tables.values()) this.baseKey?.cache.remove(key);
     this.opening = undefined;
+    this.basing = undefined;
+    this.tables.clear();
     this.reader?.close();
     if (!this.dropped) return;
     // Without this, pages of files that were merged push those of the new ones out.
@@ -110,12 +172,64 @@ export class SstFile {
     }
   }
 
+  private async baseOnce(cache: PageCache): Promise<Base> {
+    try {
+      return await this.named(async () => {
+        const reader = await this.readerOnce();
+        const parquet = await readFooter(this.meta, reader);
+        const layout = new PageLayout(parquet);
+        const sections = await readSections(parquet, reader);
+        this.countRuns(sections?.reduce((sum, { runCount }) => sum + runCount, 0) ?? 0);
+        this.held ??= { cache, key: cache.takeKeys(1), pageKeys: cache.takeKeys(layout.keyCount), keyCount: layout.keyCount };
+        this.baseKey ??= { cache, key: cache.takeKeys(1) };
+        cache.hold(this.baseKey.key, layout.byteLength, () => {
+          this.basing = undefined;
+        });
+        return { reader, parquet, layout, sections };
+      });
+    } catch (error) {
+      this.startOver();
+      throw error;
+    }
+  }
+
+  private async tableOnce(
+    { reader, parquet, layout }: Base,
+    sections: readonly SeriesSection[],
+    tableId: number,
+    registry: SeriesRegistry,
+    cache: PageCache,
+    key: number,
+  ): Promise<OpenSst | undefined> {
+    const forget = (): void => {
+      if (this.tables.get(tableId)?.key === key) this.tables.delete(tableId);
+    };
+    try {
+      return await this.named(async () => {
+        const runs = await readTableRuns(sections, reader, tableId, numbersOf(registry));
+        const contents = runs === undefined ? undefined : { parquet, ...runs, tombstones: undefined };
+        const at = { layout, tableId, pageKeys: this.held?.pageKeys };
+        const opened = contents === undefined ? undefined : new OpenSst(reader, contents, cache, this.warn, at);
+        cache.hold(key, opened?.byteLength ?? BYTES_PER_ABSENT, forget);
+        return opened;
+      });
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  private countRuns(count: number): void {
+    this.knownRuns = Math.max(this.knownRuns, count);
+  }
+
   private async openOnce(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
     try {
       return await this.named(async () => {
         const reader = await this.readerOnce();
         const contents = await readContents(this.meta, reader, numbersOf(registry));
-        const opened = new OpenSst(reader, contents, cache, this.warn, this.held?.pageKeys);
+        const opened = new OpenSst(reader, contents, cache, this.warn, { pageKeys: this.held?.pageKeys });
+        this.countRuns(opened.series.length);
         this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, keyCount: opened.keyCount };
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
@@ -137,6 +251,7 @@ export class SstFile {
     }
     this.probing = undefined;
     this.opening = undefined;
+    this.basing = undefined;
   }
 
   private async readerOnce(): Promise<FileReader> {
