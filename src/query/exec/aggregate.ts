@@ -279,7 +279,7 @@ class Winners {
       return { update: () => undefined, addSummary: () => undefined, vector: (groupCount) => tracker.times(call.type.result, groupCount) };
     }
     const evaluator = new VectorEvaluator(argument, headers, context);
-    const column = new WinnerColumn(call.type.result);
+    const column = new WinnerColumn(call.type.result, context.budget.reserve);
     return {
       addSummary: () => assert(false, `figures of pages do not answer ${call.function.name}`),
       update: (batch, _, groupCount) => column.update(evaluator.vector(batch), tracker, groupCount),
