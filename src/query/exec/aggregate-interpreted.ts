@@ -3,13 +3,11 @@ import type { Value } from "../function/value.ts";
 import { valueKey } from "../function/value.ts";
 import type { GroupKey, PlanNode } from "../plan/node.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
-import { checkCancelled } from "./exec-context.ts";
+import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { evaluate } from "./interpreter.ts";
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
-import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
-import { pieces } from "./spill/pieces.ts";
-import { SpillContext } from "./spill/spill-context.ts";
+import type { Partitions } from "./spill/partitions.ts";
 import { BatchRow, valuesVector } from "./vector-values.ts";
 
 interface Group {
@@ -21,56 +19,18 @@ type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
 /** About what a group takes beside its accumulators, bytes. */
 const GROUP_BYTES = 200;
-/** Parts of the operator's share of memory that the groups of one piece of a batch may take. */
-const PIECES_PER_SHARE = 4;
+/** Rows that are taken before others get a turn: a row takes some microseconds. */
+const ROWS_AT_ONCE = 4096;
 
-/** The groups of `input`, whose keys are all row keys. Those that do not fit in memory go over the disk, as in the other twin. */
-export async function* aggregateInterpreted(
-  node: Aggregate,
-  input: AsyncIterable<ExecBatch>,
-  context: ExecContext,
-): AsyncIterable<ExecBatch> {
-  const spill = new SpillContext(node, context);
-  try {
-    yield* grouped(node, input, context, spill, 0);
-  } finally {
-    await spill.close();
-  }
-}
-
-async function* grouped(
-  node: Aggregate,
-  input: AsyncIterable<ExecBatch>,
-  shared: ExecContext,
-  spill: SpillContext,
-  level: number,
-): AsyncGenerator<ExecBatch> {
-  const budget = shared.budget.part("aggregate");
-  const groups = new Groups(node, { ...shared, budget });
-  let rest: Partitions | undefined;
-  try {
-    for await (const batch of input) {
-      checkCancelled(shared);
-      for (const piece of pieces(batch, spill.rowsOf(batch.rowCount * GROUP_BYTES, batch.rowCount, PIECES_PER_SHARE))) {
-        const isFull = rest === undefined && groups.canSplit && level < SPLIT_LEVELS_MAX;
-        if (isFull && !spill.fits(piece.rowCount * GROUP_BYTES, budget)) rest = await Partitions.create(node.input.columns, level, spill);
-        const { selection, hashes } = groups.add(piece, rest === undefined);
-        if (selection.length > 0) await rest?.add(gatherBatch(piece, selection, selection.length), hashes);
-      }
-      await shared.pace.turn();
-    }
-    await rest?.finish();
-    if (groups.size > 0) yield groups.batch();
-  } finally {
-    budget.close();
-  }
-  if (rest === undefined) return;
-  for (const part of rest.parts) if (part.rowCount > 0) yield* grouped(node, part.read(), shared, spill, level + 1);
-  await rest.drop();
+/** The groups of `input`, whose keys are all row keys. */
+export function aggregateInterpreted(node: Aggregate, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  return groupedInParts(node, input, context, (own) => new Groups(node, own));
 }
 
 /** The groups that are held. */
-class Groups {
+class Groups implements HeldGroups {
+  readonly rowsAtOnce: number = ROWS_AT_ONCE;
+  readonly rowBytes: number = GROUP_BYTES;
   private readonly groups: Map<string, Group> = new Map();
   private readonly node: Aggregate;
   private readonly context: ExecContext;
@@ -81,17 +41,21 @@ class Groups {
     if (node.keys.length === 0) this.groups.set("", this.newGroup([]));
   }
 
-  get size(): number {
+  get count(): number {
     return this.groups.size;
   }
 
-  /** Whether rows of further groups may go elsewhere. */
-  get canSplit(): boolean {
-    return this.node.keys.length > 0 && this.groups.size > 0;
+  add(batch: ExecBatch): void {
+    this.take(batch, true);
+  }
+
+  async addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
+    const { selection, hashes } = this.take(batch, false);
+    if (selection.length > 0) await others.add(gatherBatch(batch, selection, selection.length), hashes);
   }
 
   /** Takes rows; gives the positions of those whose group is not held and may not be new, and the hashes of their keys. */
-  add(batch: ExecBatch, mayGrow: boolean): { readonly selection: Uint32Array; readonly hashes: Uint32Array } {
+  private take(batch: ExecBatch, mayGrow: boolean): { readonly selection: Uint32Array; readonly hashes: Uint32Array } {
     const { node, context } = this;
     const { environment } = context;
     const left: number[] = [];
@@ -133,8 +97,12 @@ class Groups {
     }
   }
 
+  async *batches(): AsyncGenerator<ExecBatch> {
+    yield this.batch();
+  }
+
   /** One row a group. */
-  batch(): ExecBatch {
+  private batch(): ExecBatch {
     const { node } = this;
     const all = [...this.groups.values()];
     const keys = node.keys.map((key, i) =>

@@ -8,6 +8,7 @@ import { type DataType, formOf } from "../../column/data-type.ts";
 import type { DecimalType } from "../../column/decimal.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ColumnSummary } from "../../table/scan.ts";
+import type { Reserve } from "../function/aggregate/accumulator.ts";
 import { sumOfType } from "../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../function/decimal.ts";
 import { compareValues, type Present, type Value } from "../function/value.ts";
@@ -24,6 +25,8 @@ import { valueAt, valuesVector } from "./vector-values.ts";
 
 /** About what one accumulator object costs, bytes. */
 const ACCUMULATOR_BYTES = 200;
+/** About what a number costs that is no double, by group, bytes. */
+const LARGE_BYTES = 112;
 
 /** The state for a call. */
 export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], context: ExecContext): AggregateState {
@@ -42,11 +45,11 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
   const kind = argument?.type.kind;
   if (simple && argument !== undefined && (kind === "int" || kind === "float" || kind === "decimal")) {
     const evaluator = new VectorEvaluator(argument, headers, context);
-    if (kernel === "sum" || kernel === "avg") return new SumStates(call, evaluator, argument.type);
-    if (kernel === "min" || kernel === "max") return new ExtremeStates(call, evaluator, argument.type);
+    if (kernel === "sum" || kernel === "avg") return new SumStates(call, evaluator, argument.type, context);
+    if (kernel === "min" || kernel === "max") return new ExtremeStates(call, evaluator, argument.type, context);
   }
   if (simple && argument !== undefined && (kind === "date" || kind === "time") && (kernel === "min" || kernel === "max")) {
-    return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type);
+    return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type, context);
   }
   return new AccumulatorStates(call, headers, context);
 }
@@ -85,10 +88,13 @@ class SumStates implements AggregateState {
   private readonly evaluator: VectorEvaluator;
   private readonly type: DataType;
 
-  constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType) {
+  private readonly reserve: Reserve;
+
+  constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType, { budget }: ExecContext) {
     this.call = call;
     this.evaluator = evaluator;
     this.type = type;
+    this.reserve = budget.reserve;
   }
 
   update(batch: ExecBatch, segments: Segments, groupCount: number): void {
@@ -111,7 +117,7 @@ class SumStates implements AggregateState {
     this.grow(groupCount);
     const { sums, counts } = this.state;
     counts[group] = (counts[group] ?? 0) + summary.valueCount;
-    if (this.type.kind === "int") this.large.set(group, (this.large.get(group) ?? 0n) + BigInt(summary.sum));
+    if (this.type.kind === "int") this.setLarge(group, (this.large.get(group) ?? 0n) + BigInt(summary.sum));
     else sums[group] = (sums[group] ?? 0) + summary.sum;
   }
 
@@ -134,6 +140,11 @@ class SumStates implements AggregateState {
     }
     sums[group] = 0;
     bounds[group] = 0;
+    this.setLarge(group, total);
+  }
+
+  private setLarge(group: number, total: bigint): void {
+    if (!this.large.has(group)) this.reserve(LARGE_BYTES);
     this.large.set(group, total);
   }
 
@@ -202,10 +213,13 @@ class ExtremeStates implements AggregateState {
   private readonly type: DataType;
   private readonly sign: 1 | -1;
 
-  constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType) {
+  private readonly reserve: Reserve;
+
+  constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType, { budget }: ExecContext) {
     this.call = call;
     this.evaluator = evaluator;
     this.type = type;
+    this.reserve = budget.reserve;
     this.sign = call.function.kernel === "max" ? 1 : -1;
   }
 
@@ -247,7 +261,9 @@ class ExtremeStates implements AggregateState {
   private keep(group: number, value: Value): void {
     if (value === undefined) return;
     const best = this.wide.get(group);
-    if (best === undefined || compareValues(value, best) * this.sign > 0) this.wide.set(group, value);
+    if (best !== undefined && compareValues(value, best) * this.sign <= 0) return;
+    if (best === undefined) this.reserve(LARGE_BYTES);
+    this.wide.set(group, value);
   }
 
   vector(groupCount: number): Vector {

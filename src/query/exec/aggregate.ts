@@ -10,14 +10,13 @@ import { AccumulatorStates, stateFor } from "./aggregate-states.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { GroupFinder, NO_GROUP } from "./group-finder.ts";
+import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
 import { Grouper, type Segments } from "./grouper.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
 import { GroupHashes } from "./spill/group-hashes.ts";
-import { Partitions, SPLIT_LEVELS_MAX } from "./spill/partitions.ts";
-import { pieces } from "./spill/pieces.ts";
-import { SpillContext } from "./spill/spill-context.ts";
+import type { Partitions } from "./spill/partitions.ts";
 import { timeColumn, WinnerColumn, type WinnerOrder, WinnerTracker } from "./winner-states.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
@@ -31,72 +30,23 @@ const OBJECT_ROWS = 16_384;
 /** Bytes that a group takes in the grouper, and each of its keys. */
 const GROUP_BYTES = 32;
 const KEY_BYTES = 96;
-/** Parts of the operator's share of memory that the groups of one piece of a batch may take, if each row were a new one. */
-const PIECES_PER_SHARE = 4;
 /** Groups of a batch of the answer. Reason: printing a batch holds the thread, 24,000 rows of eleven columns for 40 ms. */
 const ANSWER_ROWS = 4096;
 
 /** The groups of `input`. */
-export async function* aggregate(node: Aggregate, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const spill = new SpillContext(node, context);
-  try {
-    yield* grouped(node, input, context, spill, 0);
-  } finally {
-    await spill.close();
-  }
-}
-
-/**
- * Groups what fits in memory. Once it is full, rows of groups that are held go on into their states and all others to disk, split by the
- * hash of their keys; then each part is grouped alone. So a group's rows come to its state in the order of the input, wherever they were.
- */
-async function* grouped(
-  node: Aggregate,
-  input: AsyncIterable<ExecBatch>,
-  shared: ExecContext,
-  spill: SpillContext,
-  level: number,
-): AsyncGenerator<ExecBatch> {
-  const budget = shared.budget.part("aggregate");
-  const context = { ...shared, budget };
-  let rest: Rest | undefined;
-  try {
-    const groups = new Groups(node, context);
-    const rowBytes = groups.rowBytes;
-    for await (const batch of input) {
-      checkCancelled(context);
-      for (const piece of pieces(
-        batch,
-        Math.min(groups.rowsAtOnce, spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE)),
-      )) {
-        checkCancelled(context);
-        const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
-        const isFull =
-          rest === undefined && node.keys.length > 0 && groups.count > 0 && level < SPLIT_LEVELS_MAX && !spill.fits(cost, budget);
-        if (isFull) rest = new Rest(node, groups, await Partitions.create(node.input.columns, level, spill), context);
-        if (rest === undefined) groups.add(piece);
-        else await rest.add(piece);
-        await context.pace.turn();
-      }
-    }
-    await rest?.partitions.finish();
-    if (groups.count > 0) yield* groups.batches();
-  } finally {
-    budget.close();
-  }
-  if (rest === undefined) return;
-  for (const part of rest.partitions.parts) if (part.rowCount > 0) yield* grouped(node, part.read(), shared, spill, level + 1);
-  await rest.partitions.drop();
+export function aggregate(node: Aggregate, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  return groupedInParts(node, input, context, (own) => new Groups(node, own));
 }
 
 /** The groups that are held, and their states. */
-class Groups {
+class Groups implements HeldGroups {
   readonly grouper: Grouper;
   private readonly node: Aggregate;
   private readonly context: ExecContext;
   private readonly winners: Winners;
   private readonly states: readonly AggregateState[];
   private known = 0;
+  private rest: Rest | undefined;
 
   constructor(node: Aggregate, context: ExecContext) {
     const headers = node.input.columns;
@@ -133,6 +83,12 @@ class Groups {
     if (batch.rowCount === 0) return;
     if (batch.summary === undefined) this.update(batch, this.grouper.segments(batch));
     else this.addSummary(batch, batch.summary);
+  }
+
+  /** Takes the rows of groups that are held, and copies all others to their partitions. */
+  async addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
+    this.rest ??= new Rest(this.node, this, this.context);
+    await this.rest.add(batch, others);
   }
 
   /** Takes rows of groups that are known. */
@@ -193,25 +149,23 @@ function endsOf(node: Aggregate, batch: ExecBatch, { minTime, maxTime }: RowsSum
 
 /** Sorts out the rows that come once no more groups may be held. */
 class Rest {
-  readonly partitions: Partitions;
   private readonly node: Aggregate;
   private readonly groups: Groups;
   private readonly finder: GroupFinder;
   private readonly hashes: GroupHashes;
 
-  constructor(node: Aggregate, groups: Groups, partitions: Partitions, context: ExecContext) {
+  constructor(node: Aggregate, groups: Groups, context: ExecContext) {
     this.node = node;
     this.groups = groups;
-    this.partitions = partitions;
     this.finder = new GroupFinder(groups.grouper, node.table, context);
     this.hashes = new GroupHashes(node.keys, node.table, node.input.columns, context);
   }
 
-  async add(batch: ExecBatch): Promise<void> {
+  async add(batch: ExecBatch, partitions: Partitions): Promise<void> {
     const { summary } = batch;
     if (summary !== undefined) {
       const ends = endsOf(this.node, batch, summary);
-      if (this.finder.find(ends)[0] === NO_GROUP) await this.partitions.addWhole(batch, this.hashes.of(ends)[0] ?? 0);
+      if (this.finder.find(ends)[0] === NO_GROUP) await partitions.addWhole(batch, this.hashes.of(ends)[0] ?? 0);
       else this.groups.addSummary(batch, summary);
       return;
     }
@@ -221,7 +175,7 @@ class Rest {
     if (other.length === 0) return;
     const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, other, other.length);
     const left: ExecBatch = { ...gatherBatch(batch, other, other.length), runs };
-    await this.partitions.add(left, this.hashes.of(left));
+    await partitions.add(left, this.hashes.of(left));
   }
 }
 
@@ -279,7 +233,7 @@ class Winners {
       return { update: () => undefined, addSummary: () => undefined, vector: (groupCount) => tracker.times(call.type.result, groupCount) };
     }
     const evaluator = new VectorEvaluator(argument, headers, context);
-    const column = new WinnerColumn(call.type.result);
+    const column = new WinnerColumn(call.type.result, context.budget.reserve);
     return {
       addSummary: () => assert(false, `figures of pages do not answer ${call.function.name}`),
       update: (batch, _, groupCount) => column.update(evaluator.vector(batch), tracker, groupCount),

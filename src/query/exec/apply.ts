@@ -4,6 +4,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
+import { isNested } from "../../column/data-type.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
 import type { PlanNode, PlanParameter, SubQueryCall, SubQueryResult } from "../plan/node.ts";
 import { withValues } from "../plan/substitute.ts";
@@ -13,13 +15,17 @@ import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context
 import { gatherBatch } from "./held-rows.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { evaluate } from "./interpreter.ts";
-import { BatchRow, constantVector, valueAt, valuesVector } from "./vector-values.ts";
+import { pieces } from "./spill/pieces.ts";
+import { batchTooLarge, BatchRow, constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
 /** Runs a plan. */
 export type RunPlan = (plan: PlanNode) => AsyncIterable<ExecBatch>;
 
 /** Bytes that a remembered result costs beside its values, about. */
 const RESULT_BYTES = 128;
+
+/** Rows whose results are held at a time where they are texts or lists. Reason: each may be megabytes long. */
+const LONG_ROWS = 256;
 
 /** The rows of `input` with a column more for each sub-query. */
 export async function* apply(
@@ -31,14 +37,17 @@ export async function* apply(
   const { columns } = node.input;
   const budget = shared.budget.part("sub-queries");
   const context = { ...shared, budget };
+  const rowsAtOnce = node.calls.some(({ type }) => type.kind === "string" || isNested(type)) ? LONG_ROWS : Number.POSITIVE_INFINITY;
   const calls = node.calls.map((call) => new Call(call, columns, (plan) => runPlan(call.plan, plan), context));
   try {
-    for await (const batch of input) {
-      checkCancelled(context);
-      const results: Value[][] = [];
-      for (const call of calls) results.push(await call.results(batch));
-      const added = node.calls.map(({ type }, i) => valuesVector(type, results[i] ?? []));
-      yield { rowCount: batch.rowCount, vectors: [...batch.vectors, ...added], runs: batch.runs };
+    for await (const whole of input) {
+      for (const batch of pieces(whole, rowsAtOnce)) {
+        checkCancelled(context);
+        const results: Value[][] = [];
+        for (const call of calls) results.push(await call.results(batch));
+        const added = node.calls.map(({ type }, i) => valuesVector(type, results[i] ?? []));
+        yield { rowCount: batch.rowCount, vectors: [...batch.vectors, ...added], runs: batch.runs };
+      }
     }
   } finally {
     budget.close();
@@ -104,11 +113,15 @@ class Call {
     const parametersOf = this.parameters.of(batch);
     const row = new BatchRow(batch, this.columns);
     const results: Value[] = [];
+    let bytes = 0;
     for (let i = 0; i < batch.rowCount; i++) {
       const { key, values } = parametersOf(i);
       const answer = this.known.get(key) ?? (await this.run(key, values));
       row.row = i;
-      results.push(answer(operand === undefined ? undefined : evaluate(operand, row.read, context.environment)));
+      const value = answer(operand === undefined ? undefined : evaluate(operand, row.read, context.environment));
+      bytes += sizeOf(value);
+      if (bytes > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
+      results.push(value);
     }
     return results;
   }

@@ -21,6 +21,17 @@ const QUERIES = [
   "SELECT n, s FROM t INTERSECT SELECT n, s FROM t WHERE n > 100",
   "SELECT DISTINCT ON (s) s, n FROM t ORDER BY s, n DESC",
   "SELECT s, sum(n) OVER (PARTITION BY s ORDER BY ts), rank() OVER (PARTITION BY s ORDER BY n) FROM t",
+  "SELECT n, sum(n) OVER (ORDER BY ts), lag(s, 2) IGNORE NULLS OVER (ORDER BY ts), ntile(3) OVER (ORDER BY ts) FROM t",
+  "SELECT s, max(n) OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING), median(n) OVER (ORDER BY ts GROUPS 5 PRECEDING) FROM t",
+  "SELECT ts, s, min(n) RANGE '20ms' FILL LINEAR, max(n) RANGE '20ms' FILL PREV FROM t ALIGN '20ms' BY (s)",
+  "SELECT count(DISTINCT s), array_agg(n ORDER BY s), percentile_cont(n, 0.3), string_agg(s, ',') FROM t WHERE n < 60",
+  "SELECT n, s FROM t UNION SELECT n + 1, s FROM t",
+  "SELECT n, s, count(*) FROM t GROUP BY ROLLUP (n, s)",
+  "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT (n * 7 + d.value) % 700 FROM r CROSS JOIN generate_series(1, 3) AS d) SELECT * FROM r",
+  "SELECT a.n FROM t AS a CROSS JOIN (SELECT n FROM t LIMIT 20) AS b",
+  "SELECT n FROM t WHERE s IN (SELECT s FROM t WHERE n > 100) OR n > ALL (SELECT n FROM t WHERE n < 50)",
+  "SELECT a.n, l.s FROM (SELECT n FROM t LIMIT 9) AS a CROSS JOIN LATERAL (SELECT s FROM t AS b WHERE b.n = a.n) AS l",
+  "SELECT unnest(l) FROM (SELECT s, array_agg(n) AS l FROM t GROUP BY s) AS q",
   "SELECT n, (SELECT count(*) FROM t AS o WHERE o.n < q.n % 7) FROM (SELECT n FROM t LIMIT 60) AS q",
 ];
 

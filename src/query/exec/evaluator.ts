@@ -190,12 +190,12 @@ export class VectorEvaluator {
 
   private interpret(batch: Batch): Vector {
     const row = new BatchRow(batch, this.headers);
-    const nested = isNested(this.expression.type);
     let bytes = 0;
     const values = Array.from({ length: batch.rowCount }, (_, i) => {
       row.row = i;
       const value = evaluate(this.expression, row.read, this.context.environment);
-      if (nested && value instanceof Uint8Array && (bytes += value.length) > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
+      const isLong = typeof value === "string" || value instanceof Uint8Array;
+      if (isLong && (bytes += value.length) > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
       return value;
     });
     return valuesVector(this.expression.type, values);

@@ -4,6 +4,10 @@ import { castValue } from "../function/cast.ts";
 import { type Value, valueKey } from "../function/value.ts";
 import type { FilledColumn, PlanNode } from "../plan/node.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
+import { HeldRows } from "./held-rows.ts";
+import { slotOrder } from "./slot-pieces.ts";
+import { heldOrSorted } from "./spill/held-or-sorted.ts";
+import { SpillContext } from "./spill/spill-context.ts";
 import { valueAt, valuesVector } from "./vector-values.ts";
 
 type FillSlots = Extract<PlanNode, { kind: "fill-slots" }>;
@@ -12,27 +16,66 @@ type Row = readonly Value[];
 /** Bytes of a row of the oracle, about. */
 const ROW_BYTES = 64;
 
-/** The series of `input`, one after the other, slots ascending. */
+/** The series of `input`, one after the other, slots ascending. Groups that do not fit in memory come sorted, a series at a time. */
 export async function* fillSlotsInterpreted(
   node: FillSlots,
   input: AsyncIterable<ExecBatch>,
-  context: ExecContext,
+  shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const all = new Map<string, Map<bigint, Row>>();
-  for await (const batch of input) {
-    checkCancelled(context);
-    for (let i = 0; i < batch.rowCount; i++) {
-      const row = node.input.columns.map(({ type }, c): Value => {
-        const vector = batch.vectors[c];
-        const value = vector === undefined ? undefined : valueAt(vector, type, i);
-        return value instanceof Uint8Array ? value.slice() : value;
-      });
-      const key = row.slice(0, node.keyCount).map(valueKey).join("|");
-      const slots = all.get(key) ?? new Map<bigint, Row>();
-      all.set(key, slots.set(row[node.keyCount] as bigint, row));
-    }
+  const budget = shared.budget.part("FILL");
+  const context = { ...shared, budget };
+  const spill = new SpillContext(node, context);
+  const held = new HeldRows(node.input.columns, budget, ROW_BYTES);
+  try {
+    yield* heldOrSorted({ items: slotOrder(node), columns: node.input.columns }, held, input, context, spill, {
+      held: async function* () {
+        const all: Series = new Map();
+        for (const [key, row] of rowsOf(node, held.joined())) addTo(all, key, row, node);
+        yield* filledSeries(node, all, context);
+      },
+      sorted: async function* (batches) {
+        let series: Series = new Map();
+        for await (const batch of batches) {
+          for (const [key, row] of rowsOf(node, batch)) {
+            if (!series.has(key)) {
+              yield* filledSeries(node, series, context);
+              series = new Map();
+            }
+            addTo(series, key, row, node);
+          }
+        }
+        yield* filledSeries(node, series, context);
+      },
+    });
+  } finally {
+    budget.close();
+    await spill.close();
   }
+}
+
+/** Slots and rows by series. */
+type Series = Map<string, Map<bigint, Row>>;
+
+function addTo(series: Series, key: string, row: Row, node: FillSlots): void {
+  const slots = series.get(key) ?? new Map<bigint, Row>();
+  series.set(key, slots.set(row[node.keyCount] as bigint, row));
+}
+
+/** The rows of a batch, and a text that tells their series apart. */
+function* rowsOf(node: FillSlots, batch: ExecBatch): Iterable<readonly [string, Row]> {
+  for (let i = 0; i < batch.rowCount; i++) {
+    const row = node.input.columns.map(({ type }, c): Value => {
+      const vector = batch.vectors[c];
+      const value = vector === undefined ? undefined : valueAt(vector, type, i);
+      return value instanceof Uint8Array ? value.slice() : value;
+    });
+    yield [row.slice(0, node.keyCount).map(valueKey).join("|"), row];
+  }
+}
+
+async function* filledSeries(node: FillSlots, all: Series, context: ExecContext): AsyncGenerator<ExecBatch> {
   for (const slots of all.values()) {
+    const before = context.budget.used;
     const rows = filledRows(node, slots, context);
     const vectors = node.columns.map(({ type }, c) =>
       valuesVector(
@@ -41,6 +84,7 @@ export async function* fillSlotsInterpreted(
       ),
     );
     yield { rowCount: rows.length, vectors };
+    context.budget.release(context.budget.used - before);
     await context.pace.turn();
   }
 }

@@ -17,7 +17,30 @@ export function bytesOfBatch({ vectors, rowCount }: Batch): number {
 
 /** Bytes of a vector, about. */
 function bytesOf(vector: Vector, rowCount: number): number {
-  return vector.kind === "bytes" ? (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 5 : rowCount * 9;
+  if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 5;
+  return rowCount * 9 + (vector.kind === "dictionary" ? textBytesOf(vector, rowCount) : 0);
+}
+
+/** Bytes that an entry of a dictionary takes beside its text. */
+const ENTRY_BYTES = 40;
+
+/**
+ * Bytes of the texts that rows point to, about: those of a small dictionary at once; of a large one each stretch of equal rows once, since
+ * it may be a table's and no more than the rows' part of it is theirs.
+ */
+function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): number {
+  let bytes = 0;
+  if (dictionary.length * 4 <= rowCount) {
+    for (const text of dictionary) bytes += text === undefined ? 0 : ENTRY_BYTES + text.length;
+    return bytes;
+  }
+  let before = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[row] ?? 0;
+    if (code !== before) bytes += ENTRY_BYTES + (dictionary[code]?.length ?? 0);
+    before = code;
+  }
+  return bytes;
 }
 
 /** Rows `selection[0, count)` of a batch as a batch of its own. */
@@ -39,6 +62,11 @@ export class HeldRows {
     this.headers = headers;
     this.budget = budget;
     this.rowBytes = rowBytes;
+  }
+
+  /** Bytes that are counted for its rows. */
+  get bytesHeld(): number {
+    return this.bytes;
   }
 
   /** Bytes that a batch would take. */

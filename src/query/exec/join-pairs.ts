@@ -21,7 +21,7 @@ import { NO_ROW, RowCodes } from "./row-codes.ts";
 import { pieces } from "./spill/pieces.ts";
 import { constantVector } from "./vector-values.ts";
 
-/** Candidate pairs that are tested and given out at once; more when one row alone has more. */
+/** Candidate pairs that are tested and given out at once. Reason: one row may have as many candidates as there are rows. */
 const PAIRS_MAX = 8192;
 /** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
 const PIECE_ROWS = 16_384;
@@ -127,6 +127,9 @@ class Pairs {
   private readonly held: Held;
   private readonly residual: FilterEvaluator | undefined;
   private readonly met: Uint8Array | undefined;
+  /** The next candidate of a row whose candidates are too many for once, and whether it has met one before. */
+  private resumed = NO_ROW;
+  private hasMet = false;
   /** Streaming rows of the batches before. */
   private base = 0;
 
@@ -151,30 +154,32 @@ class Pairs {
     this.base += batch.rowCount;
   }
 
-  /** Collects the candidates of rows `[from, end)` and gives `end`: at least one row. */
+  /** Collects the candidates of rows `[from, end)` and gives `end`, and some of those of row `end` where they are many. */
   private collect(ids: Int32Array | undefined, from: number, to: number): number {
     const { heads, next, rowCount, side } = this.held;
     // A semi or anti join asks whether there is a partner, so without a residual one candidate will do, or all that are held but once.
     const plain = this.residual === undefined && asksOnly(this.node);
     const one = plain && side === "right";
     this.count = 0;
-    let row = from;
-    for (; row < to; row++) {
-      if (ids === undefined) {
-        const candidates = one ? Math.min(rowCount, 1) : rowCount;
-        if (this.count > 0 && this.count + candidates > PAIRS_MAX) break;
-        for (let partner = 0; partner < candidates; partner++) this.push(row, partner);
-        continue;
-      }
-      if (this.count >= PAIRS_MAX) break;
-      const id = ids[row] ?? 0;
-      for (let partner = id === NO_ROW ? NO_ROW : (heads[id] ?? 0); partner !== NO_ROW; partner = next[partner] ?? 0) {
+    for (let row = from; row < to; row++) {
+      if (this.count >= PAIRS_MAX) return row;
+      const id = ids === undefined ? NO_ROW : (ids[row] ?? 0);
+      let partner = this.resumed;
+      this.resumed = NO_ROW;
+      if (partner === NO_ROW) partner = id !== NO_ROW ? (heads[id] ?? 0) : ids === undefined && rowCount > 0 ? 0 : NO_ROW;
+      while (partner !== NO_ROW) {
+        if (this.count >= PAIRS_MAX) {
+          this.resumed = partner;
+          return row;
+        }
         this.push(row, partner);
         if (one) break;
+        if (ids !== undefined) partner = next[partner] ?? 0;
+        else partner = partner + 1 < rowCount ? partner + 1 : NO_ROW;
       }
       if (plain && side === "left" && id !== NO_ROW) heads[id] = NO_ROW;
     }
-    return row;
+    return to;
   }
 
   private push(row: number, partner: number): void {
@@ -186,9 +191,12 @@ class Pairs {
     this.partner[this.count++] = partner;
   }
 
-  /** What the join gives for rows `[from, to)` of a streaming batch. */
+  /** What the join gives for rows `[from, to)` of a streaming batch, and for the candidates of row `to` that were collected. */
   private finish(batch: ExecBatch, from: number, to: number): ExecBatch {
     const kept = this.keep(batch);
+    const { hasMet } = this;
+    const isPartMet = kept > 0 && this.own[kept - 1] === to;
+    this.hasMet = this.resumed !== NO_ROW && (isPartMet || (from === to && hasMet));
     const isLater = this.met !== undefined || this.held.side === "left";
     if (isLater) return asksOnly(this.node) ? { rowCount: 0, vectors: [] } : this.gathered(batch, kept);
     switch (this.node.join) {
@@ -196,10 +204,10 @@ class Pairs {
         return this.gathered(batch, kept);
       case "semi":
       case "anti":
-        return this.filtered(batch, kept, from, to);
+        return this.filtered(batch, kept, from, to, hasMet);
       case "left":
       case "full":
-        return this.gathered(batch, this.withNulls(kept, from, to));
+        return this.gathered(batch, this.withNulls(kept, from, to, hasMet));
     }
   }
 
@@ -227,13 +235,13 @@ class Pairs {
     return { rowCount: count, vectors: this.held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
   }
 
-  /** The left rows that have a partner, or have none. */
-  private filtered(batch: ExecBatch, count: number, from: number, to: number): ExecBatch {
+  /** The left rows that have a partner, or have none. @param hasMet whether row `from` has met before */
+  private filtered(batch: ExecBatch, count: number, from: number, to: number, hasMet: boolean): ExecBatch {
     const wanted = this.node.join === "semi";
     const selection = new Uint32Array(to - from);
     let [kept, at] = [0, 0];
     for (let row = from; row < to; row++) {
-      const found = at < count && this.own[at] === row;
+      const found = (at < count && this.own[at] === row) || (hasMet && row === from);
       while (at < count && this.own[at] === row) at++;
       if (found === wanted) selection[kept++] = row;
     }
@@ -241,14 +249,15 @@ class Pairs {
   }
 
   /** Adds a pair with the row of NULLs for each left row without a partner, in its place; gives the number of pairs. */
-  private withNulls(count: number, from: number, to: number): number {
+  private withNulls(count: number, from: number, to: number, hasMet: boolean): number {
     const [left, right] = [this.own.slice(0, count), this.partner.slice(0, count)];
     this.count = 0;
     let at = 0;
     for (let row = from; row < to; row++) {
-      if (at >= count || left[at] !== row) this.push(row, this.held.rowCount);
+      if ((at >= count || left[at] !== row) && !(hasMet && row === from)) this.push(row, this.held.rowCount);
       for (; at < count && left[at] === row; at++) this.push(row, right[at] ?? 0);
     }
+    for (; at < count; at++) this.push(to, right[at] ?? 0); // some of the row that goes on
     return this.count;
   }
 }

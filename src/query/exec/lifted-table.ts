@@ -10,6 +10,9 @@ import type { TypedExpression } from "../plan/expression.ts";
 import { evaluate } from "./interpreter.ts";
 import { isTimeType, valuesVector } from "./vector-values.ts";
 
+/** Most characters of texts that a table holds. Reason: it lives as long as the query. Beyond, rows are computed one by one. */
+const CHARACTERS_MAX = 16 * 1024 * 1024;
+
 /** States of entries: Boolean values, a value, NULL, or "ask the interpreter" (the entry fails, or is an integer beyond ±2^53). */
 const FALSE = 0;
 const TRUE = 1;
@@ -27,7 +30,8 @@ export class LiftedTable {
   private readonly results: Value[] = [];
   private texts: (string | undefined)[] = [undefined];
   private textCodes = new Uint32Array(16);
-  private readonly textCodeOf = new Map<string, number>();
+  private textCodeOf = new Map<string, number>();
+  private characters = 0;
   private dictionary: Dictionary | undefined;
   private asked = false;
   /** Whether some value is a bigint, which `values` does not hold. */
@@ -47,9 +51,16 @@ export class LiftedTable {
       this.asked = false;
       this.hasBig = false;
       this.dictionary = dictionary;
+      if (this.characters > CHARACTERS_MAX / 2) this.forgetTexts();
     }
     if (this.results.length < dictionary.length) this.extend(dictionary);
     return this;
+  }
+
+  private forgetTexts(): void {
+    this.texts = [undefined]; // Batches that were given out go on with the old ones.
+    this.textCodeOf = new Map();
+    this.characters = 0;
   }
 
   private extend(dictionary: Dictionary): void {
@@ -74,6 +85,12 @@ export class LiftedTable {
       this.asked = true;
       return;
     }
+    if (typeof value === "string" && this.characters + value.length > CHARACTERS_MAX) {
+      this.results.push(undefined);
+      this.states[code] = ASK;
+      this.asked = true;
+      return;
+    }
     this.results.push(value);
     if (typeof value === "bigint") this.hasBig = true;
     const number = typeof value === "number" ? value : 0;
@@ -88,6 +105,7 @@ export class LiftedTable {
     const known = this.textCodeOf.get(text);
     if (known !== undefined) return known;
     const code = this.texts.push(text) - 1;
+    this.characters += text.length;
     this.textCodeOf.set(text, code);
     return code;
   }

@@ -15,13 +15,27 @@ export async function* recursive(
   node: Extract<PlanNode, { kind: "recursive" }>,
   first: AsyncIterable<ExecBatch>,
   runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
-  context: ExecContext,
+  shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("WITH RECURSIVE");
+  try {
+    yield* rounds(node, first, runStep, { ...shared, budget });
+  } finally {
+    budget.close();
+  }
+}
+
+async function* rounds(
+  node: Extract<PlanNode, { kind: "recursive" }>,
+  first: AsyncIterable<ExecBatch>,
+  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncGenerator<ExecBatch> {
   const fresh = node.all ? undefined : new FreshRows(node, context);
   let round = new HeldRows(node.columns, context.budget);
   let batches = first;
-  for (let rounds = 0; ; rounds++) {
-    if (rounds > ROUNDS_MAX) {
+  for (let number = 0; ; number++) {
+    if (number > ROUNDS_MAX) {
       throw new DbError(
         StatusCode.EngineExecuteQuery,
         `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,
@@ -36,7 +50,7 @@ export async function* recursive(
       yield kept;
       await context.pace.turn();
     }
-    round.keep(new Uint32Array(0), 0);
+    round.clear();
     if (made.rowCount === 0) return;
     round = made;
     const rows = made.joined();

@@ -1,5 +1,5 @@
 /** One aggregate of one group, row by row: FILTER, DISTINCT, ORDER BY and NULL rules around the function's own accumulator. */
-import type { Accumulator, Reserve } from "../function/aggregate/accumulator.ts";
+import { type Accumulator, growth, owned, type Reserve, textBytes } from "../function/aggregate/accumulator.ts";
 import { distinct } from "../function/aggregate/choices.ts";
 import { compareValues, type Value } from "../function/value.ts";
 import type { AggregateCall, SortItem } from "../plan/node.ts";
@@ -27,18 +27,21 @@ export function rowAccumulator(call: AggregateCall, reserve: Reserve): RowAccumu
       result: () => inner.result(),
     };
   }
-  if (call.function.kernel === "first" || call.function.kernel === "last") return best(call);
+  if (call.function.kernel === "first" || call.function.kernel === "last") return best(call, reserve);
   return ordered(call, inner, skipsNull, reserve);
 }
 
 /** `first_value` and `last_value`: only the best row so far is kept. Of equal rows the first, or the last, wins. */
-function best(call: AggregateCall): RowAccumulator {
+function best(call: AggregateCall, reserve: Reserve): RowAccumulator {
   const last = call.function.kernel === "last";
+  const held = growth(reserve);
   let kept: { readonly value: Value; readonly keys: readonly Value[] } | undefined;
   return {
     add([value], keys) {
       const order = kept === undefined ? 0 : compareKeys(call.orderBy, keys, kept.keys);
-      if (kept === undefined || (last ? order >= 0 : order < 0)) kept = { value, keys: [...keys] };
+      if (kept !== undefined && (last ? order < 0 : order >= 0)) return;
+      held(keys.reduce<number>((bytes, key) => bytes + textBytes(key), textBytes(value)));
+      kept = { value: owned(value), keys: keys.map(owned) };
     },
     result: () => kept?.value,
   };
@@ -49,8 +52,11 @@ function ordered(call: AggregateCall, inner: Accumulator, skipsNull: boolean, re
   return {
     add(args, keys) {
       if (skipsNull && args[0] === undefined) return;
-      reserve(ROW_BYTES);
-      rows.push({ args: [...args], keys: [...keys] });
+      let bytes = ROW_BYTES;
+      for (const value of args) bytes += textBytes(value);
+      for (const key of keys) bytes += textBytes(key);
+      reserve(bytes);
+      rows.push({ args: args.map(owned), keys: keys.map(owned) });
     },
     result() {
       rows.sort((a, b) => compareKeys(call.orderBy, a.keys, b.keys));

@@ -4,6 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { sameType } from "../../column/data-type.ts";
 import { newScanMetrics } from "../../table/scan.ts";
+import { columnsOf, type TypedExpression } from "../plan/expression.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { aggregate } from "./aggregate.ts";
 import { apply, lateralJoin } from "./apply.ts";
@@ -31,9 +32,13 @@ import { windowInterpreted } from "./window/window-interpreted.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
-/** The batches of a plan. Nothing happens before the first is asked for. */
-export function run(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
-  const batches = operator(node, context);
+/**
+ * The batches of a plan. Nothing happens before the first is asked for.
+ *
+ * @param needed columns that the reader looks at: others may be NULL where copying them is work
+ */
+export function run(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): AsyncIterable<ExecBatch> {
+  const batches = node.kind === "unnest" ? unnest(node, run(node.input, context), context, needed) : operator(node, context);
   return context.metrics === undefined ? batches : measured(node, batches, context);
 }
 
@@ -198,10 +203,31 @@ async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncItera
 
 async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIterable<ExecBatch> {
   const evaluators = node.expressions.map((expression) => new VectorEvaluator(expression, node.input.columns, context));
-  for await (const batch of run(node.input, context)) {
-    const vectors = evaluators.map((evaluator) => evaluator.vector(batch));
-    yield { rowCount: batch.rowCount, vectors };
+  const needed = new Set<number>();
+  for (const expression of node.expressions) columnsOf(expression, needed);
+  const isLong = node.expressions.some(computesText);
+  let rowsAtOnce = TEXT_ROWS_FIRST;
+  for await (const batch of run(node.input, context, needed)) {
+    for (let from = 0; from < batch.rowCount; ) {
+      const to = isLong ? Math.min(batch.rowCount, from + rowsAtOnce) : batch.rowCount;
+      const piece = sliceBatch(batch, from, to);
+      const made = { rowCount: to - from, vectors: evaluators.map((evaluator) => evaluator.vector(piece)) };
+      if (isLong) rowsAtOnce = bytesOfBatch(made) > TEXT_BYTES ? Math.max(1, rowsAtOnce >> 1) : Math.min(TEXT_ROWS_MAX, rowsAtOnce * 2);
+      yield made;
+      checkCancelled(context);
+      from = to;
+    }
   }
+}
+
+/** Rows of which texts are computed first, and at most at a time: fewer while they take more than `TEXT_BYTES`, since each may be long. */
+const TEXT_ROWS_FIRST = 32;
+const TEXT_ROWS_MAX = 8192;
+const TEXT_BYTES: number = 8 * 1024 * 1024;
+
+/** Whether an expression builds texts, other than one that all rows share. */
+function computesText(expression: TypedExpression): boolean {
+  return expression.kind !== "column" && expression.kind !== "literal" && expression.type.kind === "string";
 }
 
 async function* limit(node: NodeOf<"limit">, context: ExecContext): AsyncIterable<ExecBatch> {

@@ -57,7 +57,7 @@ function spillersOf(node: PlanNode): number {
   return inputsOf(node).reduce((sum, input) => sum + spillersOf(input), own);
 }
 
-const SPILLS: ReadonlySet<PlanNode["kind"]> = new Set(["sort", "aggregate", "join", "window", "set-filter", "first-of-each"]);
+const SPILLS: ReadonlySet<PlanNode["kind"]> = new Set(["sort", "aggregate", "join", "window", "fill-slots", "set-filter", "first-of-each"]);
 
 /** The shared state of a query that begins now. */
 export function execContextOf(environment: Environment, context: QueryContext, options: ExecOptions): ExecContext {

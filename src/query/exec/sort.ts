@@ -132,10 +132,17 @@ class Runs {
 
   /** All rows in order: some runs at a time are merged to longer ones until few are left. */
   async *merged(): AsyncGenerator<ExecBatch> {
-    const { context, spill, order, keep } = this;
+    const { context, spill } = this;
     const blockBytes = spill.blockBytes * BLOCKS_PER_RUN;
     const fanIn = Math.max(2, Math.min(FAN_IN_MAX, Math.floor(context.budget.share / blockBytes)));
-    context.budget.reserve(Math.min(fanIn, this.runs.length) * blockBytes);
+    const bytes = Math.min(fanIn, this.runs.length) * blockBytes;
+    context.budget.reserve(bytes);
+    yield* this.mergedBy(fanIn);
+    context.budget.release(bytes); // Whoever sorted may go on: a window over what has come.
+  }
+
+  private async *mergedBy(fanIn: number): AsyncGenerator<ExecBatch> {
+    const { context, spill, order, keep } = this;
     while (this.runs.length > fanIn) {
       const before = this.file;
       const file = await spill.create();

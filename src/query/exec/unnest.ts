@@ -10,26 +10,38 @@ import type { PlanNode } from "../plan/node.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gather } from "./kernels/gather.ts";
-import { valueAt, valuesVector } from "./vector-values.ts";
+import { constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
-/** Rows of a batch that comes out. */
+/** Rows of a batch that comes out, and about how many bytes the columns of the input take in it, unless a row alone has more. */
 const BATCH_ROWS = 8192;
+const BATCH_BYTES: number = 8 * 1024 * 1024;
 
 type Node = Extract<PlanNode, { kind: "unnest" }>;
 
-/** The rows of `input` with the elements of their lists. */
-export async function* unnest(node: Node, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+/**
+ * The rows of `input` with the elements of their lists.
+ *
+ * @param needed columns that the reader looks at; the others come as NULL. A list itself is rarely among them, and would be copied as often
+ *   as it has elements.
+ */
+export async function* unnest(
+  node: Node,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+  needed?: ReadonlySet<number>,
+): AsyncIterable<ExecBatch> {
   const evaluators = node.lists.map((list) => new VectorEvaluator(list, node.input.columns, context));
   for await (const batch of input) {
     checkCancelled(context);
     const lists = evaluators.map((evaluator) => evaluator.vector(batch));
-    const part = new Part(batch, node);
+    const part = new Part(batch, node, needed);
     for (let row = 0; row < batch.rowCount; row++) {
       const elements = lists.map((vector, i) => elementsOf(vector, node.lists[i]?.type ?? NULL, row));
       const length = elements.reduce((most, each) => Math.max(most, each.length), 0);
-      for (let from = 0; from < length; from += BATCH_ROWS) {
-        part.add(row, elements, from, Math.min(from + BATCH_ROWS, length));
-        if (part.rowCount < BATCH_ROWS) continue;
+      const rowsAtOnce = part.rowsOf(row);
+      for (let from = 0; from < length; from += rowsAtOnce) {
+        part.add(row, elements, from, Math.min(from + rowsAtOnce, length));
+        if (!part.isFull) continue;
         yield part.take();
         checkCancelled(context);
       }
@@ -48,11 +60,17 @@ function elementsOf(vector: Vector, type: DataType, row: number): readonly Value
 class Part {
   private rows: number[] = [];
   private columns: Value[][];
+  private bytes = 0;
   private readonly batch: ExecBatch;
   private readonly node: Node;
 
-  constructor(batch: ExecBatch, node: Node) {
-    this.batch = batch;
+  constructor(batch: ExecBatch, node: Node, needed: ReadonlySet<number> | undefined) {
+    const { rowCount } = batch;
+    const vectors = batch.vectors.map((vector, c) => {
+      const { type } = node.input.columns[c] ?? { type: NULL };
+      return needed === undefined || needed.has(c) ? vector : constantVector(type, undefined, rowCount);
+    });
+    this.batch = { rowCount, vectors };
     this.node = node;
     this.columns = node.lists.map(() => []);
   }
@@ -61,8 +79,28 @@ class Part {
     return this.rows.length;
   }
 
+  /** Whether the rows are to be taken. */
+  get isFull(): boolean {
+    return this.rows.length >= BATCH_ROWS || this.bytes >= BATCH_BYTES;
+  }
+
+  /** How often a row may be repeated at a time. */
+  rowsOf(row: number): number {
+    return Math.max(1, Math.min(BATCH_ROWS, Math.floor(BATCH_BYTES / this.bytesOf(row))));
+  }
+
+  /** Bytes of a row of the input, at least 1: those of its long values. */
+  private bytesOf(row: number): number {
+    let bytes = 1;
+    for (const vector of this.batch.vectors) {
+      if (vector.kind === "bytes") bytes += (vector.offsets[row + 1] ?? 0) - (vector.offsets[row] ?? 0);
+    }
+    return bytes;
+  }
+
   /** Takes places `[from, to)` of the lists of a row. */
   add(row: number, elements: readonly (readonly Value[])[], from: number, to: number): void {
+    this.bytes += this.bytesOf(row) * (to - from);
     for (let i = from; i < to; i++) {
       this.rows.push(row);
       for (const [c, column] of this.columns.entries()) column.push(elements[c]?.[i]);
@@ -77,6 +115,7 @@ class Part {
     const first = node.input.columns.length;
     const added = columns.map((values, i) => valuesVector(node.columns[first + i]?.type ?? NULL, values));
     this.rows = [];
+    this.bytes = 0;
     this.columns = columns.map(() => []);
     return { rowCount: rows.length, vectors: [...kept, ...added] };
   }

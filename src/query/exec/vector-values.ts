@@ -47,11 +47,12 @@ export function valuesVector(type: DataType, values: readonly Value[]): Vector {
   );
 }
 
-/** The error of a batch whose lists are too large together. */
+/** The error of a batch whose texts or lists are too large together. */
 export function batchTooLarge(): DbError {
   return new DbError(
     StatusCode.RuntimeResourcesExhausted,
-    `cannot run query: lists of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; shorten them`,
+    `cannot run query: texts or lists of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; ` +
+      "shorten them",
   );
 }
 

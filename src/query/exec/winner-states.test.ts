@@ -7,7 +7,7 @@ import { WinnerColumn, WinnerTracker } from "./winner-states.ts";
 /** Gives groups 0, 1, … their newest values batch by batch; each batch is later than the one before. */
 function newest(type: DataType, batches: readonly NumberArray[]): NumberArray {
   const tracker = new WinnerTracker({ newest: true, laterOfEqual: true });
-  const column = new WinnerColumn(type);
+  const column = new WinnerColumn(type, () => undefined);
   for (const [hour, values] of batches.entries()) {
     const rows = values.length;
     const starts = Uint32Array.from({ length: rows + 1 }, (_, row) => row);

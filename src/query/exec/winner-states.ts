@@ -7,6 +7,7 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { NumberArray, TimeVector, Vector } from "../../column/vector.ts";
+import { growth, owned, type Reserve, textBytes } from "../function/aggregate/accumulator.ts";
 import type { Value } from "../function/value.ts";
 import type { ExecBatch } from "./exec-context.ts";
 import type { Segments } from "./grouper.ts";
@@ -106,10 +107,13 @@ export class WinnerColumn {
   private codes: Uint32Array = new Uint32Array(64);
   private dictionary: readonly (string | undefined)[] | undefined;
   private values: Value[] | undefined;
+  private bytes = 0;
   private readonly type: DataType;
+  private readonly held: (bytes: number) => void;
 
-  constructor(type: DataType) {
+  constructor(type: DataType, reserve: Reserve) {
     this.type = type;
+    this.held = growth(reserve);
   }
 
   /** Copies the values of changed winners out of a batch's vector. */
@@ -131,7 +135,12 @@ export class WinnerColumn {
     } else {
       const values = this.values ?? this.asValues();
       this.values = values;
-      for (const group of changed) values[group] = ownValue(valueAt(vector, this.type, rows[group] ?? 0));
+      for (const group of changed) {
+        const value = owned(valueAt(vector, this.type, rows[group] ?? 0));
+        this.bytes += textBytes(value) - textBytes(values[group]);
+        values[group] = value;
+      }
+      this.held(this.bytes);
     }
   }
 
@@ -164,11 +173,6 @@ export class WinnerColumn {
       validity: validity.includes(0) ? validity : undefined,
     };
   }
-}
-
-/** A value that does not lie on a batch's memory. */
-function ownValue(value: Value): Value {
-  return value instanceof Uint8Array ? value.slice() : value;
 }
 
 /** The time column of a batch that winners are found by. */

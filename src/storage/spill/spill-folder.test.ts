@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SPILL_FILES_MAX } from "./limits.ts";
@@ -65,6 +66,39 @@ test("a disk that is nearly full is left alone, and taken again when it has room
   free = 2000;
   await file.append(new Uint8Array(101));
   await session.close();
+});
+
+test("a disk that cannot be looked at refuses the bytes, and counts none of them", async () => {
+  const freeBytesOf = async (): Promise<number> => Promise.reject(new Error("EIO"));
+  const folder = await opened({ freeBytesOf });
+  const session = folder.session();
+  const file = await session.create();
+  await rejects(file.append(new Uint8Array(10)), /cannot look at the disk of .*EIO/);
+  await session.close();
+  expect([folder.bytes, folder.files]).toEqual([0, 0]);
+});
+
+test("a write that the system refuses is an error of that query alone", async () => {
+  const folder = await opened();
+  const [a, b] = [folder.session(), folder.session()];
+  const file = await a.create();
+  await file.append(new Uint8Array(10));
+  const bad = await b.create();
+  const probe = await open(join(home, "probe"), "w");
+  const prototype: { write: unknown } = Object.getPrototypeOf(probe);
+  const { write } = prototype;
+  await probe.close();
+  prototype.write = () => Promise.reject(Object.assign(new Error("no space left on device"), { code: "ENOSPC" }));
+  try {
+    await rejects(bad.append(new Uint8Array(20)), /cannot write a spill file: no space left on device; .* query.spill_dir/);
+  } finally {
+    prototype.write = write;
+  }
+  await b.close();
+  expect([folder.bytes, folder.files]).toEqual([10, 1]);
+  await file.append(new Uint8Array(10));
+  await a.close();
+  expect([folder.bytes, folder.files, readdirSync(join(home, "tmp"))]).toEqual([0, 0, []]);
 });
 
 test("too many files are refused, and none of a session is forgotten", async () => {

@@ -110,7 +110,7 @@ export class SpillFolder implements SpillStore {
 
   /** Counts bytes before they are written. @throws DbError RuntimeResourcesExhausted */
   async take(bytes: number): Promise<void> {
-    const { bytesMax, folder, freeBytesMin, freeBytesOf } = this.options;
+    const { bytesMax, folder, freeBytesMin } = this.options;
     if (this.bytesHeld + bytes > bytesMax) {
       throw new DbError(
         StatusCode.RuntimeResourcesExhausted,
@@ -123,7 +123,7 @@ export class SpillFolder implements SpillStore {
     this.untilLook -= bytes;
     if (this.untilLook > 0) return;
     this.untilLook = FREE_LOOK_BYTES;
-    const free = await freeBytesOf(folder);
+    const free = await this.freeBytes(bytes);
     if (free - bytes >= freeBytesMin) return;
     this.untilLook = 0; // The next one looks again.
     this.give(bytes);
@@ -132,6 +132,18 @@ export class SpillFolder implements SpillStore {
       `cannot run query: it does not fit in memory, and the disk of ${folder} has ${free} bytes left, of which ` +
         `${freeBytesMin} stay free (storage.free_space_min); narrow the time range, or set query.spill_dir to a larger disk`,
     );
+  }
+
+  /** Looks at the disk; gives `taken` back when that fails. */
+  private async freeBytes(taken: number): Promise<number> {
+    const { folder, freeBytesOf } = this.options;
+    try {
+      return await freeBytesOf(folder);
+    } catch (thrown) {
+      this.untilLook = 0; // The next one looks again.
+      this.give(taken);
+      throw failed(`look at the disk of ${folder} (query.spill_dir)`, thrown);
+    }
   }
 
   give(bytes: number): void {

@@ -14,6 +14,8 @@ import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../../plan/node.ts";
 import { aggregate } from "../aggregate.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
+import { bytesOfBatch } from "../held-rows.ts";
+import type { MemoryBudget } from "../memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../node-metrics.ts";
 import { encodeFragment, type Fragment, fragmentPlan, type FragmentPlan } from "./fragment.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
@@ -50,17 +52,58 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
     yield* here(node, shareable === undefined ? context : alone(context));
     return;
   }
-  let answer: readonly ExecBatch[];
+  const answer = new HeldAnswer(context);
   try {
-    answer = await merged(phases, rowsOf(shareable, shared, node, context, true), context);
+    for await (const batch of merged(phases, rowsOf(shareable, shared, node, context, true), context)) {
+      if (answer.hold(batch)) continue;
+      yield* answer.give(context);
+      yield batch;
+      await context.pace.turn(); // Printing a batch takes milliseconds.
+    }
+    yield* answer.give(context);
   } catch (error) {
-    if (!mayDifferHere(error)) throw error;
-    answer = [];
+    if (answer.isBegun || !mayDifferHere(error)) throw error;
+    answer.close();
     yield* here(node, alone(context));
+  } finally {
+    answer.close();
   }
-  for (const batch of answer) {
-    yield batch;
-    await context.pace.turn(); // Printing a batch takes milliseconds.
+}
+
+/** The groups of all parts until all are known to be right: another way may be taken as long as none was given out. */
+class HeldAnswer {
+  isBegun = false;
+  private batches: ExecBatch[] = [];
+  private readonly budget: MemoryBudget;
+
+  constructor({ budget }: ExecContext) {
+    this.budget = budget.part("answer");
+  }
+
+  /** Keeps a batch, if none was given out and there is room. */
+  hold(batch: ExecBatch): boolean {
+    const bytes = bytesOfBatch(batch);
+    if (this.isBegun || !this.budget.fits(bytes)) return false;
+    this.budget.reserve(bytes);
+    this.batches.push(batch);
+    return true;
+  }
+
+  /** Gives out what was kept. */
+  async *give(context: ExecContext): AsyncGenerator<ExecBatch> {
+    this.isBegun = true;
+    const { batches } = this;
+    this.batches = [];
+    for (const batch of batches) {
+      yield batch;
+      await context.pace.turn();
+    }
+    this.budget.release(this.budget.used);
+  }
+
+  close(): void {
+    this.batches = [];
+    this.budget.close();
   }
 }
 
@@ -135,7 +178,7 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
 ];
 
 /** The groups of all parts together. */
-async function merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): Promise<readonly ExecBatch[]> {
+async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncGenerator<ExecBatch> {
   const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, batches: () => [] };
   const node: NodeOf<"aggregate"> = {
     kind: "aggregate",
@@ -145,11 +188,9 @@ async function merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, contex
     aggregates: phases.merges,
     table: undefined,
   };
-  const batches: ExecBatch[] = [];
   for await (const { rowCount, vectors } of aggregate(node, input, context)) {
-    batches.push({ rowCount, vectors: phases.finish(vectors, rowCount) });
+    yield { rowCount, vectors: phases.finish(vectors, rowCount) };
   }
-  return batches;
 }
 
 /**

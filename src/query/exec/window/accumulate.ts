@@ -5,6 +5,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Vector } from "../../../column/vector.ts";
+import { textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value.ts";
 import type { SortItem } from "../../plan/node.ts";
 import { checkCancelled, type ExecContext } from "../exec-context.ts";
@@ -70,6 +71,8 @@ export async function accumulated(input: FoldInput, keys: readonly Vector[], fra
       result = accumulator.result();
     }
     results.push(result);
+    const bytes = textBytes(result);
+    if (bytes > 0) context.budget.reserve(bytes); // given back with the rows
   }
   fresh();
   return valuesVector(call.type.result, results);

@@ -67,6 +67,23 @@ function joined(a: Moments, b: Moments): Moments {
   return { count, mean: a.mean + (delta * b.count) / count, squares: a.squares + b.squares + (delta * delta * a.count * b.count) / count };
 }
 
+/** Scores among values that only grow in number. */
+export class RunningScores {
+  private moments = NO_VALUES;
+
+  /** Takes a value; NaN for none. */
+  add(value: number): void {
+    if (!Number.isNaN(value)) this.moments = joined(this.moments, { count: 1, mean: value, squares: 0 });
+  }
+
+  /** The `zscore` of a value among those that were taken; undefined for NaN, and where there are too few. */
+  score(value: number): number | undefined {
+    const { count, mean, squares } = this.moments;
+    if (count < COUNT_MIN.zscore || Number.isNaN(value)) return undefined;
+    return relative(Math.abs(value - mean), Math.sqrt(squares / count));
+  }
+}
+
 function zscores(values: Float64Array, { starts, ends }: Frames): (row: number) => number | undefined {
   const before: Moments[] = [];
   let [turn, end, tail] = [0, 0, NO_VALUES];

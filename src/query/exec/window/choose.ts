@@ -9,7 +9,7 @@ import type { Layout } from "./layout.ts";
 import { presence } from "./presence.ts";
 
 /** Marks a row for which there is no other. */
-const NONE = 0xff_ff_ff_ff;
+export const NONE = 0xff_ff_ff_ff;
 
 type CallOf<K extends WindowCall["kind"]> = Extract<WindowCall, { kind: K }>;
 
@@ -42,7 +42,7 @@ export function shifted(call: CallOf<"shift">, layout: Layout, vectorOf: VectorO
     }
   }
   const isNull = call.otherwise.kind === "literal" && call.otherwise.value === undefined;
-  return picked(vector, source, isNull ? undefined : vectorOf(call.otherwise), call.type);
+  return picked(vector, rowCount, source, isNull ? undefined : vectorOf(call.otherwise), call.type);
 }
 
 /** Values of `first_value`, `last_value` and `nth_value`. */
@@ -58,7 +58,7 @@ export function picks(call: CallOf<"pick">, frames: Frames, layout: Layout, vect
     const at = call.nth > 0 ? from + call.nth - 1 : to + call.nth;
     source[i] = at < from || at >= to ? NONE : present === undefined ? at : (present.rows[at] ?? NONE);
   }
-  return picked(vector, source, undefined, call.type);
+  return picked(vector, rowCount, source, undefined, call.type);
 }
 
 function presentRows(vector: Vector, rowCount: number): Present {
@@ -74,18 +74,18 @@ function presentRows(vector: Vector, rowCount: number): Present {
   return { before, rows };
 }
 
-/** Values at `source`, and where that is `NONE`, those of `otherwise` in the same row, or NULL. */
-function picked(vector: Vector, source: Uint32Array, otherwise: Vector | undefined, type: DataType): Vector {
+/** Values at `source` of a vector of `rowCount` rows, and where that is `NONE`, those of `otherwise` in the same place, or NULL. */
+export function picked(vector: Vector, rowCount: number, source: Uint32Array, otherwise: Vector | undefined, type: DataType): Vector {
   const count = source.length;
   if (!source.includes(NONE)) return gather(vector, source, count);
   if (otherwise !== undefined) {
     const both = concat(type, [
-      { vector, rowCount: count },
+      { vector, rowCount },
       { vector: otherwise, rowCount: count },
     ]);
     return gather(
       both,
-      source.map((row, i) => (row === NONE ? count + i : row)),
+      source.map((row, i) => (row === NONE ? rowCount + i : row)),
       count,
     );
   }

@@ -29,7 +29,7 @@ export function ranks(name: RankName, buckets: number, layout: Layout): Vector {
 /**
  * The rank of row `row` of a partition of `count` rows, whose peers are rows `[first, end)` and group number `group`, all from 0.
  */
-function rankOf(name: RankName, row: number, first: number, end: number, group: number, count: number, buckets: number): number {
+export function rankOf(name: RankName, row: number, first: number, end: number, group: number, count: number, buckets: number): number {
   switch (name) {
     case "row_number":
       return row + 1;

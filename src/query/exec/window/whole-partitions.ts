@@ -1,17 +1,17 @@
 /**
  * The input of a window operator in parts that are whole partitions: all of it at once where it fits in memory; else it is sorted over the
- * disk, and as many partitions as fit come at a time. One partition alone has to fit.
+ * disk, and as many partitions as fit come at a time. One that alone does not fit comes as rows on disk.
  */
-import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../../plan/node.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
 import { HeldRows } from "../held-rows.ts";
 import { sliceBatch } from "../kernels/slice.ts";
-import { sortedRows } from "../sort.ts";
 import { Sorter } from "../sorter.ts";
+import { heldOrSorted } from "../spill/held-or-sorted.ts";
 import { pieces } from "../spill/pieces.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
+import { LargePartition } from "./large-partition.ts";
 
 type WindowNode = Extract<PlanNode, { kind: "window" }>;
 
@@ -22,32 +22,21 @@ const CALL_BYTES = 32;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 
-/** See the file header. Rows are the reader's to clear; parts come in the order of the partitions. */
+/** See the file header. Rows in memory are the reader's to clear, partitions on disk are not; parts come in the order of the partitions. */
 export async function* wholePartitions(
   node: WindowNode,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
   spill: SpillContext,
-): AsyncGenerator<HeldRows> {
-  const { columns } = node.input;
+): AsyncGenerator<HeldRows | LargePartition> {
   const held = newRows(node, context);
-  const batches = input[Symbol.asyncIterator]();
-  try {
-    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
-      checkCancelled(context);
-      if (held.rowCount > 0 && !spill.fits(held.costOf(next.value), context.budget)) {
-        const items = [...node.partitionBy, ...node.orderBy];
-        const all = chained(held, next.value, batches);
-        yield* cut(node, sortedRows({ items, columns, keep: undefined }, all, context, spill), context, spill);
-        return;
-      }
-      if (next.value.rowCount > 0) held.add(next.value);
-      await context.pace.turn();
-    }
-  } finally {
-    await batches.return?.();
-  }
-  if (held.rowCount > 0) yield held;
+  const order = { items: [...node.partitionBy, ...node.orderBy], columns: node.input.columns };
+  yield* heldOrSorted(order, held, input, context, spill, {
+    async *held() {
+      if (held.rowCount > 0) yield held;
+    },
+    sorted: (rows) => cut(node, rows, context, spill),
+  });
 }
 
 function newRows(node: WindowNode, { budget }: ExecContext): HeldRows {
@@ -55,48 +44,102 @@ function newRows(node: WindowNode, { budget }: ExecContext): HeldRows {
   return new HeldRows(node.input.columns, budget, LAYOUT_BYTES + keyCount * KEY_BYTES + node.calls.length * CALL_BYTES);
 }
 
-/** What is held, the batch at hand, and what follows. */
-async function* chained(held: HeldRows, batch: ExecBatch, rest: AsyncIterator<ExecBatch>): AsyncGenerator<ExecBatch> {
-  // The batch is valid until the next is asked for, which is behind it.
-  yield* held.drain();
-  yield batch;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-}
-
-/** Sorted rows, cut where partitions begin. */
+/** Sorted rows, cut where partitions begin. A partition that does not fit in memory stays on disk. */
 async function* cut(
   node: WindowNode,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
   spill: SpillContext,
-): AsyncGenerator<HeldRows> {
+): AsyncGenerator<HeldRows | LargePartition> {
   const borders = new Borders(node, context);
-  let rows = newRows(node, context);
-  let start = 0;
+  const gathered = new Gathered(node, context, spill);
   for await (const batch of input) {
-    for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
-      if (start > 0 && !spill.fits(rows.costOf(piece), context.budget)) {
-        const all = rows.joined();
-        rows.clear();
-        const [whole, begun] = [newRows(node, context), newRows(node, context)];
-        whole.add(sliceBatch(all, 0, start));
-        if (start < all.rowCount) begun.add(rowsFrom(all, start));
-        yield whole;
-        whole.clear();
-        rows = begun;
-        start = 0;
-      }
-      const border = borders.lastIn(piece);
-      if (border >= 0) start = rows.rowCount + border;
-      rows.add(piece);
+    for (const piece of pieces(batch, spill.rowsOf(gathered.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
+      yield* gathered.take(piece, borders.in(piece));
     }
     await context.pace.turn();
   }
-  if (rows.rowCount > 0) yield rows;
+  yield* gathered.end();
 }
 
-function rowsFrom(batch: Batch, from: number): Batch {
-  return sliceBatch(batch, from, batch.rowCount);
+/** Rows of the partitions that come next: in memory, from `start` on those of one that has just begun; or all of one, on disk. */
+class Gathered {
+  private readonly node: WindowNode;
+  private readonly context: ExecContext;
+  private readonly spill: SpillContext;
+  private rows: HeldRows;
+  private start = 0;
+  private large: LargePartition | undefined;
+
+  constructor(node: WindowNode, context: ExecContext, spill: SpillContext) {
+    this.node = node;
+    this.context = context;
+    this.spill = spill;
+    this.rows = newRows(node, context);
+  }
+
+  costOf(batch: ExecBatch): number {
+    return this.rows.costOf(batch);
+  }
+
+  /** Takes further rows; gives the partitions that go before them where there is no room for all. */
+  async *take(piece: ExecBatch, { first, last }: BordersOf): AsyncGenerator<HeldRows | LargePartition> {
+    let [rest, border] = [piece, last];
+    if (this.large === undefined && this.rows.rowCount > 0 && !this.spill.fits(this.rows.costOf(piece), this.context.budget)) {
+      if (this.start > 0) yield* this.wholeOnes();
+      else await this.park();
+    }
+    if (this.large !== undefined) {
+      const to = first < 0 ? piece.rowCount : first;
+      await this.large.add(sliceBatch(piece, 0, to));
+      if (first < 0) return;
+      yield* this.end();
+      rest = sliceBatch(piece, first, piece.rowCount);
+      border = last - first;
+    }
+    if (border >= 0) this.start = this.rows.rowCount + border;
+    this.rows.add(rest);
+  }
+
+  /** Gives what is left. */
+  async *end(): AsyncGenerator<HeldRows | LargePartition> {
+    const { large } = this;
+    if (large !== undefined) {
+      this.large = undefined;
+      await large.finish();
+      yield large;
+      await large.drop();
+    } else if (this.rows.rowCount > 0) yield this.rows;
+  }
+
+  /** Gives all partitions but the one that has begun. */
+  private async *wholeOnes(): AsyncGenerator<HeldRows> {
+    const all = this.rows.joined();
+    this.rows.clear();
+    const [whole, begun] = [newRows(this.node, this.context), newRows(this.node, this.context)];
+    whole.add(sliceBatch(all, 0, this.start));
+    if (this.start < all.rowCount) begun.add(sliceBatch(all, this.start, all.rowCount));
+    this.rows = begun;
+    this.start = 0;
+    yield whole;
+    whole.clear();
+  }
+
+  /** Moves the rows of the partition that has begun to disk. */
+  private async park(): Promise<void> {
+    this.large = await LargePartition.create(this.node, this.context, this.spill);
+    for (const part of this.rows.drain()) {
+      checkCancelled(this.context);
+      await this.large.add(part);
+      await this.context.pace.turn();
+    }
+  }
+}
+
+/** The first and the last row of a batch that begin a partition, or -1. */
+interface BordersOf {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Finds where partitions begin in sorted rows that come batch by batch. */
@@ -108,14 +151,22 @@ class Borders {
     this.sorter = new Sorter(node.partitionBy, node.input.columns, context);
   }
 
-  /** The last row of a batch that begins a partition, or -1. */
-  lastIn(batch: ExecBatch): number {
+  /** Borders of the next batch. */
+  in(batch: ExecBatch): BordersOf {
     const keys = this.sorter.keysOf(batch);
     const { previous, sorter } = this;
-    const last = batch.rowCount - 1;
-    this.previous = { keys, row: last };
-    if (previous !== undefined && sorter.compare(previous.keys, previous.row, keys, last) === 0) return -1;
-    for (let row = last; row > 0; row--) if (sorter.compare(keys, row - 1, keys, row) !== 0) return row;
-    return previous === undefined || sorter.compare(previous.keys, previous.row, keys, 0) !== 0 ? 0 : -1;
+    const end = batch.rowCount;
+    this.previous = { keys, row: end - 1 };
+    const isBorder = (row: number): boolean =>
+      row > 0
+        ? sorter.compare(keys, row - 1, keys, row) !== 0
+        : previous === undefined || sorter.compare(previous.keys, previous.row, keys, 0) !== 0;
+    // Rows are sorted: between two of one partition lies no border.
+    const isOne = end > 0 && sorter.compare(keys, 0, keys, end - 1) === 0;
+    if (isOne) return isBorder(0) ? { first: 0, last: 0 } : { first: -1, last: -1 };
+    let [first, last] = [0, end - 1];
+    while (first < end && !isBorder(first)) first++;
+    while (last > first && !isBorder(last)) last--;
+    return { first, last };
   }
 }

@@ -10,6 +10,8 @@ import { evaluate } from "../interpreter.ts";
 import { compareItem, rowAccumulator } from "../row-accumulator.ts";
 import { SpillContext } from "../spill/spill-context.ts";
 import { BatchRow, valuesVector } from "../vector-values.ts";
+import { LargePartition } from "./large-partition.ts";
+import { computedOverLarge } from "./large-window.ts";
 import { wholePartitions } from "./whole-partitions.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 
@@ -23,8 +25,12 @@ export async function* windowInterpreted(node: WindowNode, input: AsyncIterable<
   const spill = new SpillContext(node, context);
   try {
     for await (const rows of wholePartitions(node, input, context, spill)) {
-      yield await computedOver(rows, node, context);
-      rows.clear();
+      const isLarge = rows instanceof LargePartition;
+      const others = budget.used - (isLarge ? 0 : rows.bytesHeld);
+      if (isLarge) yield* computedOverLarge(node, rows, context);
+      else yield await computedOver(rows, node, context);
+      if (!isLarge) rows.clear();
+      budget.release(budget.used - others); // what calls counted
     }
   } finally {
     budget.close();

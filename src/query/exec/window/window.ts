@@ -1,10 +1,10 @@
 /**
  * The window operator: holds its rows, sorts them by partition and order, computes each call over all rows at once and gives the rows out
- * in that order. Rows that do not fit in memory are sorted over the disk, and some whole partitions are held at a time.
+ * in that order. Rows that do not fit in memory are sorted over the disk, and some whole partitions are held at a time; one that alone does
+ * not fit stays there (`large-window.ts`).
  */
 import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { TypedExpression } from "../../plan/expression.ts";
 import type { PlanNode, WindowCall } from "../../plan/node.ts";
 import { VectorEvaluator } from "../evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext, inTurns } from "../exec-context.ts";
@@ -16,6 +16,9 @@ import { scores } from "./anomaly.ts";
 import { picks, shifted } from "./choose.ts";
 import { folded } from "./fold.ts";
 import { type Frames, framesOf, type VectorOf } from "./frames.ts";
+import { keptRows } from "./kept-rows.ts";
+import { LargePartition } from "./large-partition.ts";
+import { computedOverLarge } from "./large-window.ts";
 import { type Layout, layoutOf, orderCodes, sortedOrder } from "./layout.ts";
 import { ranks } from "./rank.ts";
 import { wholePartitions } from "./whole-partitions.ts";
@@ -32,8 +35,12 @@ export async function* window(node: WindowNode, input: AsyncIterable<ExecBatch>,
   const spill = new SpillContext(node, context);
   try {
     for await (const rows of wholePartitions(node, input, context, spill)) {
-      yield* computedOver(rows, node, context);
-      rows.clear();
+      const isLarge = rows instanceof LargePartition;
+      const others = budget.used - (isLarge ? 0 : rows.bytesHeld);
+      if (isLarge) yield* computedOverLarge(node, rows, context);
+      else yield* computedOver(rows, node, context);
+      if (!isLarge) rows.clear();
+      budget.release(budget.used - others); // what calls counted
     }
   } finally {
     budget.close();
@@ -137,14 +144,4 @@ async function computed(
       return folded(input, frames) ?? accumulated(input, keys, frames, context);
     }
   }
-}
-
-/** One byte a row, 1 where a condition is true. */
-function keptRows(condition: TypedExpression, rowCount: number, vectorOf: VectorOf): Uint8Array {
-  const vector = vectorOf(condition);
-  const kept = new Uint8Array(rowCount);
-  if (vector.kind !== "number") return kept;
-  const { values, validity } = vector;
-  for (let i = 0; i < rowCount; i++) kept[i] = values[i] !== 0 && validity?.[i] !== 0 ? 1 : 0;
-  return kept;
 }

@@ -14,6 +14,26 @@ export interface Accumulator {
 /** Counts bytes that accumulators hold; throws when a query holds too many. */
 export type Reserve = (bytes: number) => void;
 
+/** Counts what a state has grown to: only more than ever before is reserved, since a budget takes nothing back until the query ends. */
+export function growth(reserve: Reserve): (heldBytes: number) => void {
+  let held = 0;
+  return (now) => {
+    if (now <= held) return;
+    reserve(now - held);
+    held = now;
+  };
+}
+
+/** Bytes of a value that no entry of a fixed size counts, about: text in memory and once more as the bytes of the answer. */
+export function textBytes(value: Value): number {
+  return typeof value === "string" || value instanceof Uint8Array ? value.length * 2 : 0;
+}
+
+/** A value that outlives the batch it came from: bytes lie on the batch's memory. */
+export function owned<V extends Value>(value: V): V {
+  return value instanceof Uint8Array ? (value.slice() as Uint8Array & V) : value; // slice keeps the type
+}
+
 /** An aggregate function. */
 export interface AggregateFunction {
   readonly name: string;

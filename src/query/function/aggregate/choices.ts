@@ -4,18 +4,21 @@ import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value.ts";
-import type { Accumulator, Reserve } from "./accumulator.ts";
+import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
 
 /** `min` (-1) and `max` (1). */
-export function extreme(sign: 1 | -1): () => Accumulator {
-  return () => {
+export function extreme(sign: 1 | -1): (type: FunctionType, reserve: Reserve) => Accumulator {
+  return (_, reserve) => {
     let best: Value;
+    const held = growth(reserve);
     return {
       add([value]) {
-        if (value !== undefined && (best === undefined || compareValues(value, best) * sign > 0)) best = value;
+        if (value === undefined || (best !== undefined && compareValues(value, best) * sign <= 0)) return;
+        held(textBytes(value));
+        best = owned(value);
       },
       result: () => best,
     };
@@ -23,12 +26,15 @@ export function extreme(sign: 1 | -1): () => Accumulator {
 }
 
 /** The first or last row's value in the order given; NULL counts. */
-export function endpoint(last: boolean): () => Accumulator {
-  return () => {
+export function endpoint(last: boolean): (type: FunctionType, reserve: Reserve) => Accumulator {
+  return (_, reserve) => {
     let [seen, kept]: [boolean, Value] = [false, undefined];
+    const held = growth(reserve);
     return {
       add([value]) {
-        if (last || !seen) kept = value;
+        if (!last && seen) return;
+        held(textBytes(value));
+        kept = owned(value);
         seen = true;
       },
       result: () => kept,
@@ -39,6 +45,8 @@ export function endpoint(last: boolean): () => Accumulator {
 /** The value of row number `n` (1 is the first, -1 the last) in the order given; NULL counts. */
 export function nthValue(_: FunctionType, reserve: Reserve): Accumulator {
   const values: Value[] = [];
+  const held = growth(reserve);
+  let bytes = 0;
   let [seen, wanted]: [number, number] = [0, 0];
   return {
     add([value, n]) {
@@ -46,9 +54,10 @@ export function nthValue(_: FunctionType, reserve: Reserve): Accumulator {
       wanted = Number(n ?? 0);
       if (wanted === 0) throw new DbError(StatusCode.EngineExecuteQuery, "nth_value() counts rows from 1, from the end from -1: n was 0");
       if (wanted > 0 && seen !== wanted) return;
-      if (values.length < Math.abs(wanted)) reserve(VALUE_BYTES);
-      values.push(value);
-      if (values.length > Math.abs(wanted)) values.shift();
+      bytes += VALUE_BYTES + textBytes(value);
+      values.push(owned(value));
+      if (values.length > Math.abs(wanted)) bytes -= VALUE_BYTES + textBytes(values.shift());
+      held(bytes);
     },
     result: () => (wanted > 0 || values.length === -wanted ? values[0] : undefined),
   };
@@ -119,13 +128,22 @@ export function bitwise(combine: (a: bigint, b: bigint) => bigint): () => Accumu
   };
 }
 
+/** Longest text that is joined, characters. Reason: the runtime's texts end at 2^31. Error: RuntimeResourcesExhausted. */
+const JOINED_CHARACTERS_MAX = 512 * 1024 * 1024;
+
 /** `string_agg(text, separator)`: each text but the first behind the separator of its own row. */
 export function joined(_: FunctionType, reserve: Reserve): Accumulator {
   const parts: string[] = [];
+  let characters = 0;
   return {
     add([value, between]) {
       const part = parts.length === 0 ? textOf(value) : textOf(between) + textOf(value);
-      reserve(VALUE_BYTES + part.length);
+      characters += part.length;
+      if (characters > JOINED_CHARACTERS_MAX) {
+        const message = `cannot join texts: together they have more than ${JOINED_CHARACTERS_MAX} characters; join fewer of them`;
+        throw new DbError(StatusCode.RuntimeResourcesExhausted, message);
+      }
+      reserve(VALUE_BYTES + part.length * 2);
       parts.push(part);
     },
     result: () => (parts.length === 0 ? undefined : parts.join("")),
@@ -139,7 +157,7 @@ export function distinct(inner: Accumulator, reserve: Reserve): Accumulator {
     add(args) {
       const key = args.map(valueKey).join("|");
       if (seen.has(key)) return;
-      reserve(VALUE_BYTES + key.length);
+      reserve(VALUE_BYTES + key.length * 2);
       seen.add(key);
       inner.add(args);
     },

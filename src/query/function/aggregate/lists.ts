@@ -4,7 +4,7 @@ import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
 import { tooManyParts } from "../../../column/nested.ts";
 import { listOf, nestedOf } from "../nested/parts.ts";
 import { compareValues, type Present, type Value } from "../value.ts";
-import type { AggregateFunction } from "./accumulator.ts";
+import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
 import { pathType } from "./paths.ts";
 
 /** About what a collected value costs in memory, bytes. */
@@ -21,10 +21,8 @@ export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
   const values: Value[] = [];
   return {
     add([value]) {
-      const size = typeof value === "string" ? value.length * 2 : value instanceof Uint8Array ? value.length : 0;
-      reserve(VALUE_BYTES + size);
-      // Bytes may lie on a batch's memory, which ends with the batch.
-      if (values.push(value instanceof Uint8Array ? value.slice() : value) > NESTED_PARTS_MAX) throw tooManyParts();
+      reserve(VALUE_BYTES + textBytes(value));
+      if (values.push(owned(value)) > NESTED_PARTS_MAX) throw tooManyParts();
     },
     result: () => (values.length === 0 ? undefined : nestedOf(result, values)),
   };

@@ -20,8 +20,9 @@ export const jsonPath: AggregateFunction["create"] = (_, reserve) => {
   return {
     add([latitude, longitude, time]) {
       if (latitude === undefined || longitude === undefined || time === undefined) return;
-      reserve(PLACE_BYTES);
-      places.push({ text: JSON.stringify([longitude, latitude]), time });
+      const text = JSON.stringify([longitude, latitude]);
+      reserve(PLACE_BYTES + text.length * 2);
+      places.push({ text, time });
     },
     result() {
       places.sort((a, b) => compareValues(a.time, b.time));

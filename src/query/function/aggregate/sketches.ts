@@ -7,7 +7,7 @@ import { commonNumber, type NumberType } from "../common-type.ts";
 import { boundsOf } from "../integer.ts";
 import { isNumeric } from "../signature.ts";
 import { exactInteger, textOf, type Value } from "../value.ts";
-import type { Accumulator, AggregateFunction, Reserve } from "./accumulator.ts";
+import { type Accumulator, type AggregateFunction, growth, type Reserve } from "./accumulator.ts";
 import { HyperLogLog } from "./hyper-log-log.ts";
 import { CENTROIDS_DEFAULT, TDigest } from "./t-digest.ts";
 import { UddSketch } from "./udd-sketch.ts";
@@ -18,8 +18,6 @@ type Create = AggregateFunction["create"];
 const isNumber = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 /** Most centroids that a call may ask for. */
 const CENTROIDS_MAX = 100_000;
-/** About what a digest holds in memory: its buffer and its centroids, bytes. */
-const DIGEST_BYTES = 16 * 1024;
 
 /** Where a value and its weight meet. */
 function whereMet(value: DataType, weight: DataType): DataType {
@@ -43,18 +41,17 @@ export function percentileType(weighted: boolean): Resolve {
 export function approximatePercentile(weighted: boolean, fixed?: number): Create {
   return ({ result }, reserve) => {
     let digest: TDigest | undefined;
+    const held = growth(reserve);
     let portion = fixed ?? 0.5;
     return {
       add(args) {
         const [value, weight, wanted, centroids] = weighted ? args : [args[0], 1, args[1], args[2]];
         if (value === undefined || weight === undefined) return;
         if (fixed === undefined) portion = portionOf(wanted);
-        if (digest === undefined) {
-          reserve(DIGEST_BYTES);
-          digest = new TDigest(centroids === undefined ? CENTROIDS_DEFAULT : centroidsOf(centroids));
-        }
+        digest ??= new TDigest(centroids === undefined ? CENTROIDS_DEFAULT : centroidsOf(centroids));
         const share = Number(weight);
         if (share > 0) digest.add(Number(value), share);
+        held(digest.heldBytes);
       },
       result: () => typedNumber(digest?.quantile(portion), result),
     };
@@ -83,15 +80,6 @@ function centroidsOf(value: Value): number {
     StatusCode.EngineExecuteQuery,
     `Execution error: the centroids of a percentile must be 1..${CENTROIDS_MAX}, got ${centroids}`,
   );
-}
-
-/** Counts what a sketch grew by. */
-function growth(reserve: Reserve): (heldBytes: number) => void {
-  let held = 0;
-  return (now) => {
-    if (now > held) reserve(now - held);
-    held = Math.max(now, held);
-  };
 }
 
 /** One value to a state. */

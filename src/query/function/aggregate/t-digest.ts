@@ -9,6 +9,11 @@
 /** Numbers that wait. */
 const BUFFER_MAX = 8192;
 
+/** About what a digest, a centroid and a number that waits take, bytes. */
+const DIGEST_BYTES = 256;
+const CENTROID_BYTES = 16;
+const WAITING_BYTES = 48;
+
 /** Centroids unless a call says. */
 export const CENTROIDS_DEFAULT = 100;
 
@@ -25,6 +30,11 @@ export class TDigest {
   /** @param size the d of the scale: about how many centroids are kept, at least 1 */
   constructor(size: number) {
     this.size = size;
+  }
+
+  /** Bytes held, about. */
+  get heldBytes(): number {
+    return DIGEST_BYTES + this.means.length * CENTROID_BYTES + this.waiting.length * WAITING_BYTES;
   }
 
   add(value: number, weight: number): void {

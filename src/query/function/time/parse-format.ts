@@ -6,17 +6,17 @@
  * Blanks of a format stand for any number of blanks; numbers may have fewer digits than they are printed with. Parts that a format does not
  * name are the first of their kind: January, the first, midnight, UTC. Weeks (`%U %W %V %G %g`) print only.
  *
- * Limits: `FORMAT_CHARACTERS_MAX`.
+ * Limits: those of `compiled-formats.ts`.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { daysFromCivil, daysInMonth } from "./civil.ts";
+import { CompiledFormats } from "./compiled-formats.ts";
 import { utcSecondsOf } from "./time-zone.ts";
 
-/** Longest format, characters. Reason: every row reads by it. Error: EngineExecuteQuery. */
-const FORMAT_CHARACTERS_MAX = 4096;
-const CACHE_MAX = 256;
-const cache = new Map<string, readonly Step[]>();
+const formats = new CompiledFormats<Step>("read a time by", (format) => {
+  const steps: Step[] = [];
+  addSteps(format, steps, format);
+  return steps;
+});
 
 /** What has been read. */
 interface Fields {
@@ -67,7 +67,7 @@ export function parseClockByFormat(text: string, format: string): number | undef
 function fieldsOf(text: string, format: string): Fields | undefined {
   const fields: Fields = {};
   let at = 0;
-  for (const step of stepsOf(format)) {
+  for (const step of formats.of(format)) {
     at = step(text, at, fields);
     if (at < 0) return undefined;
   }
@@ -224,17 +224,6 @@ function fraction(count: number | undefined, point: string, optional: boolean): 
   };
 }
 
-function stepsOf(format: string): readonly Step[] {
-  const known = cache.get(format);
-  if (known !== undefined) return known;
-  if (format.length > FORMAT_CHARACTERS_MAX) throw refusal(format, `it has more than ${FORMAT_CHARACTERS_MAX} characters`);
-  const steps: Step[] = [];
-  addSteps(format, steps, format);
-  if (cache.size >= CACHE_MAX) cache.clear();
-  cache.set(format, steps);
-  return steps;
-}
-
 function addSteps(format: string, steps: Step[], whole: string): void {
   for (let at = 0; at < format.length; ) {
     const next = format.indexOf("%", at);
@@ -244,7 +233,7 @@ function addSteps(format: string, steps: Step[], whole: string): void {
     if (next < 0) return;
     ITEM.lastIndex = next;
     const found = ITEM.exec(format);
-    if (found === null) throw refusal(whole, "it ends inside an item; write %% for a percent sign");
+    if (found === null) throw formats.refusal(whole, "it ends inside an item; write %% for a percent sign");
     const [text, item = ""] = found;
     const shorthand = Object.hasOwn(SHORTHANDS, item) ? SHORTHANDS[item] : undefined;
     if (shorthand === undefined) steps.push(stepOf(item) ?? unknownItem(whole, text));
@@ -263,9 +252,5 @@ function stepOf(item: string): Step | undefined {
 }
 
 function unknownItem(format: string, item: string): never {
-  throw refusal(format, `there is no item ${item} that can be read`);
-}
-
-function refusal(format: string, why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `cannot read a time by '${format.slice(0, 80)}': ${why}`);
+  throw formats.refusal(format, `there is no item ${item} that can be read`);
 }

@@ -2,11 +2,10 @@
  * Prints times by a strftime format in chrono's dialect. A format is compiled once to a list of items. Flags between `%` and the letter:
  * `-` no padding, `_` blanks, `0` zeros. Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
  *
- * Limits: `FORMAT_CHARACTERS_MAX`.
+ * Limits: those of `compiled-formats.ts`.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./civil.ts";
+import { CompiledFormats } from "./compiled-formats.ts";
 
 /** A moment as a zone's clock shows it. */
 export interface LocalTime {
@@ -17,10 +16,11 @@ export interface LocalTime {
   readonly zone: string;
 }
 
-/** Longest format, characters. Reason: every row prints it. Error: EngineExecuteQuery. */
-const FORMAT_CHARACTERS_MAX = 4096;
-const CACHE_MAX = 256;
-const cache = new Map<string, readonly Item[]>();
+const formats = new CompiledFormats<Item>("format a time by", (format) => {
+  const items: Item[] = [];
+  addItems(format, items, format);
+  return items;
+});
 
 /** Prints one item. */
 type Item = (time: Fields) => string;
@@ -43,7 +43,8 @@ export function formatLocalTime(time: LocalTime, format: string): string {
   const { year, month, day } = civilFromDays(days);
   const fraction = Number(floorModulo(time.nanos, 1_000_000_000n));
   const fields: Fields = { ...time, year, month, day, days, seconds: Number(floorModulo(seconds, 86_400n)), fraction };
-  return itemsOf(format)
+  return formats
+    .of(format)
     .map((item) => item(fields))
     .join("");
 }
@@ -130,17 +131,6 @@ function offsetText(seconds: number, between: string, withSeconds: boolean): str
   return (seconds < 0 ? "-" : "+") + parts.map((part) => String(part).padStart(2, "0")).join(between);
 }
 
-function itemsOf(format: string): readonly Item[] {
-  const known = cache.get(format);
-  if (known !== undefined) return known;
-  if (format.length > FORMAT_CHARACTERS_MAX) throw refusal(format, `it has more than ${FORMAT_CHARACTERS_MAX} characters`);
-  const items: Item[] = [];
-  addItems(format, items, format);
-  if (cache.size >= CACHE_MAX) cache.clear();
-  cache.set(format, items);
-  return items;
-}
-
 function addItems(format: string, items: Item[], whole: string): void {
   for (let at = 0; at < format.length; ) {
     const next = format.indexOf("%", at);
@@ -149,7 +139,7 @@ function addItems(format: string, items: Item[], whole: string): void {
     if (next < 0) return;
     ITEM.lastIndex = next;
     const found = ITEM.exec(format);
-    if (found === null) throw refusal(whole, "it ends inside an item; write %% for a percent sign");
+    if (found === null) throw formats.refusal(whole, "it ends inside an item; write %% for a percent sign");
     const [text, flag = "", name = ""] = found;
     const shorthand = Object.hasOwn(SHORTHANDS, name) ? SHORTHANDS[name] : undefined;
     if (shorthand !== undefined) addItems(shorthand, items, whole);
@@ -159,7 +149,7 @@ function addItems(format: string, items: Item[], whole: string): void {
 }
 
 function unknownItem(format: string, item: string): never {
-  throw refusal(format, `there is no item ${item}`);
+  throw formats.refusal(format, `there is no item ${item}`);
 }
 
 function itemOf(name: string, flag: string): Item | undefined {
@@ -178,8 +168,4 @@ function itemOf(name: string, flag: string): Item | undefined {
 function padded(value: number, width: number, fill: string): string {
   const sign = value < 0 ? "-" : width === 4 && value > 9999 ? "+" : "";
   return sign + String(Math.abs(value)).padStart(width, fill);
-}
-
-function refusal(format: string, why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `cannot format a time by '${format.slice(0, 80)}': ${why}`);
 }
