@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
+import { systemClock } from "./base/clock.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { ServerMemory } from "./base/server-memory.ts";
@@ -36,8 +37,9 @@ export interface PageMemory {
 }
 
 /**
- * Cores that are left to threads that take writes, flush and merge. Reason: on two cores (threads of one core) a query is no faster with a
- * worker, and alone half again as slow: double-groupby-all 187 ms without, 286 with one.
+ * Cores that are left to threads that take writes, flush and merge. Reason: on two cores (threads of one core) workers make no query
+ * faster, and some half as fast. 8.64M rows of ten integers, alone, p50 with 0, 1 and 2 workers: double-groupby-all 196, 298, 253 ms;
+ * double-groupby-1 31, 60, 75 ms; high-cpu-all 528, 556, 493 ms.
  */
 const OTHER_CORES = 2;
 
@@ -75,6 +77,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
   const pool = new WorkerPool({
     threads,
     limits: SHARE_LIMITS,
+    clock: systemClock,
     startWorker(name) {
       const worker = new Worker(new URL("./query-worker.ts", import.meta.url).href, { name });
       worker.postMessage(start);

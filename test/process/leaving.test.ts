@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { postSql, queryRows } from "../support/http-client.ts";
+import { postSql } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
+import { metricOf, runningStatements, until } from "./statement-watch.ts";
 
 const CONFIG = `
 [http]
@@ -17,8 +18,6 @@ const LONG =
   "JOIN (SELECT number AS b FROM numbers LIMIT 300000) AS r ON a < b";
 /** Rows of 8 MB and more, which are sorted over the disk. */
 const SPILLING = "SELECT number, number * 7919 % 1000003 AS r FROM (SELECT number FROM numbers LIMIT 1000000) AS n ORDER BY r, number";
-const WAIT_MS_MAX = 10_000;
-const POLL_MS = 10;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -28,23 +27,8 @@ afterAll(async () => {
   await server.end();
 });
 
-/** Statements that run, but for the one that asks. */
-async function running(): Promise<readonly string[]> {
-  const { rows } = await queryRows(server.url, "SELECT id FROM information_schema.process_list WHERE query NOT LIKE '%process_list%'");
-  return rows.map(([id]) => String(id));
-}
-
-async function until(isTrue: () => Promise<boolean>, what: string): Promise<void> {
-  for (const end = performance.now() + WAIT_MS_MAX; !(await isTrue()); await Bun.sleep(POLL_MS)) {
-    if (performance.now() > end) throw new Error(`not so after ${WAIT_MS_MAX} ms: ${what}`);
-  }
-}
-
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
-  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1));
-}
+const running = (): Promise<readonly string[]> => runningStatements(server);
+const metric = (name: string): Promise<number> => metricOf(server, name);
 
 /** Waits until no statement runs, and looks what is left of it. */
 async function checkNothingStays(): Promise<void> {

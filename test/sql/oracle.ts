@@ -1,7 +1,8 @@
 /**
  * A case, asked everywhere: the engine by generated loops and by the interpreter, rows in memory, in files or in both; the catalog in
- * memory by the interpreter; and DuckDB. All answers must be the same rows.
+ * memory by the interpreter; and DuckDB. All answers must be the same rows. Where there are worker threads, parts of scans also run there.
  */
+import type { QueryWorkers } from "../../src/query/exec/parallel/query-workers.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
@@ -25,22 +26,30 @@ export interface Tally {
 /** Rows, or an error. */
 type Outcome = { readonly rows: readonly (readonly Cell[])[] } | { readonly error: string; readonly isPlanning: boolean };
 
+/** An engine that has worker threads. */
+export interface Threaded {
+  readonly engine: EngineFixture;
+  readonly pool: QueryWorkers;
+}
+
 /** Tables that are asked. */
 export class Oracle {
   private readonly engine: EngineFixture;
   private readonly plain = new QueryFixture();
   private readonly tables: Tables;
   private readonly duckdb: Duckdb | undefined;
+  private readonly threaded: Threaded | undefined;
 
-  private constructor(engine: EngineFixture, tables: Tables, duckdb: Duckdb | undefined) {
+  private constructor(engine: EngineFixture, tables: Tables, duckdb: Duckdb | undefined, threaded: Threaded | undefined) {
     this.engine = engine;
+    this.threaded = threaded;
     this.tables = tables;
     this.duckdb = duckdb;
   }
 
-  /** Fills the tables everywhere. */
-  static async start(tables: Tables, duckdb: Duckdb | undefined): Promise<Oracle> {
-    const oracle = new Oracle(await EngineFixture.start(), tables, duckdb);
+  /** Fills the tables everywhere. @param threaded its engine is asked, and has none of the tables yet; absent: an engine of its own */
+  static async start(tables: Tables, duckdb: Duckdb | undefined, threaded?: Threaded): Promise<Oracle> {
+    const oracle = new Oracle(threaded?.engine ?? (await EngineFixture.start()), tables, duckdb, threaded);
     for (const rows of tables.all) {
       const create = createText(rows, tables.isAppend);
       await oracle.plain.sql(create);
@@ -59,7 +68,8 @@ export class Oracle {
   }
 
   async close(): Promise<void> {
-    await this.engine.machine.engine.close();
+    if (this.threaded === undefined) await this.engine.machine.engine.close();
+    else for (const { name } of this.tables.all) await this.engine.sql(`DROP TABLE ${name}`);
   }
 
   /** @throws Error with the tables, the query and the difference */
@@ -71,6 +81,7 @@ export class Oracle {
       ["generated loops on plain rows", () => this.plain.sql(term.text)],
       ["the interpreter on the engine", () => this.engine.sql(term.text, { forceInterpreter: true })],
       ["generated loops on the engine", () => this.engine.sql(term.text)],
+      ...this.onThreads(term.text),
     ];
     for (const [name, run] of runs) this.compare(query, name, await this.ours(name, query, run), wanted);
     if ("error" in wanted) tally.failed++;
@@ -83,6 +94,11 @@ export class Oracle {
       return;
     }
     this.compare(query, "DuckDB", theirs, wanted);
+  }
+
+  private onThreads(text: string): readonly (readonly [string, () => Promise<Answer>])[] {
+    const { threaded } = this;
+    return threaded === undefined ? [] : [["worker threads", () => threaded.engine.sql(text, { workers: threaded.pool })]];
   }
 
   /** What one of ours answers. @throws Error for an error that is not about values */

@@ -19,7 +19,7 @@ export class EngineFixture {
     return new EngineFixture(await Machine.start(options));
   }
 
-  private get context(): QueryContext {
+  private contextOf(signal: AbortSignal = new AbortController().signal): QueryContext {
     const { engine } = this.machine;
     return {
       catalog: engine,
@@ -31,13 +31,13 @@ export class EngineFixture {
       },
       clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
       variables: { database: "public", timeZone: "UTC" },
-      signal: new AbortController().signal,
+      signal,
     };
   }
 
   /** Runs all statements of a text and gives the last answer. */
-  sql(text: string, options: ExecOptions = {}): Promise<Answer> {
-    return runSql(text, this.context, options);
+  sql(text: string, options: ExecOptions = {}, signal?: AbortSignal): Promise<Answer> {
+    return runSql(text, this.contextOf(signal), options);
   }
 
   /** Runs a query with and without what the planner asks of storage, and in parts, and insists that the rows agree; gives them. */
@@ -45,7 +45,7 @@ export class EngineFixture {
     const storage = snapshotStorage(this.machine.store);
     return runTwins(
       text,
-      this.context,
+      this.contextOf(),
       localWorkers((snapshot) => storage.open(snapshot)),
     );
   }

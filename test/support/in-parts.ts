@@ -29,12 +29,12 @@ async function* scanParts(table: Table, storage: SnapshotStorage, request: ScanR
     yield* table.scan(request);
     return;
   }
+  const source = storage.open(structuredClone(shared.snapshot));
   try {
-    const open = storage.open(structuredClone(shared.snapshot));
     const { tagPredicates: _, ...rest } = request;
-    for (const part of shared.parts) yield* open(part).scan({ ...rest, tagPredicates: [] });
+    for (const part of shared.parts) yield* source.part(part).scan({ ...rest, tagPredicates: [] });
   } finally {
-    storage.rest();
+    source.close();
     await shared.release();
   }
 }

@@ -1,8 +1,8 @@
 /** A pool whose workers are on this thread: messages are cloned as between threads, everything else is the real thing. */
-import type { ScannedTable } from "../../src/table/catalog.ts";
-import type { ScanPart, ShareLimits } from "../../src/table/shared-scan.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { ShareLimits } from "../../src/table/shared-scan.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../../src/query/workers/messages.ts";
-import { PartServer, type PartStorage } from "../../src/query/workers/serve-parts.ts";
+import { PartServer, type PartSource, type PartStorage } from "../../src/query/workers/serve-parts.ts";
 import { WorkerPool } from "../../src/query/workers/worker-pool.ts";
 
 /** Cut as finely as can be. */
@@ -20,7 +20,15 @@ export class LocalWorker extends EventTarget {
 
   postMessage(message: ToQueryWorker): void {
     const copy = structuredClone(message);
-    setImmediate(() => void this.server.take(copy)); // Answers whatever happens.
+    setImmediate(() => void this.serve(copy)); // Answers or dies.
+  }
+
+  private async serve(message: ToQueryWorker): Promise<void> {
+    try {
+      await this.server.take(message);
+    } catch {
+      this.die();
+    }
   }
 
   terminate(): void {
@@ -39,21 +47,17 @@ export class LocalWorker extends EventTarget {
 }
 
 /** A pool of two such workers. `open` is what a worker makes of a snapshot. */
-export function localWorkers(
-  open: (snapshot: object) => (part: ScanPart) => ScannedTable,
-  limits: ShareLimits = FINE,
-  started: LocalWorker[] = [],
-): WorkerPool {
+export function localWorkers(open: (snapshot: object) => PartSource, limits: ShareLimits = FINE, started: LocalWorker[] = []): WorkerPool {
   const storage: PartStorage = {
     open,
     cacheBytes: () => 0,
     giveBack: () => undefined,
     mayGrow: () => undefined,
-    rest: () => undefined,
   };
   return new WorkerPool({
     threads: 2,
     limits,
+    clock: systemClock,
     startWorker() {
       const worker = new LocalWorker(storage);
       started.push(worker);

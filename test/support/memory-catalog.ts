@@ -23,6 +23,7 @@ import {
   timeIndexOf,
 } from "../../src/table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../../src/table/view.ts";
+import type { PartSource } from "../../src/query/workers/serve-parts.ts";
 import type { ScanPart, SharedScan, ShareLimits } from "../../src/table/shared-scan.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";
 import type { WriteBatch, WriteOptions, Writer, WriteResult } from "../../src/table/write-batch.ts";
@@ -45,12 +46,12 @@ const BATCH_ROWS = 333;
 const SHARED = new Map<number, WeakRef<MemoryTable>>();
 
 /** What another thread makes of the snapshot of a memory table: parts are series by their numbers. */
-export function openMemorySnapshot(snapshot: object): (part: ScanPart) => ScannedTable {
+export function openMemorySnapshot(snapshot: object): PartSource {
   const key = "memoryTable" in snapshot && typeof snapshot.memoryTable === "number" ? snapshot.memoryTable : -1;
   const predicates = "predicates" in snapshot ? (snapshot.predicates as number) : -1;
   const table = SHARED.get(key)?.deref();
   if (table === undefined) throw new Error("a snapshot of a memory table");
-  return (part) => table.part(part, predicates);
+  return { part: (part) => table.part(part, predicates), close: () => undefined };
 }
 
 /** One table. */

@@ -96,14 +96,15 @@ export async function runSql(text: string, context: QueryContext, options: ExecO
 export async function runTwins(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
   const wanted = await runSql(text, context, { forceInterpreter: true });
   const got = await runSql(text, context);
-  if (workers !== undefined) {
-    const shared = canonical(await runSql(text, context, { workers }));
-    if (shared !== canonical(got))
-      throw new Error(`parts differ on ${text}\nin parts: ${shared.slice(0, 2000)}\nwhole:    ${canonical(got).slice(0, 2000)}`);
-  }
-  const [a, b] = [canonical(got), canonical(wanted)];
-  if (a !== b) throw new Error(`the twins differ on ${text}\ngenerated:   ${a.slice(0, 2000)}\ninterpreted: ${b.slice(0, 2000)}`);
+  if (workers !== undefined) sameAnswers(text, ["in parts", await runSql(text, context, { workers })], ["whole", got]);
+  sameAnswers(text, ["generated", got], ["interpreted", wanted]);
   return got;
+}
+
+/** Insists that two answers have the same rows, order left aside. Each comes with where it is from. @throws Error with both */
+export function sameAnswers(text: string, [name, answer]: readonly [string, Answer], [other, wanted]: readonly [string, Answer]): void {
+  const [a, b] = [canonical(answer), canonical(wanted)];
+  if (a !== b) throw new Error(`answers differ on ${text}\n${name}: ${a.slice(0, 2000)}\n${other}: ${b.slice(0, 2000)}`);
 }
 
 /** A value that does not lie on a batch's memory; lists, structs and maps as JSON. */

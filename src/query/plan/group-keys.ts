@@ -14,3 +14,17 @@ export function groupKeyOf(expression: TypedExpression, schema: TableSchema): Gr
   const buckets = bucketOf(expression, timeIndex);
   return buckets === undefined ? { kind: "row", type, expression } : { kind: "bucket", type, column: timeIndex, buckets };
 }
+
+/** A key over other columns. */
+export function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedExpression): GroupKey {
+  switch (key.kind) {
+    case "series":
+      return key;
+    case "row":
+      return { ...key, expression: place(key.expression) };
+    case "bucket": {
+      const time = place({ kind: "column", type: key.type, index: key.column, name: "time" });
+      return { ...key, column: time.kind === "column" ? time.index : -1 };
+    }
+  }
+}

@@ -6,7 +6,7 @@ import { bind } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
-import { groupKeyOf } from "./group-keys.ts";
+import { groupKeyOf, placeKey } from "./group-keys.ts";
 import { aggregationBySets, distinctKeys } from "./grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
@@ -27,6 +27,7 @@ import {
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
+import { groupedTwice } from "./rules/distinct-by-groups.ts";
 import { figuresFor } from "./rules/page-figures.ts";
 
 /** The plan of a SELECT whose rows are groups. */
@@ -77,6 +78,37 @@ const unchanged = (node: PlanNode): Pick<Applied, "node" | "place"> => ({ node, 
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 
 function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[], unnests: Unnests): Aggregation {
+  const columns: ColumnHeader[] = [
+    ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
+    ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
+  ];
+  const twice = body.planner.optimise && !mayWalkBuckets(body, keys) ? groupedTwice(calls, keys.length) : undefined;
+  if (twice === undefined) return aggregationOf(body, keys, calls, columns, unnests);
+  const innerColumns: ColumnHeader[] = [
+    ...columns.slice(0, keys.length),
+    { name: "distinct", type: twice.argument.type },
+    ...twice.inner.map((call) => ({ name: call.function.name, type: call.type.result })),
+  ];
+  const input = aggregationOf(body, [...keys, twice.argument], twice.inner, innerColumns, unnests);
+  const again = columns.slice(0, keys.length).map(({ name, type }, index): GroupKey => {
+    return { kind: "row", type, expression: { kind: "column", type, index, name } };
+  });
+  return { kind: "aggregate", input, columns, keys: again, aggregates: twice.outer, table: undefined };
+}
+
+/** Whether the plan may become a walk from the newest bucket on: it reads few rows, of plain groups. */
+function mayWalkBuckets({ limits, input }: SelectBody, keys: readonly TypedExpression[]): boolean {
+  const { table } = input.source;
+  return limits.count !== undefined && table !== undefined && keys.some((key) => groupKeyOf(key, table.schema).kind === "bucket");
+}
+
+function aggregationOf(
+  body: SelectBody,
+  keys: readonly TypedExpression[],
+  calls: readonly AggregateCall[],
+  columns: readonly ColumnHeader[],
+  unnests: Unnests,
+): Aggregation {
   const { input, planner } = body;
   const { table } = input.source;
   const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 && unnests.isEmpty;
@@ -90,10 +122,6 @@ function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: 
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const placedKeys = planned.map((key) => placeKey(key, place));
   const aggregates = calls.map((call) => changedAggregate(call, place));
-  const columns: ColumnHeader[] = [
-    ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
-    ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
-  ];
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
 }
 
@@ -114,20 +142,6 @@ function setAggregation(
 export function callExpressions(call: AggregateCall): readonly TypedExpression[] {
   const own = [...call.args, ...call.orderBy.map((item) => item.expression)];
   return call.filter === undefined ? own : [...own, call.filter];
-}
-
-/** A key over other columns. */
-export function placeKey(key: GroupKey, place: (expression: TypedExpression) => TypedExpression): GroupKey {
-  switch (key.kind) {
-    case "series":
-      return key;
-    case "row":
-      return { ...key, expression: place(key.expression) };
-    case "bucket": {
-      const time = place({ kind: "column", type: key.type, index: key.column, name: "time" });
-      return { ...key, column: time.kind === "column" ? time.index : -1 };
-    }
-  }
 }
 
 function newestFirst(

@@ -16,7 +16,15 @@ export type ToQueryWorker =
 
 /** From a worker: one answer to each `pull` and `close`. */
 export type FromQueryWorker =
-  | { readonly kind: "pulled"; readonly pulled: Pulled; readonly cacheBytes: number }
-  | { readonly kind: "failed"; readonly code: StatusCode; readonly message: string; readonly cacheBytes: number }
+  | { readonly kind: "pulled"; readonly fragment: number; readonly pulled: Pulled; readonly cacheBytes: number }
+  | {
+      readonly kind: "failed";
+      readonly fragment: number;
+      readonly code: StatusCode;
+      readonly message: string;
+      /** Of a bug. */
+      readonly stack: string | undefined;
+      readonly cacheBytes: number;
+    }
   | { readonly kind: "closed"; readonly fragment: number; readonly cacheBytes: number }
   | { readonly kind: "warning"; readonly text: string };

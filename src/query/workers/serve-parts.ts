@@ -1,11 +1,16 @@
 /**
  * A worker's side: runs pulls one after another. What it keeps between queries is pages and open files, in its own cache.
  *
- * A fragment that is over is seen at the next batch: the flag lies on memory that it shares with the thread of the query.
+ * A fragment that is over is seen at the next batch, or where a scan gives way though it has found none: the flag lies on memory that it
+ * shares with the thread of the query.
+ *
+ * An error of the world fails the pull. So does a bug, with its stack; but a broken invariant is thrown, which ends the worker: what it
+ * holds can no longer be trusted, and it holds nothing that others miss.
  */
-import { assert } from "../../base/assert.ts";
+import { assert, AssertionError } from "../../base/assert.ts";
 import { systemClock } from "../../base/clock.ts";
-import { toDbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
 import { Pace } from "../exec/exec-context.ts";
@@ -18,22 +23,30 @@ const RESTING_HEAP_BYTES_MAX = 64 * 1024 * 1024;
 const KIB = 1024;
 /** What parts hold is told in steps of so many bytes. */
 const TOLD_BYTES = 64 * KIB;
+/** How often the flag of a fragment that runs is looked at beside its batches. */
+const LOOK_MILLIS = 20;
+
+/** A snapshot that parts of a fragment read. */
+export interface PartSource {
+  /** The table as a part of the scan sees it. */
+  part(part: ScanPart): ScannedTable;
+  /** No part reads it any more. */
+  close(): void;
+}
 
 /** What a worker reads tables with. */
 export interface PartStorage {
-  /** A snapshot of a table, as other threads made it; gives the table as a part of the scan sees it. */
-  open(snapshot: object): (part: ScanPart) => ScannedTable;
+  /** A snapshot of a table, as another thread made it. */
+  open(snapshot: object): PartSource;
   /** Bytes of pages kept. */
   cacheBytes(): number;
   giveBack(bytes: number): void;
   mayGrow(): void;
-  /** No scan is under way. */
-  rest(): void;
 }
 
 interface Served {
   readonly job: FragmentJob;
-  readonly tableOf: (part: ScanPart) => ScannedTable;
+  readonly source: PartSource;
   readonly control: Int32Array;
   readonly canceller: AbortController;
   readonly runners: Map<number, PartRunner>;
@@ -53,7 +66,7 @@ export class PartServer {
     this.send = send;
   }
 
-  /** Takes a message. Resolves when it and all before it are answered. */
+  /** Takes a message. Resolves when it and all before it are answered; rejects for good when it met a bug: the worker should end. */
   take(message: ToQueryWorker): Promise<void> {
     this.last = this.last.then(() => this.answer(message));
     return this.last;
@@ -63,8 +76,8 @@ export class PartServer {
     switch (message.kind) {
       case "open": {
         const { job, control } = message;
-        const tableOf = this.storage.open(job.snapshot);
-        this.served.set(message.fragment, { job, tableOf, control, canceller: new AbortController(), runners: new Map() });
+        const source = this.storage.open(job.snapshot);
+        this.served.set(message.fragment, { job, source, control, canceller: new AbortController(), runners: new Map() });
         return;
       }
       case "pull":
@@ -80,18 +93,22 @@ export class PartServer {
 
   private async pull({ fragment, index, part, bytesMax }: Extract<ToQueryWorker, { kind: "pull" }>): Promise<void> {
     const served = this.served.get(fragment);
+    assert(served !== undefined, `a fragment that was opened; got ${fragment}`);
     const { storage } = this;
     const buffers: ArrayBuffer[] = [];
+    const timer = setInterval(() => look(served), LOOK_MILLIS);
     try {
-      assert(served !== undefined, `a fragment that was opened; got ${fragment}`);
+      look(served);
       const runner = served.runners.get(index) ?? newRunner(served, part);
       served.runners.set(index, runner);
       const pulled = await runner.pull(bytesMax, buffers);
       if (pulled.isDone) served.runners.delete(index);
-      this.send({ kind: "pulled", pulled, cacheBytes: storage.cacheBytes() }, buffers);
+      this.send({ kind: "pulled", fragment, pulled, cacheBytes: storage.cacheBytes() }, buffers);
     } catch (error) {
-      const { code, message } = toDbError(error);
-      this.send({ kind: "failed", code, message, cacheBytes: storage.cacheBytes() });
+      if (error instanceof AssertionError) throw error;
+      this.send({ kind: "failed", fragment, ...told(error), cacheBytes: storage.cacheBytes() });
+    } finally {
+      clearInterval(timer);
     }
   }
 
@@ -99,17 +116,27 @@ export class PartServer {
     const served = this.served.get(fragment);
     this.served.delete(fragment);
     for (const runner of served?.runners.values() ?? []) await runner.close();
-    if (this.served.size === 0) this.storage.rest();
+    served?.source.close();
     this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
     if (this.served.size === 0 && process.memoryUsage().heapUsed > RESTING_HEAP_BYTES_MAX + this.storage.cacheBytes()) Bun.gc(true);
   }
 }
 
-function newRunner({ job, tableOf, control, canceller }: Served, part: ScanPart): PartRunner {
-  const pace = new Pace(systemClock, () => {
-    if (Atomics.load(control, CONTROL_WORDS.isOver) === 1) canceller.abort();
-  });
-  return new PartRunner(job, tableOf(part), { signal: canceller.signal, clock: systemClock, pace, account: sharedAccount(control) });
+/** An error as it goes to the thread of the query. */
+function told(error: unknown): { readonly code: StatusCode; readonly message: string; readonly stack: string | undefined } {
+  if (error instanceof DbError) return { code: error.code, message: error.message, stack: undefined };
+  return { code: StatusCode.Internal, message: errorText(error), stack: error instanceof Error ? error.stack : undefined };
+}
+
+/** Cancels what runs of a fragment that is over. */
+function look({ control, canceller }: Served): void {
+  if (Atomics.load(control, CONTROL_WORDS.isOver) === 1) canceller.abort();
+}
+
+function newRunner(served: Served, part: ScanPart): PartRunner {
+  const { job, source, control, canceller } = served;
+  const pace = new Pace(systemClock, () => look(served));
+  return new PartRunner(job, source.part(part), { signal: canceller.signal, clock: systemClock, pace, account: sharedAccount(control) });
 }
 
 /** Counts into the memory that the query's thread looks at. */

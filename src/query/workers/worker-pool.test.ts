@@ -2,8 +2,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { type LocalWorker, localWorkers } from "../../../test/support/local-workers.ts";
 import { openMemorySnapshot } from "../../../test/support/memory-catalog.ts";
-import { QueryFixture } from "../../../test/support/query-fixture.ts";
-import type { WorkerPool } from "./worker-pool.ts";
+import { QueryFixture, runSql, sameAnswers } from "../../../test/support/query-fixture.ts";
+import { systemClock } from "../../base/clock.ts";
+import { MemoryPool, ServerMemory } from "../../base/server-memory.ts";
+import { type DataType, INT64 } from "../../column/data-type.ts";
+import { WorkerPool } from "./worker-pool.ts";
 
 const HOSTS = 20;
 const ROWS_PER_HOST = 40;
@@ -40,13 +43,17 @@ describe("what goes to workers", () => {
     "SELECT sum(v) FILTER (WHERE x > 20), bit_xor(v), bool_or(v > 700) FROM m",
     "SELECT upper(host) AS h, max(v) - min(v) FROM m WHERE x > 3 GROUP BY h HAVING count(*) > 2 ORDER BY h",
     "SELECT host, v, ts FROM m WHERE v % 7 = 3",
+    "SELECT DISTINCT host, v % 3 FROM m ORDER BY 1, 2",
+    "SELECT host, count(DISTINCT v % 3), sum(v), count(*) FROM m GROUP BY host ORDER BY host",
+    "SELECT count(DISTINCT v % 5), sum(DISTINCT v % 5) FROM m WHERE v >= 10",
+    "SELECT count(DISTINCT host) FROM m WHERE v < 0 AND x < 100",
     "SELECT host, v FROM m ORDER BY x DESC, v LIMIT 5",
     "SELECT ts, host, max(v) RANGE '1m' FROM m ALIGN '30s' BY (host) ORDER BY host, ts",
   ];
   for (const sql of shared) test(sql, async () => expect(await pullsOf(sql)).toBeGreaterThan(0));
 
   const kept = [
-    "SELECT count(DISTINCT v) FROM m",
+    "SELECT array_agg(DISTINCT v) FROM m",
     "SELECT host, median(x) FROM m GROUP BY host ORDER BY host",
     "SELECT host, v FROM m",
     "SELECT v FROM m ORDER BY v",
@@ -56,6 +63,13 @@ describe("what goes to workers", () => {
   test("not a table of few rows", async () => {
     expect(await pullsOf("SELECT sum(v) FROM m", { rowsMin: 10_000, partRows: 50, partsMax: 7 })).toBe(0);
   });
+});
+
+test("variances of parts are put together", async () => {
+  const pool = localWorkers(openMemorySnapshot);
+  const sql = "SELECT host, stddev(x), var_pop(v), var(v + 1000000000), std(v) FILTER (WHERE v > 790) FROM m GROUP BY host";
+  sameAnswers(sql, ["in parts", await data.sql(sql, { workers: pool })], ["whole", await data.sql(sql)]);
+  expect(pool.figures.pulls).toBeGreaterThan(0);
 });
 
 test("a LIMIT that is content ends the parts", async () => {
@@ -119,4 +133,64 @@ test("a query whose parts hold too much is refused", async () => {
   const answer = data.sql("SELECT host, v, sum(x) FROM m GROUP BY host, v", { workers: pool, memoryBytesMax: 4000 });
   expect(String(await failureOf(answer))).toContain("memory");
   await settled(pool);
+});
+
+test("values of placeholders are in the plan", async () => {
+  const pool = localWorkers(openMemorySnapshot);
+  const valueOf = (): { readonly type: DataType; readonly value: number } => ({ type: INT64, value: 100 });
+  const variables = { ...data.context.variables, placeholders: { valueOf, note: () => undefined } };
+  const got = await runSql("SELECT host, sum(v) FROM m WHERE v < ? GROUP BY host", { ...data.context, variables }, { workers: pool });
+  sameAnswers("placeholders", ["given", got], ["written", await data.sql("SELECT host, sum(v) FROM m WHERE v < 100 GROUP BY host")]);
+  expect(pool.figures.pulls).toBeGreaterThan(0);
+});
+
+describe("memory of a query", () => {
+  const memoryOf = (bytesMax: number): MemoryPool => new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", bytesMax);
+
+  test("is given back when a LIMIT is content", async () => {
+    const pool = localWorkers(openMemorySnapshot);
+    const queries = memoryOf(1 << 20);
+    const answer = await data.sql("SELECT v, x, host FROM m WHERE v > 3 LIMIT 2", { workers: pool, memory: queries.account() });
+    expect(answer.rows.length).toBe(2);
+    expect(pool.figures.pulls).toBeGreaterThan(0);
+    expect(queries.used).toBe(0);
+    await settled(pool);
+  });
+
+  test("is what all queries may hold: parts that hold more fail the query, which says why", async () => {
+    const pool = localWorkers(openMemorySnapshot);
+    const queries = memoryOf(2000);
+    const answer = data.sql("SELECT host, v, sum(x) FROM m GROUP BY host, v", { workers: pool, memory: queries.account() });
+    expect(String(await failureOf(answer))).toContain("all queries together hold as much memory as they may");
+    expect(queries.used).toBe(0);
+    await settled(pool);
+  });
+});
+
+test("workers that die without an answer are left alone for a while", async () => {
+  let millis = 0;
+  let starts = 0;
+  const limits = { rowsMin: 1, partRows: 50, partsMax: 7 };
+  const pool = new WorkerPool({
+    threads: 2,
+    limits,
+    clock: { ...systemClock, monotonicMillis: () => millis },
+    startWorker() {
+      starts++;
+      throw new Error("no more threads");
+    },
+    onWarning: () => undefined,
+  });
+  const sql = "SELECT host, sum(v) FROM m GROUP BY host";
+  for (let i = 0; i < 3; i++) {
+    const outcome = await data.sql(sql, { workers: pool }).then(() => "answered", String);
+    if (outcome === "answered") break;
+    expect(outcome).toContain("run it again");
+  }
+  expect(pool.hasRoom).toBe(false);
+  const before = starts;
+  sameAnswers(sql, ["here", await data.sql(sql, { workers: pool })], ["alone", await data.sql(sql)]);
+  expect(starts).toBe(before);
+  millis = 60_000;
+  expect(pool.hasRoom).toBe(true);
 });

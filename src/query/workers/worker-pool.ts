@@ -4,12 +4,16 @@
  *   fragments, in turn ─► pulls that wait ─► a free worker (the one that had this part of the table last, if it is free) ─► answer
  *
  * A worker runs one pull at a time and has one more waiting, and free workers go to the fragments in turn, so a query never has more than
- * its share for longer than two parts take. A worker that dies fails the parts that it had, and the next pull starts another.
+ * its share for longer than two parts take.
+ *
+ * A worker that dies fails the parts that it had, and the next pull starts another; where several die without an answer, queries stay on
+ * their own thread for a while. One that does not end a part of a query that is over is ended, whatever it is in.
  *
  * A message there and back takes about 60 µs, a worker's start 30 ms; it is started by the first pull that needs it.
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { FragmentBudget, FragmentJob, OpenFragment, Pulled, QueryWorkers } from "../exec/parallel/query-workers.ts";
@@ -22,11 +26,19 @@ const LOOK_MILLIS = 50;
 const KIB = 1024;
 /** Pulls that a worker has at a time: one runs, and the next is there when that ends, though this thread may be busy. */
 const SENT_MAX = 2;
+/** Workers that may die one after another, without an answer from any, before queries stay on their own thread, and for how long. */
+const DEATHS_MAX = 3;
+const REST_MILLIS = 30_000;
+/** How long a worker may stay in a part of a query that is over: it looks at each batch, so more is a loop or a runaway text match. */
+const END_MILLIS_MAX = 10_000;
 
 /** What the pool needs. */
 export interface WorkerPoolParts {
   readonly threads: number;
   readonly limits: ShareLimits;
+  readonly clock: Clock;
+  /** As `END_MILLIS_MAX`, for tests. */
+  readonly endMillisMax?: number;
   /** Starts a thread that speaks `messages.ts`. */
   startWorker(name: string): Worker;
   /** Takes what a worker found wrong and could do without. */
@@ -37,6 +49,8 @@ export interface WorkerPoolParts {
 export interface PoolFigures {
   readonly running: number;
   readonly waiting: number;
+  /** Fragments that are not closed. */
+  readonly open: number;
   readonly pulls: number;
   readonly busySeconds: number;
   readonly deaths: number;
@@ -75,6 +89,9 @@ export class WorkerPool implements QueryWorkers {
   private pulls = 0;
   private busyMillis = 0;
   private deaths = 0;
+  /** Of workers, since one last answered. */
+  private deathsInRow = 0;
+  private restUntil = Number.NEGATIVE_INFINITY;
   private isClosed = false;
 
   constructor(parts: WorkerPoolParts) {
@@ -95,11 +112,11 @@ export class WorkerPool implements QueryWorkers {
     let waiting = 0;
     for (const fragment of this.fragments) waiting += fragment.waiting.length;
     const running = this.slots.filter(({ sent }) => sent.length > 0).length;
-    return { running, waiting, pulls: this.pulls, busySeconds: this.busyMillis / 1000, deaths: this.deaths };
+    return { running, waiting, open: this.open, pulls: this.pulls, busySeconds: this.busyMillis / 1000, deaths: this.deaths };
   }
 
   get hasRoom(): boolean {
-    return this.open < FRAGMENTS_MAX && !this.isClosed;
+    return this.open < FRAGMENTS_MAX && !this.isClosed && this.parts.clock.monotonicMillis() >= this.restUntil;
   }
 
   /** Bytes of pages that the workers keep, as they said last. */
@@ -141,6 +158,7 @@ export class WorkerPool implements QueryWorkers {
   /** Ends all workers; what runs or waits fails. */
   close(): void {
     this.isClosed = true;
+    for (const fragment of this.fragments) fragment.fail(closing());
     for (const slot of this.slots) if (slot.worker !== undefined) this.fail(slot, slot.worker, "the server is closing");
   }
 
@@ -166,33 +184,51 @@ export class WorkerPool implements QueryWorkers {
   private send(slot: Slot, at: number, pull: Pull): void {
     const { fragment, index, part, bytesMax } = pull;
     if (this.isClosed) {
-      pull.reject(stopped("the server is closing"));
+      pull.reject(closing());
       return;
     }
-    slot.worker ??= this.start(slot);
+    if (slot.worker === undefined && !this.start(slot)) {
+      pull.reject(stopped());
+      return;
+    }
+    try {
+      if (!slot.opened.has(fragment)) {
+        this.tell(slot, { kind: "open", fragment: fragment.id, job: fragment.job, control: fragment.control });
+        slot.opened.set(fragment, undefined);
+      }
+      this.tell(slot, { kind: "pull", fragment: fragment.id, index, part, bytesMax });
+    } catch (error) {
+      // Something of the plan cannot be cloned: nothing was sent.
+      pull.reject(error instanceof Error ? error : new Error(errorText(error)));
+      return;
+    }
     slot.sent.push(pull);
     fragment.owners.set(index, at);
-    if (!slot.opened.has(fragment)) {
-      slot.opened.set(fragment, undefined);
-      this.tell(slot, { kind: "open", fragment: fragment.id, job: fragment.job, control: fragment.control });
-    }
-    this.tell(slot, { kind: "pull", fragment: fragment.id, index, part, bytesMax });
   }
 
   private tell(slot: Slot, message: ToQueryWorker): void {
     slot.worker?.postMessage(message);
   }
 
-  private start(slot: Slot): Worker {
-    const worker = this.parts.startWorker(slot.name);
-    worker.addEventListener("message", ({ data }: MessageEvent<FromQueryWorker>) => this.take(slot, data));
+  /** False when there can be no thread now. */
+  private start(slot: Slot): boolean {
+    let worker: Worker;
+    try {
+      worker = this.parts.startWorker(slot.name);
+    } catch (error) {
+      this.countDeath(slot, errorText(error));
+      return false;
+    }
+    slot.worker = worker;
+    worker.addEventListener("message", ({ data }: MessageEvent<FromQueryWorker>) => this.take(slot, worker, data));
     worker.addEventListener("error", ({ message }: ErrorEvent) => this.fail(slot, worker, message));
     worker.addEventListener("messageerror", () => this.fail(slot, worker, "its answer could not be read"));
     worker.addEventListener("close", () => this.fail(slot, worker, "it exited"));
-    return worker;
+    return true;
   }
 
-  private take(slot: Slot, message: FromQueryWorker): void {
+  private take(slot: Slot, worker: Worker, message: FromQueryWorker): void {
+    if (slot.worker !== worker) return; // It was ended; what it had is answered.
     if (message.kind === "warning") {
       this.parts.onWarning(message.text);
       return;
@@ -205,15 +241,22 @@ export class WorkerPool implements QueryWorkers {
       closed[1]?.();
       return;
     }
-    const pull = slot.sent.shift();
-    if (pull === undefined) return;
+    this.deathsInRow = 0;
+    const [pull] = slot.sent;
+    if (pull?.fragment.id !== message.fragment) {
+      this.fail(slot, worker, "it answered what it was not asked");
+      return;
+    }
+    slot.sent.shift();
     this.pulls++;
-    if (message.kind === "failed") pull.reject(new DbError(message.code, message.message));
+    const { fragment } = pull;
+    fragment.ran(); // First: that it holds too much is told before what comes of it.
+    if (message.kind === "failed") pull.reject(fragment.reason ?? errorOf(message));
     else {
       this.busyMillis += message.pulled.workMs;
+      if (message.pulled.isDone) fragment.owners.delete(pull.index);
       pull.resolve(message.pulled);
     }
-    pull.fragment.ran();
     this.dispatch();
   }
 
@@ -221,24 +264,32 @@ export class WorkerPool implements QueryWorkers {
     if (slot.worker !== worker) return; // An earlier one, that failed already.
     slot.worker = undefined;
     worker.terminate();
-    if (!this.isClosed) {
-      this.deaths++;
-      this.parts.onWarning(`${slot.name} stopped: ${why}`);
-    }
+    if (!this.isClosed) this.countDeath(slot, why);
+    const error = this.isClosed ? closing() : stopped();
     const { sent } = slot;
     slot.sent = [];
     slot.cacheBytes = 0;
     const opened = [...slot.opened];
     slot.opened.clear();
     for (const { reject, fragment } of sent) {
-      reject(stopped(why));
+      reject(error);
       fragment.ran();
     }
     for (const [fragment, closed] of opened) {
-      fragment.lose(this.slots.indexOf(slot), stopped(why));
+      fragment.lose(this.slots.indexOf(slot), error);
       closed?.();
     }
     if (!this.isClosed) this.dispatch();
+  }
+
+  private countDeath(slot: Slot, why: string): void {
+    this.deaths++;
+    this.deathsInRow++;
+    this.parts.onWarning(`${slot.name} stopped: ${why.trimEnd()}`);
+    if (this.deathsInRow < DEATHS_MAX) return;
+    this.deathsInRow = 0;
+    this.restUntil = this.parts.clock.monotonicMillis() + REST_MILLIS;
+    this.parts.onWarning(`${DEATHS_MAX} query workers stopped one after another: none is used for ${REST_MILLIS / 1000} s`);
   }
 
   /** Resolves when no worker reads the fragment's snapshot any more. */
@@ -250,15 +301,42 @@ export class WorkerPool implements QueryWorkers {
       const { promise, resolve } = Promise.withResolvers<void>();
       slot.opened.set(fragment, resolve);
       this.tell(slot, { kind: "close", fragment: fragment.id });
+      this.watch(slot, fragment);
       waits.push(promise);
     }
     await Promise.all(waits);
     this.open--;
   }
+
+  /** Ends the worker of a slot when it stays in one pull of a fragment that is over. */
+  private watch(slot: Slot, fragment: PooledFragment): void {
+    const { worker } = slot;
+    const [first] = slot.sent;
+    const millis = this.parts.endMillisMax ?? END_MILLIS_MAX;
+    const timer = setTimeout(() => {
+      if (worker === undefined || slot.worker !== worker || !slot.opened.has(fragment)) return;
+      if (first?.fragment === fragment && slot.sent[0] === first)
+        this.fail(slot, worker, `it did not end a cancelled part in ${millis} ms`);
+      else this.watch(slot, fragment); // It has work for others first.
+    }, millis);
+    timer.unref();
+  }
 }
 
-function stopped(why: string): DbError {
-  return new DbError(StatusCode.Unexpected, `cannot run query: the worker that ran a part of it stopped: ${why}; run it again`);
+/** What queries are told whose worker died; why is in the log. */
+function stopped(): DbError {
+  return new DbError(StatusCode.Unexpected, "cannot run query: the worker that ran a part of it stopped; run it again");
+}
+
+function closing(): DbError {
+  return new DbError(StatusCode.Cancelled, "cannot run query: the server is closing");
+}
+
+function errorOf({ code, message, stack }: Extract<FromQueryWorker, { kind: "failed" }>): DbError {
+  if (stack === undefined) return new DbError(code, message);
+  const cause = new Error(message);
+  cause.stack = stack;
+  return new DbError(code, message, { cause });
 }
 
 interface FragmentHost {
@@ -273,7 +351,7 @@ class PooledFragment implements OpenFragment {
   readonly job: FragmentJob;
   readonly control: Int32Array = new Int32Array(new SharedArrayBuffer(8));
   waiting: Pull[] = [];
-  /** Which slot has a part that was begun. */
+  /** Which slot has a part that was begun and has not ended. */
   readonly owners: Map<number, number> = new Map();
   private readonly budget: FragmentBudget;
   private readonly host: FragmentHost;
@@ -316,10 +394,14 @@ class PooledFragment implements OpenFragment {
     this.count();
   }
 
-  /** Fails: a slot lost its worker. Parts that it had begun cannot go on. */
+  /** Why it is over; undefined while it is not. */
+  get reason(): Error | undefined {
+    return this.failure;
+  }
+
+  /** A slot lost its worker. Parts that it had begun cannot go on. */
   lose(slot: number, error: Error): void {
-    const lost = this.waiting.filter(({ index }) => this.owners.get(index) === slot);
-    if (lost.length > 0 || [...this.owners.values()].includes(slot)) this.fail(error);
+    if ([...this.owners.values()].includes(slot)) this.fail(error);
   }
 
   close(): Promise<void> {
@@ -335,7 +417,8 @@ class PooledFragment implements OpenFragment {
     this.held = 0;
   }
 
-  private fail(error: Error): void {
+  /** From now on it is over, for the first reason that is given. */
+  fail(error: Error): void {
     if (this.failure !== undefined) return;
     this.failure = error;
     Atomics.store(this.control, CONTROL_WORDS.isOver, 1);

@@ -25,6 +25,7 @@ export class OpenSnapshot {
   private readonly cache: PageCache;
   private readonly tags: SharedTags;
   private opening: Promise<Common> | undefined;
+  private used: (() => void)[] = [];
 
   constructor(snapshot: ScanSnapshot, files: SnapshotFiles, cache: PageCache) {
     this.snapshot = snapshot;
@@ -36,6 +37,12 @@ export class OpenSnapshot {
   /** The table as one part of the scan sees it. */
   part(part: ScanPart): ScannedTable {
     return new PartTable(this.snapshot.schema, this.tags, part.timeRange, (request, metrics) => this.scan(part, request, metrics));
+  }
+
+  /** No part is read any more. */
+  close(): void {
+    for (const done of this.used) done();
+    this.used = [];
   }
 
   private async *scan(part: ScanPart, request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
@@ -52,7 +59,11 @@ export class OpenSnapshot {
     const { snapshot, cache, tags } = this;
     const { seriesCount, numberCount, mergeMode, timeUnit, timeColumnId, conditions, summaries } = snapshot;
     const opened: OpenedFile[] = [];
-    for (const file of snapshot.files) opened.push({ meta: file.meta, sst: await this.files.open(file, snapshot.registry) });
+    for (const file of snapshot.files) {
+      const { sst, done } = await this.files.use(file, snapshot.registry);
+      this.used.push(done);
+      opened.push({ meta: file.meta, sst });
+    }
     const memtables = snapshot.memtables.map((memtable) => ({ ...memtable, postings: new RowPostings() }));
     const output = snapshot.output.map(outputColumn);
     const shape = { mergeMode, timeUnit, timeColumnId, conditions, summaries, output };

@@ -1,6 +1,7 @@
 /**
  * Data files on a thread that only reads: opened by what a snapshot says of them, kept open for the next one, counted in the cache, which
- * may let them go. Descriptors are closed when no scan is under way, so that a file that was deleted meanwhile gives its disk space back.
+ * may let them go. The descriptor of a file is closed when no scan reads it any more, so that one that was deleted meanwhile gives its disk
+ * space back.
  */
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -17,9 +18,17 @@ interface Held {
   readonly sst: OpenSst;
 }
 
-/** A reader whose descriptor may be closed between scans. */
+/** A file that a scan reads. */
+export interface UsedFile {
+  readonly sst: OpenSst;
+  /** The scan does not read it any more; to be called once. */
+  readonly done: () => void;
+}
+
+/** A reader whose descriptor is closed between scans. */
 class RestingReader implements FileReader {
   readonly byteLength: number;
+  private users = 0;
   private readonly store: FileStore;
   private readonly name: string;
   private opened: FileReader | undefined;
@@ -40,6 +49,14 @@ class RestingReader implements FileReader {
     if (this.opened === undefined) this.opened = opened;
     else opened.close(); // Another read was faster.
     return this.opened.read(offset, length);
+  }
+
+  /** Another scan reads it, until it calls what it gets. */
+  use(): () => void {
+    this.users++;
+    return () => {
+      if (--this.users === 0) this.close();
+    };
   }
 
   close(): void {
@@ -71,7 +88,6 @@ export class SnapshotFiles {
   private readonly cache: PageCache;
   private readonly onWarning: (text: string) => void;
   private readonly held: Map<string, Held> = new Map();
-  private readonly readers: Set<RestingReader> = new Set();
 
   /** @param onWarning takes what is wrong with a file that can still be read */
   constructor(store: FileStore, cache: PageCache, onWarning: (text: string) => void) {
@@ -80,18 +96,17 @@ export class SnapshotFiles {
     this.onWarning = onWarning;
   }
 
-  /** Opens a file. @param registry as `ScanSnapshot.registry` @throws DbError StorageUnavailable naming the file */
-  async open(file: SnapshotFile, registry: number): Promise<OpenSst> {
+  /** Opens a file for a scan. @param registry as `ScanSnapshot.registry` @throws DbError StorageUnavailable naming the file */
+  async use(file: SnapshotFile, registry: number): Promise<UsedFile> {
     const { meta, tableId } = file;
     const name = `${registry}/${meta.name}/${tableId ?? ""}`;
     const known = this.held.get(name);
     if (known !== undefined) {
       this.cache.get(known.key); // It counts as just used.
-      this.readers.add(known.reader);
-      return known.sst;
+      return { sst: known.sst, done: known.reader.use() };
     }
     const reader = new RestingReader(this.store, file.meta.name, await this.store.open(file.meta.name));
-    this.readers.add(reader);
+    const done = reader.use();
     try {
       const contents = await (tableId === undefined ? readContents(meta, reader, numbersOf(file)) : readTable(file, tableId, reader));
       const warn = (why: string): void => this.onWarning(`${file.meta.name}: ${why}`);
@@ -99,17 +114,12 @@ export class SnapshotFiles {
       const key = this.cache.takeKeys(1);
       this.held.set(name, { key, reader, sst });
       this.cache.hold(key, sst.byteLength, () => this.held.delete(name));
-      return sst;
+      return { sst, done };
     } catch (error) {
+      done();
       if (error instanceof DbError) throw error;
       const why = errorText(error);
       throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${file.meta.name}: ${why}`, { cause: error });
     }
-  }
-
-  /** Closes descriptors: no scan is under way. */
-  rest(): void {
-    for (const reader of this.readers) reader.close();
-    this.readers.clear();
   }
 }

@@ -1,5 +1,3 @@
-import type { ScannedTable } from "../../table/catalog.ts";
-import type { ScanPart } from "../../table/shared-scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { OpenSnapshot } from "./part-scan.ts";
@@ -17,10 +15,9 @@ export class SnapshotStorage {
     this.files = new SnapshotFiles(store, cache, onWarning);
   }
 
-  /** The table of a `SharedScan.snapshot`, as parts see it. */
-  open(snapshot: object): (part: ScanPart) => ScannedTable {
-    const opened = new OpenSnapshot(snapshot as ScanSnapshot, this.files, this.cache); // Nobody else makes snapshots.
-    return (part) => opened.part(part);
+  /** What parts of a `SharedScan.snapshot` read; to be closed. */
+  open(snapshot: object): OpenSnapshot {
+    return new OpenSnapshot(snapshot as ScanSnapshot, this.files, this.cache); // Nobody else makes snapshots.
   }
 
   /** Bytes of pages and open files. */
@@ -36,10 +33,5 @@ export class SnapshotStorage {
   /** Lets the cache have a little more. */
   mayGrow(): void {
     this.cache.mayGrow();
-  }
-
-  /** No scan is under way. */
-  rest(): void {
-    this.files.rest();
   }
 }

@@ -26,7 +26,7 @@ export interface FragmentJob {
   readonly fragment: Fragment;
   /** Of the table, as `SharedScan.snapshot`. */
   readonly snapshot: object;
-  readonly environment: Environment;
+  readonly environment: Omit<Environment, "placeholders">;
   /** Most bytes that one part holds between batches. */
   readonly memoryBytesMax: number;
   readonly wantsMetrics: boolean;

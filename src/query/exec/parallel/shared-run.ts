@@ -5,7 +5,8 @@
  *   … filter … ◄ scan         parts filter; their rows come here in the order of the parts
  *   top-N ◄ … ◄ scan          parts keep their first N; the rest is sorted here
  *
- * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`.
+ * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`. Answers count
+ * as the query's memory from when they are here.
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
@@ -14,7 +15,6 @@ import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../../plan/node.ts";
 import { aggregate } from "../aggregate.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
-import { bytesOfBatch } from "../held-rows.ts";
 import type { MemoryBudget } from "../memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../node-metrics.ts";
 import { encodeFragment, type Fragment, fragmentPlan, type FragmentPlan } from "./fragment.ts";
@@ -24,8 +24,9 @@ import { type TwoPhases, twoPhases } from "./two-phase.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
-/** Bytes of batches that a part hands over at a time. */
+/** Bytes of batches that a part hands over at a time; fewer where answers of all parts under way would not fit in the query's memory. */
 const PULL_BYTES = 4 * 1024 * 1024;
+const PULL_BYTES_MIN = 64 * 1024;
 /** The same at first, where less may be enough. */
 const FIRST_PULL_BYTES = 32 * 1024;
 /** Parts under way for each thread: one runs, one waits with its answer. */
@@ -48,63 +49,9 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
   const phases = twoPhases(node);
   const shareable = phases === undefined ? undefined : shareableOf(phases.partial, context);
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
-  if (phases === undefined || shareable === undefined || shared === undefined) {
-    yield* here(node, shareable === undefined ? context : alone(context));
-    return;
-  }
-  const answer = new HeldAnswer(context);
-  try {
-    for await (const batch of merged(phases, rowsOf(shareable, shared, node, context, true), context)) {
-      if (answer.hold(batch)) continue;
-      yield* answer.give(context);
-      yield batch;
-      await context.pace.turn(); // Printing a batch takes milliseconds.
-    }
-    yield* answer.give(context);
-  } catch (error) {
-    if (answer.isBegun || !mayDifferHere(error)) throw error;
-    answer.close();
-    yield* here(node, alone(context));
-  } finally {
-    answer.close();
-  }
-}
-
-/** The groups of all parts until all are known to be right: another way may be taken as long as none was given out. */
-class HeldAnswer {
-  isBegun = false;
-  private batches: ExecBatch[] = [];
-  private readonly budget: MemoryBudget;
-
-  constructor({ budget }: ExecContext) {
-    this.budget = budget.part("answer");
-  }
-
-  /** Keeps a batch, if none was given out and there is room. */
-  hold(batch: ExecBatch): boolean {
-    const bytes = bytesOfBatch(batch);
-    if (this.isBegun || !this.budget.fits(bytes)) return false;
-    this.budget.reserve(bytes);
-    this.batches.push(batch);
-    return true;
-  }
-
-  /** Gives out what was kept. */
-  async *give(context: ExecContext): AsyncGenerator<ExecBatch> {
-    this.isBegun = true;
-    const { batches } = this;
-    this.batches = [];
-    for (const batch of batches) {
-      yield batch;
-      await context.pace.turn();
-    }
-    this.budget.release(this.budget.used);
-  }
-
-  close(): void {
-    this.batches = [];
-    this.budget.close();
-  }
+  if (shareable === undefined) yield* here(node, context);
+  else if (phases === undefined || shared === undefined) yield* here(node, alone(context));
+  else yield* orHere(merged(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
 }
 
 /** An operator over a filter, in parts if it can be and is worth it. */
@@ -113,7 +60,7 @@ export async function* sharedRows(node: NodeOf<"filter" | "project">, context: E
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
   else if (shared === undefined) yield* here(node, alone(context));
-  else yield* rowsOf(shareable, shared, node, context, false);
+  else yield* orHere(rowsOf(shareable, shared, node, context, false), shared, () => here(node, alone(context)));
 }
 
 /** A top-N, its parts first. `sort` sorts what they give. */
@@ -127,7 +74,28 @@ export async function* sharedTop(
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
   else if (shared === undefined) yield* here(node, alone(context));
-  else yield* sort(rowsOf(shareable, shared, node, context, true));
+  else yield* orHere(sort(rowsOf(shareable, shared, node, context, true)), shared, () => here(node, alone(context)));
+}
+
+/** What the parts come to; the same from this thread where they fail before any of it, for a reason that need not hold here. */
+async function* orHere(
+  batches: AsyncIterable<ExecBatch>,
+  shared: SharedScan,
+  otherwise: () => AsyncIterable<ExecBatch>,
+): AsyncIterable<ExecBatch> {
+  let isBegun = false;
+  try {
+    for await (const batch of batches) {
+      isBegun = true;
+      yield batch;
+    }
+    return;
+  } catch (error) {
+    if (isBegun || !mayDifferHere(error)) throw error;
+  } finally {
+    await shared.release(); // No thread reads it: whoever reads parts waits for that.
+  }
+  yield* otherwise();
 }
 
 /** The same query without other threads: below an operator that stays here nothing is asked again. */
@@ -177,8 +145,8 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
   StatusCode.StorageUnavailable,
 ];
 
-/** The groups of all parts together. */
-async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncGenerator<ExecBatch> {
+/** The groups of all parts together. Gives nothing before all parts have ended. */
+async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
   const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, batches: () => [] };
   const node: NodeOf<"aggregate"> = {
     kind: "aggregate",
@@ -194,7 +162,7 @@ async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, conte
 }
 
 /**
- * What the parts give, part by part. Ends them all when nobody reads on.
+ * What the parts give, part by part. Ends them all when nobody reads on, and then no thread reads the snapshot.
  *
  * @param isEager whether all rows are sure to be read; else the first part begins alone and with little, since a LIMIT may be content
  */
@@ -207,10 +175,11 @@ async function* rowsOf(
 ): AsyncIterable<ExecBatch> {
   const { workers, fragment } = shareable;
   const { parts, snapshot } = shared;
+  const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
     fragment,
     snapshot,
-    environment: context.environment,
+    environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
     wantsMetrics: context.metrics !== undefined,
   };
@@ -218,13 +187,13 @@ async function* rowsOf(
   const cancel = (): void => void open.close(); // Whoever waits for a part sees its error; it is closed again below.
   context.signal.addEventListener("abort", cancel, { once: true });
   try {
+    checkCancelled(context);
     yield* inOrder(open, parts, { ahead: workers.threads * PARTS_PER_THREAD, isEager }, context, (pulled) => {
       addPart(shareable.plan, node, pulled, context);
     });
   } finally {
     context.signal.removeEventListener("abort", cancel);
     await open.close();
-    await shared.release();
   }
 }
 
@@ -243,31 +212,44 @@ async function* inOrder(
   onPulled: (pulled: Pulled) => void,
 ): AsyncIterable<ExecBatch> {
   const waiting: Promise<Pulled>[] = [];
+  const held = context.budget.part("answers of parts");
   const pull = (index: number, part: ScanPart, bytesMax: number): Promise<Pulled> => {
-    const pulled = open.pull(index, part, bytesMax);
+    const pulled = counted(open.pull(index, part, bytesMax), held);
     void Promise.allSettled([pulled]); // Its turn may not come: an earlier part may fail first.
     return pulled;
   };
+  const pullBytes = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / ahead)));
   let begun = 0;
   const begin = (limit: number, bytesMax: number): void => {
     for (let part = parts[begun]; begun < limit && part !== undefined; part = parts[begun]) waiting.push(pull(begun++, part, bytesMax));
   };
-  begin(isEager ? ahead : 1, isEager ? PULL_BYTES : FIRST_PULL_BYTES);
-  for (const [index, part] of parts.entries()) {
-    const unpacker = new BatchUnpacker();
-    for (let next = waiting.shift(); next !== undefined; ) {
-      const pulled = await answered(next, context);
-      context.budget.reserve(pulled.bytes);
-      onPulled(pulled);
-      next = pulled.isDone ? undefined : pull(index, part, PULL_BYTES);
-      begin(index + ahead + (pulled.isDone ? 1 : 0), PULL_BYTES);
-      for (const batch of pulled.batches) {
-        yield unpacker.unpack(batch);
-        await context.pace.turn();
+  try {
+    begin(isEager ? ahead : 1, isEager ? pullBytes : FIRST_PULL_BYTES);
+    for (const [index, part] of parts.entries()) {
+      const unpacker = new BatchUnpacker();
+      for (let next = waiting.shift(); next !== undefined; ) {
+        const pulled = await answered(next, context);
+        onPulled(pulled);
+        next = pulled.isDone ? undefined : pull(index, part, pullBytes);
+        begin(index + ahead + (pulled.isDone ? 1 : 0), pullBytes);
+        for (const batch of pulled.batches) {
+          yield unpacker.unpack(batch);
+          await context.pace.turn();
+        }
+        held.release(pulled.bytes);
       }
-      context.budget.release(pulled.bytes);
     }
+  } finally {
+    await open.close(); // From here on no answer comes.
+    held.close();
   }
+}
+
+/** An answer, counted when it comes. @throws DbError what the part threw, RuntimeResourcesExhausted */
+async function counted(pulling: Promise<Pulled>, held: MemoryBudget): Promise<Pulled> {
+  const pulled = await pulling;
+  held.reserve(pulled.bytes);
+  return pulled;
 }
 
 /** The answer of a part; the reason of a cancellation goes before its consequence. */

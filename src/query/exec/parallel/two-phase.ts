@@ -4,16 +4,19 @@
  *
  *   count → sum of counts      sum → sum of sums      avg → sum and count, divided in the end      min, max, bool_and, bit_or … → the same
  *   hll → hll_merge            first_value(x ORDER BY time) → the value and its time, the first of the firsts
+ *   stddev, variance → count, mean and variance
  *
  * Integers and decimals give the same answer to the digit. Sums of floats add in another order: equal to about 1e-12, and the same each
  * time, since parts are put together in their order.
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { BOOLEAN, type DataType, INT64 } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, FLOAT64, INT64 } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
+import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
+import { mergedVariance, VARIANCES, type VarianceKind } from "../../function/aggregate/sums.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 import type { AggregateCall, GroupKey, PlanNode } from "../../plan/node.ts";
 
@@ -109,6 +112,8 @@ function stepOf(call: AggregateCall, node: Aggregate): Step | undefined {
       return averageStep(call);
     default: {
       const merge = MERGED_BY[name];
+      const spread = VARIANCES[name];
+      if (spread !== undefined) return varianceStep(call, spread);
       return merge === undefined ? undefined : simple(call, merge);
     }
   }
@@ -151,6 +156,26 @@ function averageStep(call: AggregateCall): Step | undefined {
       { function: sum, type: { args: [INT64], result: INT64 }, args: counts === undefined ? [] : [counts], ...PLAIN },
     ],
     isAverage: true,
+  };
+}
+
+/** Count, mean and variance of each part. What puts them together has no name: it runs here alone. */
+function varianceStep(call: AggregateCall, kind: VarianceKind): Step | undefined {
+  const [count, mean, spread] = [named("count"), named("avg"), named("var_pop")];
+  const { args } = call.type;
+  if (count === undefined || mean === undefined || spread === undefined) return undefined;
+  const merge: AggregateFunction = {
+    name: `${call.function.name} of parts`,
+    signature: "",
+    resolve: () => undefined,
+    skipsNull: true,
+    create: mergedVariance(kind),
+  };
+  const types = [INT64, FLOAT64, FLOAT64];
+  return {
+    partials: [count, mean, spread].map((made, i) => ({ ...call, function: made, type: { args, result: types[i] ?? FLOAT64 } })),
+    merges: (columns) => [{ function: merge, type: { args: types, result: call.type.result }, args: columns, ...PLAIN }],
+    isAverage: false,
   };
 }
 

@@ -8,7 +8,18 @@ import { collected, geoPath, geoPathType, listType } from "./lists.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { REGRESSIONS, regression } from "./regression.ts";
 import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
-import { average, averageType, countRows, covariance, numberToFloat, sumFloats, sumIntegers, sumType, variance } from "./sums.ts";
+import {
+  average,
+  averageType,
+  countRows,
+  covariance,
+  numberToFloat,
+  sumFloats,
+  sumIntegers,
+  sumType,
+  VARIANCES,
+  variance,
+} from "./sums.ts";
 import { vectorFold, vectorType } from "./vector-sums.ts";
 
 type Create = AggregateFunction["create"];
@@ -108,10 +119,7 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("geo_path", "latitude, longitude, time", geoPathType, geoPath),
   { ...aggregate("array_agg", "value [ORDER BY …]", listType, collected), distinctKeepsNull: true },
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
-  ...["stddev", "stddev_samp"].map((name) => aggregate(name, "number", numberToFloat, variance(true, true))),
-  ...["stddev_pop", "std"].map((name) => aggregate(name, "number", numberToFloat, variance(false, true))),
-  ...["var", "var_samp", "var_sample"].map((name) => aggregate(name, "number", numberToFloat, variance(true, false))),
-  ...["var_pop", "var_population", "variance"].map((name) => aggregate(name, "number", numberToFloat, variance(false, false))),
+  ...Object.entries(VARIANCES).map(([name, kind]) => aggregate(name, "number", numberToFloat, variance(kind))),
   ...["covar", "covar_samp"].map((name) => aggregate(name, "number, number", twoFloats, covariance("sample"))),
   aggregate("covar_pop", "number, number", twoFloats, covariance("population")),
   aggregate("corr", "number, number", twoFloats, covariance("correlation")),

@@ -142,8 +142,30 @@ export function average({ args: [type], result }: FunctionType): Accumulator {
   };
 }
 
-/** Variance by Welford's method, which loses no digits when the mean is large. `sample` divides by n - 1. */
-export function variance(sample: boolean, root: boolean): () => Accumulator {
+/** Which variance a function gives. */
+export interface VarianceKind {
+  /** Divides by n - 1. */
+  readonly sample: boolean;
+  /** Its root, the standard deviation. */
+  readonly root: boolean;
+}
+
+/** The functions that are a variance of one number. */
+export const VARIANCES: Readonly<Record<string, VarianceKind>> = {
+  stddev: { sample: true, root: true },
+  stddev_samp: { sample: true, root: true },
+  stddev_pop: { sample: false, root: true },
+  std: { sample: false, root: true },
+  var: { sample: true, root: false },
+  var_samp: { sample: true, root: false },
+  var_sample: { sample: true, root: false },
+  var_pop: { sample: false, root: false },
+  var_population: { sample: false, root: false },
+  variance: { sample: false, root: false },
+};
+
+/** Variance by Welford's method, which loses no digits when the mean is large. */
+export function variance({ sample, root }: VarianceKind): () => Accumulator {
   return () => {
     let [count, mean, squares] = [0, 0, 0];
     return {
@@ -153,6 +175,34 @@ export function variance(sample: boolean, root: boolean): () => Accumulator {
         const delta = x - mean;
         mean += delta / count;
         squares += delta * (x - mean);
+      },
+      result() {
+        const divisor = sample ? count - 1 : count;
+        if (divisor < 1) return undefined;
+        return root ? Math.sqrt(squares / divisor) : squares / divisor;
+      },
+    };
+  };
+}
+
+/**
+ * The variance of several lots of numbers, from the count, the mean and the population's variance of each (Chan, Golub, LeVeque 1979: as
+ * exact as adding the numbers one by one).
+ */
+export function mergedVariance({ sample, root }: VarianceKind): () => Accumulator {
+  return () => {
+    let [count, mean, squares] = [0, 0, 0];
+    return {
+      add([added, otherMean, otherVariance]) {
+        const more = Number(added);
+        if (more === 0) return;
+        const delta = Number(otherMean) - mean;
+        const all = count + more;
+        // Of the first lot nothing is added to nothing: its own figures are exact.
+        squares =
+          count === 0 ? Number(otherVariance) * more : squares + Number(otherVariance) * more + delta * delta * ((count * more) / all);
+        mean = count === 0 ? Number(otherMean) : mean + delta * (more / all);
+        count = all;
       },
       result() {
         const divisor = sample ? count - 1 : count;

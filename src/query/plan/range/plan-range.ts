@@ -19,10 +19,10 @@ import { containsAggregate, containsRange, containsWindow, rangesIn } from "../a
 import { bind } from "../bind.ts";
 import { castTo } from "../coerce.ts";
 import { conjunction, literal, mapColumns, type TypedExpression } from "../expression.ts";
-import { groupKeyOf } from "../group-keys.ts";
+import { groupKeyOf, placeKey } from "../group-keys.ts";
 import { prunedInput } from "../input-plan.ts";
 import { type AggregateCall, changedAggregate, type FilledColumn, type GroupKey, type PlanNode } from "../node.ts";
-import { callExpressions, placeKey } from "../plan-aggregate.ts";
+import { callExpressions } from "../plan-aggregate.ts";
 import { notSupported, planError } from "../plan-error.ts";
 import { distinct } from "../plan-rows.ts";
 import { figuresFor } from "../rules/page-figures.ts";
