@@ -10,6 +10,7 @@
  * rows of files lie in that order, so pages of a slice lie together.
  */
 import { throwIfCancelled } from "../../base/cancel.ts";
+import { nextRound } from "../../base/rounds.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { MergeMode } from "../../table/schema.ts";
@@ -122,7 +123,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
     if (batch.rowCount === 0) {
       // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
       throwIfCancelled(request.signal);
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextRound();
       continue;
     }
     returned += batch.rowCount;
