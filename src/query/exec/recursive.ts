@@ -15,13 +15,27 @@ export async function* recursive(
   node: Extract<PlanNode, { kind: "recursive" }>,
   first: AsyncIterable<ExecBatch>,
   runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
-  context: ExecContext,
+  shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("recursive query");
+  try {
+    yield* rounds(node, first, runStep, { ...shared, budget });
+  } finally {
+    budget.close();
+  }
+}
+
+async function* rounds(
+  node: Extract<PlanNode, { kind: "recursive" }>,
+  first: AsyncIterable<ExecBatch>,
+  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncGenerator<ExecBatch> {
   const fresh = node.all ? undefined : new FreshRows(node, context);
   let round = new HeldRows(node.columns, context.budget);
   let batches = first;
-  for (let rounds = 0; ; rounds++) {
-    if (rounds > ROUNDS_MAX) {
+  for (let count = 0; ; count++) {
+    if (count > ROUNDS_MAX) {
       throw new DbError(
         StatusCode.EngineExecuteQuery,
         `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,

@@ -40,17 +40,17 @@ export function valuesVector(type: DataType, values: readonly Value[]): Vector {
   );
 }
 
-/** The error of a batch whose lists are too large together. */
-export function batchTooLarge(): DbError {
+/** The error of a batch whose lists or texts are too large together. */
+export function batchTooLarge(what: "lists" | "texts"): DbError {
   return new DbError(
     StatusCode.RuntimeResourcesExhausted,
-    `cannot run query: lists of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; shorten them`,
+    `cannot run query: ${what} of more than ${NESTED_BATCH_BYTES_MAX / 1024 / 1024} MiB are computed for one batch of rows; shorten them`,
   );
 }
 
 /** One value in every row. @throws DbError RuntimeResourcesExhausted for a value that is too large for that */
 export function constantVector(type: DataType, value: Value, rowCount: number): Vector {
-  if (isNested(type) && value instanceof Uint8Array && value.length * rowCount > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
+  if (isNested(type) && value instanceof Uint8Array && value.length * rowCount > NESTED_BATCH_BYTES_MAX) throw batchTooLarge("lists");
   if (typeof value === "string") return { kind: "dictionary", codes: new Uint32Array(rowCount).fill(1), dictionary: [undefined, value] };
   const one = valuesVector(type, [value]);
   const validity = value === undefined ? new Uint8Array(rowCount) : undefined;
