@@ -6,6 +6,7 @@
  */
 import type { Statement } from "./ast.ts";
 import { parseSql } from "./parse.ts";
+import { parseSqlInTurns } from "./parse-in-turns.ts";
 
 /** Texts that are kept, the latest used. With trees of at most about 100 B a character: 8 MiB. */
 const TEXTS_MAX = 256;
@@ -30,6 +31,11 @@ export class ParsedTexts {
     const statements = parseSql(text);
     if (text.length <= CHARACTERS_MAX && statements.every(isQuery)) this.keep(text, statements);
     return statements;
+  }
+
+  /** As `parse`, with turns for others while a long text is parsed. @throws DbError InvalidSyntax, Unsupported */
+  async parseInTurns(text: string, pace: { turn(): Promise<void> }): Promise<readonly Statement[]> {
+    return text.length <= CHARACTERS_MAX ? this.parse(text) : parseSqlInTurns(text, () => pace.turn());
   }
 
   private keep(text: string, statements: readonly Statement[]): void {
