@@ -17,6 +17,7 @@ import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
+import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
@@ -93,9 +94,9 @@ export async function startStandalone(
   const metrics = new MetricRegistry().withProcessMetrics();
   const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
-  const ofStatements = { ...statementLimits(settings, memory), spill, workers };
+  const ofStatements = { ...statementLimits(settings, memory), spill, workers, watch: statementWatch(settings, queries) };
   const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
-  registerTableMetrics(metrics, engine);
+  registerTableMetrics(metrics, engine, db);
   const heap = new HeapWatch(memory, systemClock);
   heap.start();
   registerMemoryMetrics(metrics, memory, heap);
@@ -138,7 +139,8 @@ export async function startStandalone(
   };
 }
 
-function registerTableMetrics(metrics: MetricRegistry, engine: Engine): void {
+function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb): void {
+  db.showRunning(metrics);
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);
   registerHealthMetrics(metrics, engine);
@@ -148,6 +150,15 @@ function registerTableMetrics(metrics: MetricRegistry, engine: Engine): void {
 function tellRecovery(recovery: Awaited<ReturnType<typeof Engine.open>>["recovery"], logger: Logger): void {
   if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
+}
+
+/** Who is told of statements that ended. */
+function statementWatch(
+  { slow_query: slow }: Settings,
+  { metrics, logger }: { readonly metrics: MetricRegistry; readonly logger: Logger },
+): StatementWatch {
+  const thresholdMillis = slow.enable ? slow.thresholdMs : Number.POSITIVE_INFINITY;
+  return new StatementWatch(metrics, logger, { thresholdMillis, sampleRatio: slow.sampleRatio });
 }
 
 /** What one statement may take. */

@@ -61,6 +61,15 @@ export const DELETES_IN_MEMORY_MAX = 1_048_576;
 /** Deepest nesting of an SQL expression. Reason: the parser and planner recurse. Error: InvalidSyntax. */
 export const SQL_DEPTH_MAX = 500;
 
+/**
+ * Most UNION, INTERSECT and EXCEPT of one SQL text. Reason: passes over plans recurse, and each query is planned before anything runs.
+ * Error: InvalidSyntax.
+ */
+export const SET_OPERATIONS_MAX = 1000;
+
+/** Most columns that a SELECT gives. Reason: each costs an expression and a vector in every batch. Error: PlanQuery. */
+export const SELECT_COLUMNS_MAX = 4096;
+
 /** Longest SQL text in bytes. Error: InvalidSyntax. */
 export const SQL_BYTES_MAX: number = 16 * 1024 * 1024;
 
@@ -70,7 +79,10 @@ export const NESTED_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Most elements of a list. Reason: functions take lists apart in memory, at 16 to 100 B each. Error: RuntimeResourcesExhausted. */
 export const NESTED_PARTS_MAX = 4_000_000;
 
-/** Bytes of all lists of one column in one batch of rows. Reason: batches are held whole. Error: RuntimeResourcesExhausted. */
+/**
+ * Bytes of all lists, or characters of all texts, that are computed for one column in one batch of rows. Reason: batches are held whole.
+ * Error: RuntimeResourcesExhausted.
+ */
 export const NESTED_BATCH_BYTES_MAX: number = 256 * 1024 * 1024;
 
 /** Most grouping sets of one GROUP BY. Reason: CUBE of n keys stands for 2^n, each of which sees every row. Error: InvalidSyntax. */
@@ -103,4 +115,5 @@ export const LOGIN_CHECKS_WAITING_MAX = 256;
 /** Instructions of one compiled regular expression from outside: a character of a text may touch all of them. Its text is in the error. */
 export const LINEAR_REGEX_PROGRAM_MAX = 5000;
 
+assert(SELECT_COLUMNS_MAX >= TABLE_COLUMNS_MAX, "SELECT * of any table is served");
 assert(2 * CHUNK_TIME_SPAN_MAX <= Number.MAX_SAFE_INTEGER, "differences of a write's times are exact doubles");

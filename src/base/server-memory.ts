@@ -149,6 +149,8 @@ export class MemoryPool {
 
 /** What one user of a pool holds, so that all of it can be given back at once. */
 export class MemoryAccount {
+  /** Most bytes that it held at a time. */
+  peakBytes = 0;
   private readonly pool: MemoryPool;
   private held = 0;
 
@@ -160,6 +162,7 @@ export class MemoryAccount {
   take(bytes: number): boolean {
     if (!this.pool.take(bytes)) return false;
     this.held += bytes;
+    if (this.held > this.peakBytes) this.peakBytes = this.held;
     return true;
   }
 

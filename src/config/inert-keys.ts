@@ -96,9 +96,9 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
   },
   tracing: { why: NOT_YET, keys: "tokio_console_addr" },
   slow_query: {
-    why: "slow queries are not recorded in this version",
-    keys: "enable record_type threshold sample_ratio ttl",
-    neutral: { enable: OFF },
+    why: "slow statements are lines of the log",
+    keys: "record_type ttl",
+    neutral: { record_type: ["log"] },
   },
   query: {
     why: "queries have other settings here: query.timeout, query.memory_limit; all together hold half of memory.limit",

@@ -58,6 +58,20 @@ export function int(min: number, max: number): Kind<number> {
   };
 }
 
+/** A number in `[0, 1]`. */
+export const ratio: Kind<number> = {
+  want: "a number from 0 to 1",
+  fromToml: (value) =>
+    typeof value === "number" || typeof value === "bigint" ? ratioOf(Number(value)) : refused(`it is ${typeOf(value)}`),
+  fromText: (text) => (text.trim() === "" ? refused("it is empty") : ratioOf(Number(text))),
+  toToml: (value) => (Number.isInteger(value) ? value.toFixed(1) : String(value)),
+};
+
+function ratioOf(value: number): Parsed<number> {
+  if (Number.isNaN(value)) return refused("it is not a number");
+  return value < 0 || value > 1 ? refused("it is out of range") : parsed(value);
+}
+
 /** A kind whose TOML form is a string. */
 function textual<T>(want: string, read: (text: string) => Parsed<T>, print: (value: T) => string): Kind<T> {
   return {

@@ -10,7 +10,7 @@ import { type Parsed, parsed, refused } from "../base/parsed.ts";
 import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
-import { bool, choice, duration, int, type Kind, list, optional, size, text, tomlString } from "./kind.ts";
+import { bool, choice, duration, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
 import type { Settings, StorageSettings } from "./settings.ts";
 
 /** One key of the configuration. */
@@ -343,6 +343,26 @@ export const KNOBS: Knobs = {
       kind: logLevel,
       default: { level: "info", targets: new Map() },
       reason: "Log lines go to stderr; /debug/log_level changes the filter while the server runs.",
+    },
+  },
+  slow_query: {
+    enable: {
+      key: "slow_query.enable",
+      kind: bool,
+      default: true,
+      reason: "Statements that were slow get a line in the log, at level warn.",
+    },
+    thresholdMs: {
+      key: "slow_query.threshold",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(30 * SECOND_MS),
+      reason: "A statement is slow from this time of work on; what it waits for a client that reads slowly does not count.",
+    },
+    sampleRatio: {
+      key: "slow_query.sample_ratio",
+      kind: ratio,
+      default: 1,
+      reason: "Part of the slow statements that is logged; less than all of them keeps the log short.",
     },
   },
   query: {

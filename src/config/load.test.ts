@@ -332,6 +332,11 @@ threads = 0
 [logging]
 level = "info"
 
+[slow_query]
+enable = true
+threshold = "30s"
+sample_ratio = 1.0
+
 [query]
 timeout = "5m"
 memory_limit = "1GiB"

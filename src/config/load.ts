@@ -83,6 +83,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     write: section("write", storage),
     ingest: section("ingest", storage),
     logging: section("logging", storage),
+    slow_query: section("slow_query", storage),
     query: section("query", storage),
     memory: section("memory", storage),
   };

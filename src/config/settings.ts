@@ -126,6 +126,16 @@ export interface LoggingSettings {
   readonly level: LogFilter;
 }
 
+/** `[slow_query]`. */
+export interface SlowQuerySettings {
+  /** Whether slow statements are logged. */
+  readonly enable: boolean;
+  /** A statement is slow from this time of work on. */
+  readonly thresholdMs: DurationMillis;
+  /** Part of the slow statements that is logged, 0 to 1. */
+  readonly sampleRatio: number;
+}
+
 /** `[query]`. */
 export interface QuerySettings {
   /** A statement is cancelled after this time; 0: never. */
@@ -158,6 +168,7 @@ export interface Settings {
   readonly write: WriteSettings;
   readonly ingest: IngestSettings;
   readonly logging: LoggingSettings;
+  readonly slow_query: SlowQuerySettings;
   readonly query: QuerySettings;
   readonly memory: MemorySettings;
 }

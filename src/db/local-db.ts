@@ -3,10 +3,12 @@
  */
 import { withDeadline } from "../base/cancel.ts";
 import type { Clock } from "../base/clock.ts";
-import { DbError } from "../base/error.ts";
+import { DbError, toDbError } from "../base/error.ts";
+import type { MetricRegistry } from "../base/metrics.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { QueryWorkers } from "../query/exec/parallel/query-workers.ts";
+import { Pace } from "../query/exec/exec-context.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
 import { executeStatement, isReadOnly, isReadOnlyIn } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/prepare-query.ts";
@@ -28,6 +30,8 @@ import type { Db, Health } from "./db.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
+import type { StatementWatch } from "./statement-watch.ts";
+import { TimedStatement } from "./timed-statement.ts";
 
 /** What the facade needs of the engine. */
 export interface EngineFacade extends Catalog, Writer, SchemaLookup, AdminOperations {
@@ -49,6 +53,16 @@ export interface StatementLimits {
   readonly spill?: SpillStore | undefined;
   /** Other threads for large scans. Default: none. */
   readonly workers?: QueryWorkers | undefined;
+  /** Is told of every statement that ended. Default: nobody is. */
+  readonly watch?: StatementWatch | undefined;
+}
+
+/** What one statement may take of memory and disk, and what it took. */
+interface StatementRoom extends QueryRoom {
+  /** Most bytes that it held. */
+  readonly memoryBytes: number;
+  /** Bytes that it put on disk. */
+  readonly spilledBytes: number;
 }
 
 /** What the build knows of itself. */
@@ -96,13 +110,18 @@ export class LocalDb implements Db {
       branch: build.branch,
       startMillis: Number(clock.nowNanos() / 1_000_000n),
       statements: () => this.running.list(),
-      kill: (id) => this.running.kill(id),
+      kill: (id) => this.kill(id),
     };
+  }
+
+  /** Shows how many statements run. Call once a registry. */
+  showRunning(metrics: MetricRegistry): void {
+    this.limits.watch?.showRunning(this.running, metrics);
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
-    const statements = this.texts.parse(text);
+    const statements = await this.parse(text);
     if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
     for (const statement of statements) yield* this.run(statement, text, session);
   }
@@ -121,33 +140,67 @@ export class LocalDb implements Db {
     yield* this.run(query.statement, query.text, values.length === 0 ? session : { ...session, placeholders });
   }
 
+  private async parse(text: string): Promise<readonly Statement[]> {
+    try {
+      return await this.texts.parseInTurns(text, new Pace(this.clock));
+    } catch (thrown) {
+      this.limits.watch?.unparsed(toDbError(thrown).code);
+      throw thrown;
+    }
+  }
+
+  private kill(id: string): boolean {
+    const isKilled = this.running.kill(id);
+    if (isKilled) this.limits.watch?.killed();
+    return isKilled;
+  }
+
   /** Runs one statement of a text. */
   private async *run(statement: Statement, text: string, session: Session): AsyncGenerator<StatementResult> {
-    this.authorize(session, isReadOnlyIn(statement, session.connection) ? "read" : "write");
+    const timed = new TimedStatement(this.clock);
     session.connection?.warnings.splice(0);
-    const { memoryBytesMax, workers } = this.limits;
+    const { memoryBytesMax, workers, watch } = this.limits;
     const begun = this.running.begin(text, session, session.signal);
     const { signal, done } = withDeadline(begun.signal, this.timeoutOf(session));
     const room = this.openRoom();
     try {
+      this.authorize(session, isReadOnlyIn(statement, session.connection) ? "read" : "write");
       if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
-      yield await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, ...room.options });
+      yield timed.result(await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, ...room.options }));
+    } catch (thrown) {
+      timed.failed(thrown);
+      throw thrown;
     } finally {
       begun.end();
       done();
       await room.close();
+      const { kind } = statement;
+      const { database, client = "" } = session;
+      const { memoryBytes, spilledBytes } = room;
+      const { workedMillis, rows } = timed;
+      const took = { workedMillis, rows, memoryBytes, spilledBytes };
+      watch?.ended({ kind, database, client, query: begun.query, ...timed.end(signal), ...took });
     }
   }
 
   /** Memory and disk for one query. */
-  private openRoom(): QueryRoom {
+  private openRoom(): StatementRoom {
     const memory = this.limits.pool?.account();
     const spill = this.limits.spill?.session();
-    const close = async (): Promise<void> => {
-      memory?.close();
-      await spill?.close();
+    const options = { ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) };
+    return {
+      options,
+      get memoryBytes() {
+        return memory?.peakBytes ?? 0;
+      },
+      get spilledBytes() {
+        return spill?.writtenBytes ?? 0;
+      },
+      async close() {
+        memory?.close();
+        await spill?.close();
+      },
     };
-    return { options: { ...(memory === undefined ? {} : { memory }), ...(spill === undefined ? {} : { spill }) }, close };
   }
 
   /** Milliseconds that a statement may run: what the session says, up to the server's limit. */

@@ -17,6 +17,8 @@ interface Entry {
 
 /** A statement that has begun. */
 export interface BegunStatement {
+  /** The beginning of its text, without secrets. */
+  readonly query: string;
   /** Fires with `parent`, or when the statement is killed. */
   readonly signal: AbortSignal;
   /** Takes it off the list. */
@@ -44,7 +46,12 @@ export class RunningStatements {
     const query = shown(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
     this.entries.set(id, { statement: { id, database, query, client, startMillis }, controller });
-    return { signal: AbortSignal.any([parent, controller.signal]), end: () => this.entries.delete(id) };
+    return { query, signal: AbortSignal.any([parent, controller.signal]), end: () => this.entries.delete(id) };
+  }
+
+  /** How many run. */
+  get size(): number {
+    return this.entries.size;
   }
 
   /** Oldest first. */

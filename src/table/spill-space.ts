@@ -25,6 +25,8 @@ export interface SpillSpace {
 
 /** The room of one query; whoever began it closes it. */
 export interface SpillSession extends SpillSpace {
+  /** Bytes that were ever appended to its files. */
+  readonly writtenBytes: number;
   /** Closes all files that are open. */
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import { boundsOf } from "../function/integer.ts";
 import type { Value } from "../function/value.ts";
-import { columnsOf, isVolatile, type TypedExpression } from "../plan/expression.ts";
+import { columnsOf, isVolatile, partsOf, type TypedExpression } from "../plan/expression.ts";
 
 /** How one column of a batch is stored, as far as loops depend on it. */
 export interface ColumnLayout {
@@ -50,6 +50,7 @@ export function layoutOf(vector: Vector): ColumnLayout {
 
 /** A loop that writes the rows where `predicate` is true to `S` and returns their number; parameters V, P, T, n, S. */
 export function emitFilter(predicate: TypedExpression, layout: readonly ColumnLayout[]): LoopText | undefined {
+  if (isTooLong(predicate)) return undefined;
   const emitter = new Emitter(layout);
   const condition = emitter.isTrue(predicate);
   if (condition === undefined) return undefined;
@@ -58,6 +59,7 @@ export function emitFilter(predicate: TypedExpression, layout: readonly ColumnLa
 
 /** A loop that writes values to `O` and validity to `M`; returns 0, or 1 when a row is NULL; parameters V, P, T, n, O, M. */
 export function emitProjection(expression: TypedExpression, layout: readonly ColumnLayout[]): LoopText | undefined {
+  if (isTooLong(expression)) return undefined;
   const emitter = new Emitter(layout);
   if (expression.type.kind === "boolean") {
     const yes = emitter.isTrue(expression);
@@ -80,6 +82,11 @@ return nulls;`,
     `let nulls = 0;\nfor (let i = 0; i < n; i++) {\n${emitter.lines()}O[i] = ${number.text};\n${store}}\nreturn nulls;`,
   );
 }
+
+/** Most parts of an expression that becomes a loop. Reason: compiling 20,000 comparisons holds the thread for seconds. */
+const PARTS_MAX = 1000;
+
+const isTooLong = (expression: TypedExpression): boolean => partsOf(expression, PARTS_MAX) >= PARTS_MAX;
 
 /** Text of a number and of "it is NULL". `isNaN`: it may be NaN. */
 interface NumberText {

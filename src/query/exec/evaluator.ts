@@ -87,7 +87,7 @@ function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
   return loop.tables.map((table, i) => {
     const vector = batch.vectors[loop.text.lifted[i]?.column ?? -1];
     if (vector?.kind !== "dictionary") throw new Error("a lifted expression reads a dictionary column");
-    return table.update(vector.dictionary);
+    return table.update(vector.dictionary, vector.codes, batch.rowCount);
   });
 }
 
@@ -170,7 +170,7 @@ export class VectorEvaluator {
   private lifted(batch: Batch): Vector | undefined {
     const vector = this.lift === undefined ? undefined : batch.vectors[this.lift.column];
     if (this.lift === undefined || vector?.kind !== "dictionary") return undefined;
-    return this.lift.table.update(vector.dictionary).vector(vector.codes, batch.rowCount);
+    return this.lift.table.update(vector.dictionary, vector.codes, batch.rowCount).vector(vector.codes, batch.rowCount);
   }
 
   private looped(batch: Batch): Vector | undefined {

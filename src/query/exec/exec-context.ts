@@ -1,6 +1,7 @@
 /** What operators share while a query runs: cancellation, pacing, memory, the choice of twin. */
 import { throwIfCancelled } from "../../base/cancel.ts";
 import type { Clock } from "../../base/clock.ts";
+import { nextRound } from "../../base/rounds.ts";
 import type { Batch, SeriesRuns } from "../../column/batch.ts";
 import type { RowsSummary } from "../../table/scan.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
@@ -22,6 +23,8 @@ export interface ExecBatch extends Batch {
 
 /** Lets other tasks run now and then. */
 export class Pace {
+  /** Milliseconds that others had in all. */
+  awayMillis = 0;
   private last: number;
   private readonly clock: Clock;
   private readonly onTurn: (() => void) | undefined;
@@ -36,9 +39,11 @@ export class Pace {
   /** Gives way if this query has worked for `TURN_MS_MAX` since it last did. */
   async turn(): Promise<void> {
     this.onTurn?.();
-    if (this.clock.monotonicMillis() - this.last < TURN_MS_MAX) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    const now = this.clock.monotonicMillis();
+    if (now - this.last < TURN_MS_MAX) return;
+    await nextRound();
     this.last = this.clock.monotonicMillis();
+    this.awayMillis += this.last - now;
   }
 }
 

@@ -4,11 +4,14 @@
  */
 import { assert } from "../../base/assert.ts";
 
-/** Most functions kept. Reason: each holds compiled code. Full: the oldest goes. */
+/** Most functions kept, and characters of their texts. Reason: each holds compiled code. Full: the oldest go. */
 const FUNCTIONS_MAX = 1024;
+const CHARACTERS_MAX = 2 * 1024 * 1024;
 
 const cache = new Map<string, (...args: never[]) => unknown>();
 let counter = 0;
+/** Of the keys of `cache`. */
+let characters = 0;
 
 /**
  * The function of `parameters` and `body`.
@@ -22,7 +25,12 @@ export function generated<F extends (...args: never[]) => unknown>(name: string,
   if (known !== undefined) return known as F;
   const source = `"use strict";\n${body}\n//# sourceURL=varve:${name}-${++counter}`;
   const made = new Function(...parameters, source) as F; // the emitters alone write these texts
-  if (cache.size >= FUNCTIONS_MAX) cache.delete(cache.keys().next().value ?? "");
   cache.set(key, made);
+  characters += key.length;
+  for (const oldest of cache.keys()) {
+    if (cache.size <= FUNCTIONS_MAX && characters <= CHARACTERS_MAX) break;
+    cache.delete(oldest);
+    characters -= oldest.length;
+  }
   return made;
 }

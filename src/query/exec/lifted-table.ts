@@ -1,6 +1,7 @@
 /**
- * An expression over one dictionary column, computed once for each entry of the dictionary instead of once a row.
- * Grows with the dictionary.
+ * An expression over one dictionary column, computed once for each entry of the dictionary that rows have, instead of once a row.
+ * Grows with the dictionary, and with the entries that rows have: a dictionary may be longer than a query has rows, or than one turn of
+ * the event loop suffices for.
  */
 import { DbError } from "../../base/error.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -10,14 +11,18 @@ import type { TypedExpression } from "../plan/expression.ts";
 import { evaluate } from "./interpreter.ts";
 import { isTimeType, valuesVector } from "./vector-values.ts";
 
-/** Most characters of texts that a table holds. Reason: it lives as long as the query. Beyond, rows are computed one by one. */
-const CHARACTERS_MAX = 16 * 1024 * 1024;
-
-/** States of entries: Boolean values, a value, NULL, or "ask the interpreter" (the entry fails, or is an integer beyond ±2^53). */
+/**
+ * States of entries: Boolean values, a value, NULL, "ask the interpreter" (the entry fails, or is an integer beyond ±2^53), or not looked
+ * at: no row had it.
+ */
 const FALSE = 0;
 const TRUE = 1;
 const NULL_ENTRY = 2;
 const ASK = 3;
+const UNKNOWN = 4;
+
+/** Most characters of texts that a table holds. Reason: `repeat(s, 100000)` of each entry of a dictionary may be more than all memory. */
+const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 type Dictionary = readonly (string | undefined)[];
 
@@ -27,13 +32,17 @@ export class LiftedTable {
   states: Uint8Array = new Uint8Array(16);
   /** The number of an entry, when it has one. */
   values: Float64Array = new Float64Array(16);
+  /** Sparse: of the entries that were looked at. */
   private readonly results: Value[] = [];
+  /** How many these are. */
+  private known = 0;
   private texts: (string | undefined)[] = [undefined];
   private textCodes = new Uint32Array(16);
-  private textCodeOf = new Map<string, number>();
-  private characters = 0;
+  private readonly textCodeOf = new Map<string, number>();
   private dictionary: Dictionary | undefined;
   private asked = false;
+  /** Of the texts held. Over the limit there is no table, for good. */
+  private characters = 0;
   /** Whether some value is a bigint, which `values` does not hold. */
   private hasBig = false;
   private readonly expression: TypedExpression;
@@ -44,54 +53,60 @@ export class LiftedTable {
     this.environment = environment;
   }
 
-  /** Brings the table up to a dictionary, from which the codes of the next batch come. */
-  update(dictionary: Dictionary): this {
+  /** Brings the table up to a dictionary and the entries that these rows have. */
+  update(dictionary: Dictionary, codes: Uint32Array, rowCount: number): this {
+    if (this.characters > CHARACTERS_MAX) return this;
     if (dictionary !== this.dictionary) {
       this.results.length = 0;
+      this.known = 0;
       this.asked = false;
       this.hasBig = false;
       this.dictionary = dictionary;
-      if (this.characters > CHARACTERS_MAX / 2) this.forgetTexts();
     }
-    if (this.results.length < dictionary.length) this.extend(dictionary);
+    if (this.results.length < dictionary.length) this.extend(dictionary.length);
+    if (this.known === dictionary.length) return this;
+    const { states } = this;
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row] ?? 0;
+      if (states[code] === UNKNOWN) this.compute(code, dictionary[code]);
+      if (this.characters > CHARACTERS_MAX) break;
+    }
+    if (this.characters > CHARACTERS_MAX) this.forget();
     return this;
   }
 
-  private forgetTexts(): void {
-    this.texts = [undefined]; // Batches that were given out go on with the old ones.
-    this.textCodeOf = new Map();
-    this.characters = 0;
+  /** Lets go of all texts: from now on the interpreter computes each row's. */
+  private forget(): void {
+    this.results.length = 0;
+    this.texts = [undefined];
+    this.textCodeOf.clear();
   }
 
-  private extend(dictionary: Dictionary): void {
-    if (this.states.length < dictionary.length) {
-      const capacity = Math.max(dictionary.length, this.states.length * 2);
+  /** Makes room for entries that nobody looked at yet. */
+  private extend(length: number): void {
+    if (this.states.length < length) {
+      const capacity = Math.max(length, this.states.length * 2);
       this.states = grown(this.states, new Uint8Array(capacity));
       this.values = grown(this.values, new Float64Array(capacity));
       this.textCodes = grown(this.textCodes, new Uint32Array(capacity));
     }
-    for (let code = this.results.length; code < dictionary.length; code++) this.compute(code, dictionary[code]);
+    this.states.fill(UNKNOWN, this.results.length, length);
+    this.results.length = length;
   }
 
   private compute(code: number, text: string | undefined): void {
+    this.known++;
     let value: Value;
     try {
       value = evaluate(this.expression, () => text, this.environment);
     } catch (thrown) {
       if (!(thrown instanceof DbError)) throw thrown;
-      // The entry may belong to no row of this query, so it fails only when a row has it.
-      this.results.push(undefined);
+      // The row may be none that counts, so the entry fails only when the interpreter comes to it.
       this.states[code] = ASK;
       this.asked = true;
       return;
     }
-    if (typeof value === "string" && this.characters + value.length > CHARACTERS_MAX) {
-      this.results.push(undefined);
-      this.states[code] = ASK;
-      this.asked = true;
-      return;
-    }
-    this.results.push(value);
+    this.results[code] = value;
     if (typeof value === "bigint") this.hasBig = true;
     const number = typeof value === "number" ? value : 0;
     this.values[code] = number;
@@ -113,7 +128,7 @@ export class LiftedTable {
   /** The values of rows, or undefined when the interpreter has to look at them or the type has no table. */
   vector(codes: Uint32Array, rowCount: number): Vector | undefined {
     const { kind } = this.expression.type;
-    if (this.asked) return undefined;
+    if (this.asked || this.characters > CHARACTERS_MAX) return undefined;
     if (kind === "string") {
       const target = new Uint32Array(rowCount);
       for (let i = 0; i < rowCount; i++) target[i] = this.textCodes[codes[i] ?? 0] ?? 0;

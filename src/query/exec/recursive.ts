@@ -17,7 +17,7 @@ export async function* recursive(
   runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
   shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const budget = shared.budget.part("WITH RECURSIVE");
+  const budget = shared.budget.part("recursive query");
   try {
     yield* rounds(node, first, runStep, { ...shared, budget });
   } finally {
@@ -34,8 +34,8 @@ async function* rounds(
   const fresh = node.all ? undefined : new FreshRows(node, context);
   let round = new HeldRows(node.columns, context.budget);
   let batches = first;
-  for (let number = 0; ; number++) {
-    if (number > ROUNDS_MAX) {
+  for (let count = 0; ; count++) {
+    if (count > ROUNDS_MAX) {
       throw new DbError(
         StatusCode.EngineExecuteQuery,
         `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,

@@ -3,6 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { sameType } from "../../column/data-type.ts";
+import type { Vector } from "../../column/vector.ts";
 import { newScanMetrics } from "../../table/scan.ts";
 import { columnsOf, type TypedExpression } from "../plan/expression.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
@@ -25,10 +26,14 @@ import { overlap, overlapInterpreted } from "./overlap.ts";
 import { sharedAggregate, sharedRows, sharedTop } from "./parallel/shared-run.ts";
 import { recursive } from "./recursive.ts";
 import { setFilter } from "./set-filter.ts";
+import { shortPieces, takesLong } from "./short-pieces.ts";
 import { sort } from "./sort.ts";
 import { unnest } from "./unnest.ts";
 import { window } from "./window/window.ts";
 import { windowInterpreted } from "./window/window-interpreted.ts";
+
+/** Columns that are computed between two looks at the clock: of 65,536 rows each takes 0.1 ms. */
+const COLUMNS_PER_TURN = 16;
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
@@ -70,33 +75,33 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
     case "project":
       return project(node, context);
     case "aggregate":
-      return (context.interpretOnly ? aggregateInterpreted : aggregate)(node, run(node.input, context), context);
+      return (context.interpretOnly ? aggregateInterpreted : aggregate)(node, rowsFor(node, node.input, context), context);
     case "overlap":
-      return (context.interpretOnly ? overlapInterpreted : overlap)(node, run(node.input, context), context);
+      return (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context);
     case "fill-slots":
       return (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context);
     case "sort":
-      return sort(node, run(node.input, context), context);
+      return sort(node, rowsFor(node, node.input, context), context);
     case "limit":
       return limit(node, context);
     case "newest-first":
       return newestFirst(node, (plan) => runCopy(node.input, plan, context));
     case "join":
-      return join(node, run(node.left, context), run(node.right, context), context);
+      return join(node, rowsFor(node, node.left, context), rowsFor(node, node.right, context), context);
     case "lateral-join":
-      return lateralJoin(node, run(node.input, context), (plan) => runCopy(node.plan, plan, context), context);
+      return lateralJoin(node, rowsFor(node, node.input, context), (plan) => runCopy(node.plan, plan, context), context);
     case "apply":
-      return apply(node, run(node.input, context), (original, plan) => runCopy(original, plan, context), context);
+      return apply(node, rowsFor(node, node.input, context), (original, plan) => runCopy(original, plan, context), context);
     case "window":
       return (context.interpretOnly ? windowInterpreted : window)(node, run(node.input, context), context);
     case "grouping-sets":
-      return groupingSets(node, run(node.input, context), context);
+      return groupingSets(node, rowsFor(node, node.input, context), context);
     case "unnest":
-      return unnest(node, run(node.input, context), context);
+      return unnest(node, rowsFor(node, node.input, context), context);
     case "if-empty":
       return ifEmpty(node, context);
     case "first-of-each":
-      return firstOfEach(node, run(node.input, context), context);
+      return firstOfEach(node, rowsFor(node, node.input, context), context);
     case "recursive":
       return recursive(node, run(node.first, context), (step) => runCopy(node.step, step, context), context);
     case "union":
@@ -106,6 +111,12 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
     default:
       return unreachable(node);
   }
+}
+
+/** What an operator reads: few rows at a time where it takes long for one. */
+function rowsFor(reader: PlanNode, input: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): AsyncIterable<ExecBatch> {
+  const batches = run(input, context, needed);
+  return takesLong(reader) ? shortPieces(batches, context) : batches;
 }
 
 /** Runs a copy of a plan, which counts as the plan itself. */
@@ -190,7 +201,7 @@ async function* source(node: NodeOf<"source">, context: ExecContext): AsyncItera
 
 async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {
   const evaluator = new FilterEvaluator(node.predicate, node.input.columns, context);
-  for await (const batch of run(node.input, context)) {
+  for await (const batch of rowsFor(node, node.input, context)) {
     const { selection, count } = evaluator.select(batch);
     if (count === batch.rowCount) yield batch;
     else if (count > 0) {
@@ -207,11 +218,16 @@ async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIte
   for (const expression of node.expressions) columnsOf(expression, needed);
   const isLong = node.expressions.some(computesText);
   let rowsAtOnce = TEXT_ROWS_FIRST;
-  for await (const batch of run(node.input, context, needed)) {
+  for await (const batch of rowsFor(node, node.input, context, needed)) {
     for (let from = 0; from < batch.rowCount; ) {
       const to = isLong ? Math.min(batch.rowCount, from + rowsAtOnce) : batch.rowCount;
       const piece = sliceBatch(batch, from, to);
-      const made = { rowCount: to - from, vectors: evaluators.map((evaluator) => evaluator.vector(piece)) };
+      const vectors: Vector[] = [];
+      for (const evaluator of evaluators) {
+        vectors.push(evaluator.vector(piece));
+        if (vectors.length % COLUMNS_PER_TURN === 0) await context.pace.turn();
+      }
+      const made = { rowCount: to - from, vectors };
       if (isLong) rowsAtOnce = bytesOfBatch(made) > TEXT_BYTES ? Math.max(1, rowsAtOnce >> 1) : Math.min(TEXT_ROWS_MAX, rowsAtOnce * 2);
       yield made;
       checkCancelled(context);

@@ -9,6 +9,7 @@ import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import { listOf, resultOf } from "./nested/parts.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "./scalar-function.ts";
 import { typed } from "./signature.ts";
+import { checkTextLength } from "./text/text-limit.ts";
 import { unicodePattern } from "./text/unicode-pattern.ts";
 import { type Present, textOf as str, type Value } from "./value.ts";
 
@@ -103,7 +104,14 @@ function replaced([text, pattern, to, flags]: readonly Present[]): string {
   const letters = given(flags, "");
   const regex = regexOf(str(pattern), letters.replaceAll("g", ""));
   const replacement = compileReplacement(str(to).replaceAll(/\\+(\d+)/g, "${$1}"), regex);
-  return regex.replaceAll(str(text), replacement, letters.includes("g") ? Number.POSITIVE_INFINITY : 1);
+  let length = str(text).length;
+  const bounded = (groups: readonly (string | undefined)[]): string => {
+    const put = replacement(groups);
+    length += put.length - (groups[0]?.length ?? 0);
+    checkTextLength(length);
+    return put;
+  };
+  return regex.replaceAll(str(text), bounded, letters.includes("g") ? Number.POSITIVE_INFINITY : 1);
 }
 
 /** The groups of the first match, or where the expression has none, the whole of it; NULL without a match. */

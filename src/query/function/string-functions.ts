@@ -1,5 +1,6 @@
 /** Functions on text. Positions count characters (code points) from 1. */
 import { BOOLEAN, type DataType, INT32, STRING } from "../../column/data-type.ts";
+import { codePointCount } from "../../column/code-points.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { similarTest } from "./similar.ts";
@@ -116,17 +117,18 @@ function translate(text: Value, from: Value, to: Value): string {
     .join("");
 }
 
-function concatWs(args: readonly Value[]): Value {
-  const [separator, ...rest] = args;
-  return separator === undefined
-    ? undefined
-    : rest
-        .filter((part) => part !== undefined)
-        .map(str)
-        .join(str(separator));
+function concatenated(parts: readonly string[], separator = ""): string {
+  checkTextLength(parts.reduce((sum, part) => sum + part.length, separator.length * (parts.length - 1)));
+  return parts.join(separator);
 }
 
-const length = text1("length(text)", (text) => [...text].length, INT32, "text");
+function concatWs(args: readonly Value[]): Value {
+  const [separator, ...rest] = args;
+  const parts = rest.filter((part) => part !== undefined).map(str);
+  return separator === undefined ? undefined : concatenated(parts, str(separator));
+}
+
+const length = text1("length(text)", codePointCount, INT32, "text");
 const lower = text1("lower(text)", (text) => text.toLowerCase());
 const upper = text1("upper(text)", (text) => text.toUpperCase());
 const substr = strict("substr(text, start[, length])", typed(["string", "integer", "integer"], STRING, 2), ([text, start, count]) =>
@@ -155,9 +157,9 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   trimmer("ltrim", true, false),
   trimmer("rtrim", false, true),
   strict("chr(code)", typed(["integer"], STRING), ([code]) => character(Number(code))),
-  lenient("concat(text, …)", texts(1, STRING), (args) => args.map(str).join("")),
+  lenient("concat(text, …)", texts(1, STRING), (args) => concatenated(args.map(str))),
   lenient("concat_ws(separator, text, …)", texts(2, STRING), concatWs),
-  strict("concat_op(text, text)", texts(2, STRING), (args) => args.map(str).join("")),
+  strict("concat_op(text, text)", texts(2, STRING), (args) => concatenated(args.map(str))),
   test2("contains(text, part)", (a, b) => a.includes(b)),
   test2("starts_with(text, part)", (a, b) => a.startsWith(b)),
   test2("ends_with(text, part)", (a, b) => a.endsWith(b)),

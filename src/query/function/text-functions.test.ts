@@ -24,6 +24,15 @@ describe("regular expressions", () => {
     await fails("regexp_count('a', 'a', 0)", "counts characters from 1");
     await fails("regexp_instr('a', 'a', 1, 0)", "counts matches from 1");
   });
+  test("build no text beyond the limit", async () => {
+    const why = "cannot build a text of";
+    await fails("regexp_replace(repeat('x', 100000), 'x', repeat('y', 1000), 'g')", why);
+    await fails("concat(repeat('x', 16000000), repeat('y', 16000000))", why);
+    await fails("repeat('x', 16000000) || repeat('y', 16000000)", why);
+    await fails("concat_ws(repeat('x', 16000000), 'a', 'b', 'c')", why);
+    await check("length(repeat('x', 16000000))", 16_000_000, "Int32");
+    await check("length('a😀b')", 3);
+  });
   test("take no longer on texts made against them", async () => {
     await check("repeat('a', 5000) || 'b' ~ '(a+)+$'", false);
   });

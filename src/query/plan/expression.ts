@@ -148,6 +148,16 @@ export function withOperands(expression: TypedExpression, operands: readonly Typ
   }
 }
 
+/** How many parts an expression has, itself included, counted up to about `max`. */
+export function partsOf(expression: TypedExpression, max: number): number {
+  let parts = 1;
+  for (const operand of operandsOf(expression)) {
+    if (parts >= max) return parts;
+    parts += partsOf(operand, max - parts);
+  }
+  return parts;
+}
+
 const FLIPPED: Readonly<Record<CompareOperator, CompareOperator>> = { "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
 
 /** A comparison with a constant. */

@@ -6,6 +6,7 @@
  * ORDER BY expressions that are not selected ride along as helper columns behind the selected ones.
  */
 import { DbError } from "../../base/error.ts";
+import { SELECT_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/ast.ts";
@@ -33,6 +34,8 @@ export function planSelect(written: Select, planner: Planner): PlanNode {
   const items = outputItems(written, source.scope, pinned);
   const select = written.groupAll === true ? { ...written, groupBy: keysOfAll(items) } : written;
   if (items.length === 0) throw planError("SELECT list is empty");
+  if (items.length > SELECT_COLUMNS_MAX)
+    throw planError(`a SELECT gives ${SELECT_COLUMNS_MAX} columns at most; this one gives ${items.length}`);
   const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
   const expressions = [

@@ -279,3 +279,14 @@ test("ORDER BY takes aliases as parts of expressions, columns before them", asyn
   ]);
   expect(await values("SELECT v, row_number() OVER (ORDER BY v) AS r FROM cpu WHERE v < 3 ORDER BY r % 2, v")).toEqual([1, 0, 2]);
 });
+
+test("a SELECT of too many columns, and too many set operations, are refused", async () => {
+  const fixture = new QueryFixture();
+  const refused = (sql: string): Promise<string> => fixture.sql(sql).then(() => "no error", String);
+  const columns = (count: number): string => Array.from({ length: count }, (_, i) => `${i}`).join(", ");
+  expect(await refused(`SELECT ${columns(4096)}`)).toBe("no error");
+  expect(await refused(`SELECT ${columns(4097)}`)).toContain("a SELECT gives 4096 columns at most; this one gives 4097");
+  const unions = (count: number): string => new Array<string>(count + 1).fill("SELECT 1").join(" UNION ALL ");
+  expect(await refused(unions(1000))).toBe("no error");
+  expect(await refused(unions(1001))).toContain("more than 1000 set operations");
+});

@@ -18,13 +18,20 @@ let lexer: Lexer | undefined;
 
 /** Splits a text into tokens; stops at the first character that begins none. */
 export function tokenize(text: string): Lexed {
+  const { sql, cuts } = withoutPromql(text);
+  const { tokens, error } = tokensOf(sql);
+  for (const cut of cuts) insertPromql(tokens, text, cut);
+  return { tokens, error };
+}
+
+/** The tokens of a text without PromQL. */
+export function tokensOf(sql: string): Lexed {
   lexer ??= new Lexer([...PATTERNS], {
     positionTracking: "onlyStart",
     recoveryEnabled: false,
     ensureOptimizations: true,
     skipValidations: true,
   });
-  const { sql, cuts } = withoutPromql(text);
   const { tokens, errors } = lexer.tokenize(sql);
   for (const token of tokens) {
     if (token.tokenType !== Word || token.image.length > KEYWORD_LENGTH_MAX) continue;
@@ -33,7 +40,6 @@ export function tokenize(text: string): Lexed {
     token.tokenType = type;
     token.tokenTypeIdx = type.tokenTypeIdx ?? 0;
   }
-  for (const cut of cuts) insertPromql(tokens, text, cut);
   return { tokens, error: errors[0] };
 }
 

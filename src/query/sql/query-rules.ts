@@ -6,6 +6,7 @@
  *   meet   ::= part {INTERSECT [ALL] part}
  *   part   ::= SELECT … | VALUES … | (query)
  */
+import { SET_OPERATIONS_MAX } from "../../base/limits.ts";
 import type {
   AlignClause,
   CommonTable,
@@ -52,6 +53,13 @@ function withEnd(query: Query, end: QueryEnd): Query {
 /** Queries. */
 export abstract class QueryRules extends GroupingRules {
   protected abstract readonly tql: Rule<[], Tql>;
+  /** Of the text so far. */
+  private setOperations = 0;
+
+  protected override resetExpressions(): void {
+    super.resetExpressions();
+    this.setOperations = 0;
+  }
 
   protected readonly query: Rule<[], Query> = this.rule("query", () => {
     const start = this.LA(1);
@@ -131,7 +139,11 @@ export abstract class QueryRules extends GroupingRules {
   });
 
   private setOperation(operator: SetOperation["operator"], all: boolean, left: Query, right: Query): Query {
-    return this.ACTION(() => ({ kind: "set-operation", operator, all, left, right, ...NO_END, span: left.span }));
+    return this.ACTION(() => {
+      if (++this.setOperations > SET_OPERATIONS_MAX)
+        this.fail(`the statement has more than ${SET_OPERATIONS_MAX} set operations; use VALUES, or several statements`, this.LA(1));
+      return { kind: "set-operation", operator, all, left, right, ...NO_END, span: left.span };
+    });
   }
 
   /** `ALL`, `DISTINCT` or nothing behind a set operator. */

@@ -12,8 +12,10 @@ import { isPhysicalTable, physicalWriteRefusal } from "../../table/metric.ts";
 import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { tagText } from "../../table/tag-value.ts";
-import { type ExecOptions, prepareSelect } from "../exec/select.ts";
+import { checkCancelled } from "../exec/exec-context.ts";
+import { execContextOf, type ExecOptions, prepareSelect } from "../exec/select.ts";
 import { answer } from "../exec/answer.ts";
+import { pieces } from "../exec/spill/pieces.ts";
 import { canCast, castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { hintedDocument } from "../function/json/json-hints.ts";
@@ -34,6 +36,8 @@ import { checkNoView } from "./no-view.ts";
 
 /** Rows of INSERT … SELECT in one write. */
 const PART_ROWS = 16_384;
+/** Rows between two turns of others: a row of ten columns takes 2 µs. */
+const TURN_ROWS = 1024;
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
@@ -60,10 +64,15 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     return { kind: "affected", rowCount: isInstant ? 0 : rowCount };
   }
   const builder = new RowBatchBuilder(table.schema.name, rowColumns(table.schema));
-  for (const row of source.rows) {
+  const exec = execContextOf(target.environment, context, options);
+  for (const [i, row] of source.rows.entries()) {
+    if (i > 0 && i % TURN_ROWS === 0) {
+      checkCancelled(exec);
+      await exec.pace.turn();
+    }
     if (row.length !== target.named.length)
       throw invalid(`Invalid SQL, error: column count mismatch, columns: ${target.named.length}, values: ${row.length}`);
-    const values = target.named.map((column, i) => givenValue(row[i], column, target));
+    const values = target.named.map((column, at) => givenValue(row[at], column, target));
     builder.add(completeRow(values, target));
   }
   // Rows of an "instant" table expire as they arrive, so they are checked and not written.
@@ -156,18 +165,23 @@ async function insertSelect(query: Query, target: Target, database: string, cont
   let builder = new RowBatchBuilder(schema.name, rowColumns(schema));
   let total = 0;
   for await (const batch of answer(plan, exec)) {
-    for (let row = 0; row < batch.rowCount; row++) {
-      const given = named.map((column, i): Given => {
-        const vector = batch.vectors[i];
-        const from = plan.columns[i]?.type ?? STRING;
-        return { value: vector === undefined ? undefined : castValue(scalarAt(vector, from, row), from, column.type, environment) };
-      });
-      builder.add(completeRow(given, target));
+    for (const { rowCount, vectors } of pieces(batch, TURN_ROWS)) {
+      for (let row = 0; row < rowCount; row++) {
+        const given = named.map((column, i): Given => {
+          const vector = vectors[i];
+          const from = plan.columns[i]?.type ?? STRING;
+          return { value: vector === undefined ? undefined : castValue(scalarAt(vector, from, row), from, column.type, environment) };
+        });
+        builder.add(completeRow(given, target));
+      }
+      total += rowCount;
+      checkCancelled(exec);
+      await exec.pace.turn();
+      if (builder.rowCount < PART_ROWS) continue;
+      await context.admit?.(context.signal);
+      await write(builder, database, context);
+      builder = new RowBatchBuilder(schema.name, rowColumns(schema));
     }
-    total += batch.rowCount;
-    if (builder.rowCount < PART_ROWS) continue;
-    await write(builder, database, context);
-    builder = new RowBatchBuilder(schema.name, rowColumns(schema));
   }
   await write(builder, database, context);
   return total;

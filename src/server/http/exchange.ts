@@ -13,6 +13,8 @@ export interface Exchange {
   /** After `?`, not decoded; "" when absent. */
   readonly rawQuery: string;
   readonly user: User;
+  /** Address of the client; "gone" when it has left. */
+  client(): string;
   /** Fires when the client leaves or the request times out. */
   readonly signal: AbortSignal;
   /** Monotonic milliseconds when the request came in. */

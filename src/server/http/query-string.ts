@@ -18,13 +18,33 @@ export function decodedValueOf(rawQuery: string, name: string): string | undefin
   return new URLSearchParams(rawQuery).getAll(name).at(-1);
 }
 
-/** A form or query as a map, or the name of a known parameter that occurs twice. */
-export function uniquePairs(text: string, known: ReadonlySet<string>): ReadonlyMap<string, string> | { readonly duplicate: string } {
+/** Most pairs of a form or query. Reason: a body of 64 MiB may have sixteen million. */
+const PAIRS_MAX = 1000;
+
+/** A form or query as a map; or the name of a known parameter that occurs twice, or that there are too many. */
+export function uniquePairs(
+  text: string,
+  known: ReadonlySet<string>,
+): ReadonlyMap<string, string> | { readonly duplicate: string } | { readonly tooMany: number } {
   const pairs = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (!known.has(name)) continue;
-    if (pairs.has(name)) return { duplicate: name };
-    pairs.set(name, value);
+  let count = 0;
+  for (let from = 0; from < text.length; ) {
+    const found = text.indexOf("&", from);
+    const to = found < 0 ? text.length : found;
+    if (to > from && ++count > PAIRS_MAX) return { tooMany: PAIRS_MAX };
+    const equals = text.indexOf("=", from);
+    const nameEnd = equals < 0 || equals > to ? to : equals;
+    const name = decoded(text.slice(from, nameEnd));
+    if (to > from && known.has(name)) {
+      if (pairs.has(name)) return { duplicate: name };
+      pairs.set(name, decoded(text.slice(Math.min(nameEnd + 1, to), to)));
+    }
+    from = to + 1;
   }
   return pairs;
+}
+
+/** One name or value. Most names and many values need no decoding. */
+function decoded(text: string): string {
+  return /[%+]/.test(text) ? (new URLSearchParams(`v=${text}`).get("v") ?? "") : text;
 }

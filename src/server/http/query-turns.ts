@@ -1,12 +1,11 @@
 /**
- * Queries give way to writes: while large bodies come in, they get a few milliseconds of each round of the event loop, in the order in
- * which they came. Reason: a round reads at most 512 KiB of each connection, so fifty queries in every round would leave a body of 10,000
- * rows, which takes seven rounds, a quarter of a second on its way.
+ * Queries begin a few milliseconds a round of the event loop, in the order in which they came. Reason: a round reads at most 512 KiB of
+ * each connection, so fifty queries in every round would leave a body of 10,000 rows, which takes seven rounds, a quarter of a second on
+ * its way, and a thousand that come at once would keep everybody else waiting for a second.
  *
  *   round   sockets are read ─► bodies are decoded (decode-turns.ts) ─► queries, one after the other, until the time is used up
  */
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { decodeTurns } from "./decode-turns.ts";
 
 /**
  * Milliseconds of a round after which no further query begins. A point query takes about 0.4. Measured with 50 clients beside four
@@ -19,23 +18,19 @@ const ROUND_MILLIS = 8;
 export class QueryTurns {
   /** As many as requests that are open. */
   private readonly waiting: (() => void)[] = [];
-  private readonly isBusy: () => boolean;
   private readonly clock: Pick<Clock, "monotonicMillis">;
   private isRound = false;
   /** Whether a query of this round is under way. */
   private isTaken = false;
   private since = 0;
 
-  /** @param isBusy whether writers need their share */
-  constructor(isBusy: () => boolean, clock: Pick<Clock, "monotonicMillis"> = systemClock) {
-    this.isBusy = isBusy;
+  constructor(clock: Pick<Clock, "monotonicMillis"> = systemClock) {
     this.clock = clock;
   }
 
   /** Resolves when a query may begin; undefined: now. */
   take(): Promise<void> | undefined {
     if (this.waiting.length === 0) {
-      if (!this.isBusy()) return undefined;
       if (!this.isRound) {
         this.begin();
         return undefined;
@@ -76,4 +71,4 @@ export class QueryTurns {
 }
 
 /** Those of this thread. */
-export const queryTurns: QueryTurns = new QueryTurns(() => decodeTurns.isBusy());
+export const queryTurns: QueryTurns = new QueryTurns();

@@ -135,6 +135,7 @@ export class HttpService {
         path,
         rawQuery,
         user: verdict.user,
+        client: () => clientOf(listener, request),
         signal,
         startedMs,
         share,
@@ -162,7 +163,7 @@ export class HttpService {
   }
 
   private failed(thrown: unknown, shape: ErrorShape, request: Request, path: string, startedMs: number, listener: Listener): Reply {
-    const client = (): string => listener.requestIP(request)?.address ?? "gone";
+    const client = (): string => clientOf(listener, request);
     const failure = request.signal.aborted
       ? { error: new DbError(StatusCode.Cancelled, "the client left", { cause: thrown }) }
       : this.failures.report(thrown, request.method, path, client);
@@ -179,6 +180,11 @@ export class HttpService {
     const database = databaseExists(exchange.database, this.options.db) ? exchange.database : UNKNOWN_DATABASE;
     this.metrics.answered(exchange.method, route.path, status, database, seconds);
   }
+}
+
+/** Address of the client of a request. */
+function clientOf(listener: Listener, request: Request): string {
+  return listener.requestIP(request)?.address ?? "gone";
 }
 
 /** Paths that the second listener serves. */

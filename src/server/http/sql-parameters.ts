@@ -28,6 +28,7 @@ const LIMIT_MAX = 2n ** 64n - 1n;
 export async function readSqlParameters(exchange: Exchange, bodyBytesMax: number): Promise<SqlParameters | Reply> {
   const query = uniquePairs(exchange.rawQuery, QUERY_NAMES);
   if ("duplicate" in query) return textReply(400, `Failed to deserialize query string: duplicate field \`${query.duplicate}\``);
+  if ("tooMany" in query) return textReply(400, `Failed to deserialize query string: more than ${query.tooMany} parameters`);
   const limit = limitOf(query.get("limit"));
   if (typeof limit === "string") return textReply(400, `Failed to deserialize query string: limit: ${limit}`);
   const form = exchange.method === "POST" ? await readForm(exchange, bodyBytesMax) : new Map<string, string>();
@@ -51,6 +52,7 @@ async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<Reado
   if (!(body instanceof Uint8Array)) return body;
   const form = uniquePairs(new TextDecoder().decode(body), FORM_NAMES);
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
+  if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
 }
 

@@ -27,7 +27,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
   if ("status" in parameters) return parameters;
   const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
   if (parameters.sql === undefined) throw new DbError(StatusCode.InvalidArguments, "sql parameter is required.");
-  const session = sessionOf(exchange, database);
+  const session = { ...sessionOf(exchange, database), client: exchange.client() };
   const format = formatOf(parameters.format);
   const elapsedMillis = (): number => Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
   exchange.setIdleTimeout(0);

@@ -3,6 +3,7 @@
  */
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileAccess, FoundFile, NewFile, OpenFile } from "../../table/file-access.ts";
@@ -107,11 +108,31 @@ async function createFile(root: string, location: string): Promise<NewFile> {
   let handle: FileHandle;
   try {
     await mkdir(dirname(path), { recursive: true });
+    await removeLeftOvers(path);
     handle = await open(hidden, "wx");
   } catch (thrown) {
     throw failed(`write '${location}'`, thrown);
   }
   return new LocalNewFile(location, path, hidden, handle);
+}
+
+/** Milliseconds without a write after which a hidden file is nobody's. */
+const LEFT_OVER_MILLIS = 3_600_000;
+/** How the name of a hidden file ends. */
+const HIDDEN_END = /^[0-9a-f-]{36}\.tmp$/;
+
+/** Removes hidden files of a name that processes left which were killed; one that is still written has changed lately. */
+async function removeLeftOvers(path: string): Promise<void> {
+  const prefix = `.${basename(path).slice(0, 200)}.`;
+  for (const name of await readdir(dirname(path))) {
+    if (!name.startsWith(prefix) || !HIDDEN_END.test(name.slice(prefix.length))) continue;
+    const left = join(dirname(path), name);
+    const mtimeMs = await stat(left).then(
+      (found) => found.mtimeMs,
+      () => Number.POSITIVE_INFINITY, // gone: it has its name now
+    );
+    if (systemClock.nowMillis() - mtimeMs > LEFT_OVER_MILLIS) await rm(left, { force: true });
+  }
 }
 
 /** A file under its hidden name. */

@@ -10,6 +10,7 @@
  * rows of files lie in that order, so pages of a slice lie together.
  */
 import { throwIfCancelled } from "../../base/cancel.ts";
+import { nextRound } from "../../base/rounds.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
 import { assembleNewest, type RowsOfSource } from "./assemble-rows.ts";
@@ -36,7 +37,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
     if (batch.rowCount === 0) {
       // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
       throwIfCancelled(request.signal);
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextRound();
       continue;
     }
     returned += batch.rowCount;

@@ -74,9 +74,16 @@ export class SpillFolder implements SpillStore {
   /** Room for one query. */
   session(): SpillSession {
     const files = new Set<OneFile>();
+    let closedBytes = 0;
     return {
+      get writtenBytes() {
+        return [...files].reduce((sum, file) => sum + file.bytes, closedBytes);
+      },
       create: async () => {
-        const file = await this.create(() => files.delete(file));
+        const file = await this.create(() => {
+          files.delete(file);
+          closedBytes += file.bytes;
+        });
         files.add(file);
         return file;
       },
@@ -166,6 +173,11 @@ class OneFile implements SpillFile {
     this.handle = handle;
     this.folder = folder;
     this.onClose = onClose;
+  }
+
+  /** Bytes that were appended. */
+  get bytes(): number {
+    return this.length;
   }
 
   async append(bytes: Uint8Array): Promise<number> {

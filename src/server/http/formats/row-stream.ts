@@ -1,12 +1,25 @@
 /**
  * Rows of a result as chunks of bytes, for every format that prints cell by cell.
  */
+import { systemClock } from "../../../base/clock.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
+import type { Vector } from "../../../column/vector.ts";
+import { Pace } from "../../../query/exec/exec-context.ts";
+import { sliceBatch } from "../../../query/exec/kernels/slice.ts";
 import { type CellDialect, CellColumn } from "../kernels/cell-column.ts";
 import { interleave, type RowLayout } from "../kernels/interleave.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;
+
+/** Bytes after which a chunk ends. Reason: a chunk is held until the client takes it. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** Characters of texts that are printed at once. Reason: a batch of long texts may be more than memory has room for. */
+const TEXT_CHARACTERS = 8 * 1024 * 1024;
+
+/** Rows that are printed at once. Reason: their text is held while the client takes it, 30 MiB of a batch of 65,536 rows. */
+const PRINTED_ROWS = 4096;
 
 /** How many rows were printed. */
 export interface RowCounter {
@@ -29,22 +42,59 @@ export async function* printRows(
   counter: RowCounter,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const cells = columns.map((position) => new CellColumn((headers[position] as ColumnHeader).type, dialect));
-  for await (const batch of batches) {
+  const pace = new Pace(systemClock);
+  for await (const batch of partsOf(batches)) {
     const rowCount = limit === undefined ? batch.rowCount : Math.min(batch.rowCount, limit - counter.rows);
     if (rowCount > 0) {
       for (const [index, position] of columns.entries()) {
         const vector = batch.vectors[position];
         if (vector !== undefined) cells[index]?.encode(vector, rowCount);
       }
-      for (let start = 0; start < rowCount; start += CHUNK_ROWS_MAX) {
+      for (let start = 0; start < rowCount; ) {
         const end = Math.min(start + CHUNK_ROWS_MAX, rowCount);
-        const chunk = interleave(cells, layout, start, end);
-        counter.rows += end - start;
-        yield chunk;
+        const printed = interleave(cells, layout, start, end, CHUNK_BYTES);
+        start += printed.rowCount;
+        counter.rows += printed.rowCount;
+        yield printed.bytes;
+        await pace.turn();
       }
     }
     if (limit !== undefined && counter.rows >= limit) break;
   }
+}
+
+async function* partsOf(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+  for await (const batch of batches) yield* parts(batch);
+}
+
+/** A batch in parts of few rows, whose texts are no longer than `TEXT_CHARACTERS` together or of one row. */
+function* parts(batch: Batch): Iterable<Batch> {
+  const { rowCount } = batch;
+  const long = batch.vectors.filter((vector) => charactersOf(vector, rowCount) > TEXT_CHARACTERS);
+  let from = 0;
+  let characters = 0;
+  for (let to = 0; to < rowCount; ) {
+    if (long.length === 0) to = Math.min(rowCount, from + PRINTED_ROWS);
+    else characters += long.reduce((sum, vector) => sum + charactersAt(vector, to), 0);
+    if (long.length > 0 && ++to < rowCount && characters < TEXT_CHARACTERS && to - from < PRINTED_ROWS) continue;
+    yield sliceBatch(batch, from, to);
+    from = to;
+    characters = 0;
+  }
+}
+
+/** Characters or bytes of the different values of a vector, counted until they are too many. */
+function charactersOf(vector: Vector, rowCount: number): number {
+  if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
+  if (vector.kind !== "dictionary") return 0;
+  let characters = 0;
+  for (const text of vector.dictionary) if ((characters += text?.length ?? 0) > TEXT_CHARACTERS) break;
+  return characters;
+}
+
+function charactersAt(vector: Vector, row: number): number {
+  if (vector.kind === "bytes") return (vector.offsets[row + 1] ?? 0) - (vector.offsets[row] ?? 0);
+  return vector.kind === "dictionary" ? (vector.dictionary[vector.codes[row] ?? 0]?.length ?? 0) : 0;
 }
 
 /** 0..count-1. */

@@ -42,6 +42,9 @@ const QUOTE = 0x22; // '"'
 const BACKSLASH = 0x5c; // '\'
 const PLAIN_CHARACTERS_MAX = 64;
 
+/** Printed texts of a dictionary that are kept for further batches. Reason: those of 65,536 rows may be a gigabyte. */
+const DICTIONARY_BYTES_MAX = 16 * 1024 * 1024;
+
 const encoder = new TextEncoder();
 
 /** Text of the cells of one column. Reused for every batch of a result: what it holds is valid until the next `encode`. */
@@ -206,7 +209,7 @@ export class CellColumn {
 
   private encodeDictionary(vector: DictionaryVector, rowCount: number): void {
     const { codes, dictionary } = vector;
-    if (this.dictionary !== dictionary) {
+    if (this.dictionary !== dictionary || this.used > DICTIONARY_BYTES_MAX) {
       this.dictionary = dictionary;
       this.used = writeAscii(this.bytes, 0, this.dialect.nullText);
       this.entryStarts = new Uint32Array(dictionary.length);

@@ -39,7 +39,7 @@ test("cells of any length stand between what the layout says, whichever rows are
         const before = leads.slice(0, columns.length);
         const start = cut % cells.length;
         const want = cells.slice(start).map((row) => row.map((text, c) => `${before[c]}${text ?? ""}`).join("") + after);
-        expect(decoder.decode(interleave(columns, layoutOf(before, after), start, cells.length))).toBe(want.join(""));
+        expect(decoder.decode(interleave(columns, layoutOf(before, after), start, cells.length).bytes)).toBe(want.join(""));
       },
     ),
     { seed: 11, numRuns: 300 },
@@ -47,13 +47,13 @@ test("cells of any length stand between what the layout says, whichever rows are
 });
 
 test("rows without columns are what ends them", () => {
-  expect(decoder.decode(interleave([], layoutOf([], ",[]"), 0, 2))).toBe(",[],[]");
+  expect(decoder.decode(interleave([], layoutOf([], ",[]"), 0, 2).bytes)).toBe(",[],[]");
 });
 
 test("integers of a byte are printed as those of any width, and the column goes on with others", () => {
   const column = new CellColumn(INT64, JSON_DIALECT);
   const all = Int8Array.from({ length: 256 }, (_, i) => i - 128);
-  const printed = (): string => decoder.decode(interleave([column], layoutOf([","], ""), 0, 256));
+  const printed = (): string => decoder.decode(interleave([column], layoutOf([","], ""), 0, 256).bytes);
   for (const values of [all, Float64Array.from(all, (value) => value * 1e6), all]) {
     column.encode({ kind: "number", values, validity: undefined }, 256);
     expect(printed()).toBe(`,${values.join(",")}`);
@@ -69,6 +69,18 @@ test("texts that need escapes, and long ones, are printed as JSON", () => {
   const codes = Uint32Array.from(dictionary, (_, code) => code);
   const column = new CellColumn(STRING, JSON_DIALECT);
   column.encode({ kind: "dictionary", codes, dictionary }, codes.length);
-  const text = decoder.decode(interleave([column], layoutOf([","], ""), 0, codes.length));
+  const text = decoder.decode(interleave([column], layoutOf([","], ""), 0, codes.length).bytes);
   expect(JSON.parse(`[${text.slice(1)}]`)).toEqual([null, ...texts]);
+});
+
+test("rows are cut off once they are as long as they may be, one at least", () => {
+  const column = textColumn(["aaaa", "bb", "cc", "dddddddd"]);
+  const check = (start: number, bytesMax: number, want: string, rowCount: number): void => {
+    const printed = interleave([column], layoutOf([","], "\n"), start, 4, bytesMax);
+    expect([decoder.decode(printed.bytes), printed.rowCount]).toEqual([want, rowCount]);
+  };
+  check(0, 1000, ",aaaa\n,bb\n,cc\n,dddddddd\n", 4);
+  check(0, 7, ",aaaa\n,bb\n", 2);
+  check(1, 1, ",bb\n", 1);
+  check(3, 1, ",dddddddd\n", 1);
 });

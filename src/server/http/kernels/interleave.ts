@@ -14,10 +14,25 @@ export interface RowLayout {
   readonly after: Uint8Array;
 }
 
-/** Bytes of rows `[start, end)` of the columns with their layout. */
-export function interleave(columns: readonly CellColumn[], layout: RowLayout, start: number, end: number): Uint8Array<ArrayBuffer> {
+/** Rows as bytes. */
+export interface PrintedRows {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly rowCount: number;
+}
+
+/**
+ * Rows `[start, end)` of the columns with their layout, at least one row and no more than make about `bytesMax` bytes: a text that all
+ * rows share is printed once and copied to each.
+ */
+export function interleave(
+  columns: readonly CellColumn[],
+  layout: RowLayout,
+  start: number,
+  end: number,
+  bytesMax: number = Number.POSITIVE_INFINITY,
+): PrintedRows {
   const { before, after } = layout;
-  const rowCount = end - start;
+  let rowCount = end - start;
   let around = after.length;
   for (let c = 0; c < columns.length; c++) around += before[c]!.length;
   const places = new Uint32Array(rowCount + 1);
@@ -28,6 +43,7 @@ export function interleave(columns: readonly CellColumn[], layout: RowLayout, st
     const own = places[row]! + around;
     places[row] = length;
     length += own;
+    if (length >= bytesMax) rowCount = row + 1;
   }
   const target = new Uint8Array(length);
   let least = around + shortest.reduce((sum, bytes) => sum + bytes, 0);
@@ -37,7 +53,7 @@ export function interleave(columns: readonly CellColumn[], layout: RowLayout, st
     copy(columns[c]!, before[c]!, start, rowCount, places, target);
   }
   for (let row = 0; row < rowCount; row++) for (let i = 0, at = places[row]!; i < after.length; i++) target[at++] = after[i]!;
-  return target;
+  return { bytes: target, rowCount };
 }
 
 /** Adds the lengths of a column's cells; returns the least of them. */

@@ -1,0 +1,123 @@
+/**
+ * What a server tells of the statements that it ran: metrics of all of them, and one line in the log for each that was slow.
+ *
+ * The line holds what it takes to ask why: the text (its beginning, without secrets), who sent it, how long it worked and how long it
+ * waited for its reader, the rows it gave, the most memory it held and the bytes it put on disk. `EXPLAIN ANALYZE` says the rest.
+ */
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { Logger } from "../base/log.ts";
+import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../base/metrics.ts";
+import { type StatusCode, statusNameOf } from "../base/status-code.ts";
+import type { RunningStatements } from "./running-statements.ts";
+
+/** The catalog of all statements, as the contract's metrics name it. */
+const CATALOG = { catalog: "greptime" } as const;
+/** Kind of a text that is no statement, or of none. */
+const UNPARSED = "unparsed";
+
+/** A statement that has ended. */
+export interface EndedStatement {
+  /** What it was, e.g. "select". */
+  readonly kind: string;
+  readonly database: string;
+  /** The text of its request as SHOW PROCESSLIST shows it: its beginning, without secrets. */
+  readonly query: string;
+  /** Address of who sent it; "" when nobody says. */
+  readonly client: string;
+  readonly code: StatusCode;
+  /** Milliseconds from its begin to its end, and those of work among them. */
+  readonly millis: number;
+  readonly workedMillis: number;
+  /** Rows given or changed. */
+  readonly rows: number;
+  /** Most memory that it held, as far as operators count it, and bytes that it put on disk. */
+  readonly memoryBytes: number;
+  readonly spilledBytes: number;
+}
+
+/** Which statements are logged. */
+export interface SlowStatements {
+  /** Infinity: none. */
+  readonly thresholdMillis: number;
+  /** Part of them that is logged, 0 to 1. */
+  readonly sampleRatio: number;
+}
+
+/** See the file header. One a registry. */
+export class StatementWatch {
+  private readonly slow: SlowStatements;
+  private readonly logger: Logger;
+  private readonly statements: Counter<"kind" | "code">;
+  private readonly seconds: Histogram<"kind">;
+  private readonly rows: Counter;
+  private readonly slowOnes: Counter;
+  private readonly kills: Counter<"catalog">;
+  /** Counts up with each slow statement; one is logged whenever it reaches the next whole number. */
+  private share = 0;
+
+  constructor(metrics: MetricRegistry, logger: Logger, slow: SlowStatements) {
+    this.slow = slow;
+    this.logger = logger;
+    const registers = [metrics.registry];
+    this.statements = new Counter({
+      name: "varve_statements_total",
+      help: "statements that ended, by what they were and how they ended; texts that do not parse are of kind unparsed",
+      labelNames: ["kind", "code"],
+      registers,
+    });
+    this.seconds = new Histogram({
+      name: "varve_statement_seconds",
+      help: "seconds that statements worked, without the wait for readers of their rows",
+      labelNames: ["kind"],
+      buckets: [...REQUEST_SECONDS_BUCKETS],
+      registers,
+    });
+    this.rows = new Counter({ name: "varve_statement_rows_total", help: "rows that statements gave or changed", registers });
+    this.slowOnes = new Counter({ name: "varve_slow_statements_total", help: "statements over slow_query.threshold", registers });
+    this.kills = new Counter({
+      name: "greptime_process_kill_count",
+      help: "statements ended by KILL",
+      labelNames: ["catalog"],
+      registers,
+    });
+  }
+
+  /** Shows how many statements run. Call once. */
+  showRunning(running: RunningStatements, metrics: MetricRegistry): void {
+    const gauge: Gauge<"catalog"> = new Gauge({
+      name: "greptime_process_list_count",
+      help: "statements that run",
+      labelNames: ["catalog"],
+      registers: [metrics.registry],
+      collect: () => gauge.set(CATALOG, running.size),
+    });
+  }
+
+  /** Counts a text that did not parse. */
+  unparsed(code: StatusCode): void {
+    this.statements.inc({ kind: UNPARSED, code: statusNameOf(code) });
+  }
+
+  /** Counts a statement that was killed. */
+  killed(): void {
+    this.kills.inc(CATALOG);
+  }
+
+  /** Counts a statement that ended, and logs it when it was slow. */
+  ended(statement: EndedStatement): void {
+    const { kind, code, workedMillis, rows } = statement;
+    this.statements.inc({ kind, code: statusNameOf(code) });
+    this.seconds.observe({ kind }, workedMillis / 1000);
+    if (rows > 0) this.rows.inc(rows);
+    if (workedMillis >= this.slow.thresholdMillis) this.tellSlow(statement);
+  }
+
+  private tellSlow({ code, millis, workedMillis, ...rest }: EndedStatement): void {
+    this.slowOnes.inc();
+    this.share += this.slow.sampleRatio;
+    if (this.share < 1) return;
+    this.share -= 1;
+    const times = { millis: Math.round(workedMillis), waitedForReaderMillis: Math.round(millis - workedMillis) };
+    this.logger.warn({ ...times, code: statusNameOf(code), ...rest }, "a statement was slow");
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { uniquePairs } from "./query-string.ts";
+
+const KNOWN = new Set(["sql", "db"]);
+
+/** The pairs as an object. */
+function check(text: string, want: Readonly<Record<string, string>>): void {
+  const pairs = uniquePairs(text, KNOWN);
+  expect(pairs instanceof Map ? Object.fromEntries(pairs) : pairs, text.slice(0, 80)).toEqual(want);
+}
+
+test("known names are decoded, others are left out", () => {
+  check("sql=SELECT+1%2B1&x=y&db=a%20b", { sql: "SELECT 1+1", db: "a b" });
+  check("s%71l=1", { sql: "1" });
+  check("sql=a=b&db", { sql: "a=b", db: "" });
+  check("&&sql=1&", { sql: "1" });
+  check("sql=100%&db=%zz", { sql: "100%", db: "%zz" });
+  check("sql=%ff", { sql: "�" });
+  check("", {});
+});
+
+test("what URLSearchParams reads is what is read", () => {
+  for (const text of ["sql=ü+%C3%BC", "sql=%", "sql=%E2%82", "sql=a%00b", "sql==", "=1&sql=2", "sql=1&SQL=2"]) {
+    check(text, Object.fromEntries([...new URLSearchParams(text)].filter(([name]) => KNOWN.has(name))));
+  }
+});
+
+test("a known name that occurs twice is told, an unknown one may", () => {
+  expect(uniquePairs("a=1&a=2&sql=1&db=2&sql=3", KNOWN)).toEqual({ duplicate: "sql" });
+  check("a=1&a=2&sql=1", { sql: "1" });
+});
+
+test("too many pairs are refused", () => {
+  check(`${"a=1&".repeat(999)}sql=1`, { sql: "1" });
+  expect(uniquePairs(`${"a=1&".repeat(1000)}sql=1`, KNOWN)).toEqual({ tooMany: 1000 });
+});
