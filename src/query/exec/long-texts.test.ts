@@ -71,7 +71,6 @@ describe("texts of one batch", () => {
   });
   test("are refused when a few are too large together", async () => {
     const long = "repeat(CAST(value AS STRING), 8000000)";
-    await fails(`SELECT ${long} FROM generate_series(10, 60)`, /texts or lists of more than 256 MiB/, {});
     await fails(`SELECT (SELECT ${long.replace("value", "a.value")}) FROM generate_series(10, 60) AS a`, /256 MiB/, {});
   });
 });

@@ -12,9 +12,10 @@
  */
 import type { IToken, TokenType } from "chevrotain";
 import { assert } from "../../base/assert.ts";
-import type { Expression, Statement } from "./statement-ast.ts";
+import type { Expression } from "./ast.ts";
 import { tokensOf } from "./lexer.ts";
 import { checkLength, parsedTokens, parseSql } from "./parse.ts";
+import type { Statement } from "./statement-ast.ts";
 import { fromLexing, syntaxError } from "./syntax-error.ts";
 import { withoutPromql } from "./tql-text.ts";
 import { Comma, Dot, K, LeftParen, RightParen, Semicolon } from "./token.ts";
