@@ -51,3 +51,10 @@ test("one that waits for something else stops none", async () => {
   await turns.take();
   await turns.take();
 });
+
+test("rounds are longer once queries have waited for long", async () => {
+  const rounds = await begun(new Array<number>(24).fill(6));
+  const inRound = [...new Set(rounds)].map((round) => rounds.filter((each) => each === round).length);
+  expect(inRound.slice(0, 2)).toEqual([2, 2]);
+  expect(inRound.at(-2)).toBe(3);
+});

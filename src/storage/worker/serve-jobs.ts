@@ -1,6 +1,7 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
 import { toDbError } from "../../base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
+import { giveWayToClients } from "../../base/thread-priority.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import type { JobReply, JobRequest } from "./job-worker.ts";
@@ -20,6 +21,7 @@ const RESTING_HEAP_BYTES_MAX = 32 * 1024 * 1024;
  */
 export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Promise<Answer>, runningMax = 1): void {
   armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
+  giveWayToClients(); // Where it may not, the worker works as before.
   const stores = new Map<string, FileStore>();
   const waiting: JobRequest<Job>[] = [];
   let running = 0;
