@@ -12,10 +12,11 @@ import { daysFromCivil, daysInMonth } from "./civil.ts";
 import { CompiledFormats } from "./compiled-formats.ts";
 import { utcSecondsOf } from "./time-zone.ts";
 
-const formats = new CompiledFormats<Step>("read a time by", (format) => {
-  const steps: Step[] = [];
-  addSteps(format, steps, format);
-  return steps;
+const formats = new CompiledFormats<Step>({
+  purpose: "read a time by",
+  usable: "that can be read",
+  plain: (text) => (text.match(/\s+|\S+/g) ?? []).map((run) => (/\s/.test(run) ? blanks : literally(run))),
+  item: stepOf,
 });
 
 /** What has been read. */
@@ -92,22 +93,6 @@ function secondsOf({ hour, hour12, afternoon, minute = 0, second = 0 }: Fields):
 
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split(" ");
-const ITEM = /%[-_0]?(\.f|\.[369]f|[369]f|:{0,3}z|#z|.)/suy;
-
-/** Items that stand for several. */
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  D: "%m/%d/%y",
-  x: "%m/%d/%y",
-  F: "%Y-%m-%d",
-  v: "%e-%b-%Y",
-  R: "%H:%M",
-  T: "%H:%M:%S",
-  X: "%H:%M:%S",
-  r: "%I:%M:%S %p",
-  c: "%a %b %e %H:%M:%S %Y",
-  "+": "%Y-%m-%dT%H:%M:%S%.f%:z",
-};
-
 /** Numbers: most digits, where the value goes. */
 const NUMBERS: Readonly<Record<string, readonly [width: number, take: (fields: Fields, value: number) => void]>> = {
   C: [2, (f, value) => (f.century = value)],
@@ -224,24 +209,6 @@ function fraction(count: number | undefined, point: string, optional: boolean): 
   };
 }
 
-function addSteps(format: string, steps: Step[], whole: string): void {
-  for (let at = 0; at < format.length; ) {
-    const next = format.indexOf("%", at);
-    for (const plain of format.slice(at, next < 0 ? undefined : next).match(/\s+|\S+/g) ?? []) {
-      steps.push(/\s/.test(plain) ? blanks : literally(plain));
-    }
-    if (next < 0) return;
-    ITEM.lastIndex = next;
-    const found = ITEM.exec(format);
-    if (found === null) throw formats.refusal(whole, "it ends inside an item; write %% for a percent sign");
-    const [text, item = ""] = found;
-    const shorthand = Object.hasOwn(SHORTHANDS, item) ? SHORTHANDS[item] : undefined;
-    if (shorthand === undefined) steps.push(stepOf(item) ?? unknownItem(whole, text));
-    else addSteps(shorthand, steps, whole);
-    at = next + text.length;
-  }
-}
-
 function stepOf(item: string): Step | undefined {
   const known = Object.hasOwn(NUMBERS, item) ? NUMBERS[item] : undefined;
   if (known !== undefined) return number(...known);
@@ -249,8 +216,4 @@ function stepOf(item: string): Step | undefined {
   const digits = /^(\.?)([369])f$/.exec(item);
   if (digits !== null) return fraction(Number(digits[2]), digits[1] ?? "", false);
   return Object.hasOwn(TEXTS, item) ? TEXTS[item] : undefined;
-}
-
-function unknownItem(format: string, item: string): never {
-  throw formats.refusal(format, `there is no item ${item} that can be read`);
 }

@@ -16,10 +16,11 @@ export interface LocalTime {
   readonly zone: string;
 }
 
-const formats = new CompiledFormats<Item>("format a time by", (format) => {
-  const items: Item[] = [];
-  addItems(format, items, format);
-  return items;
+const formats = new CompiledFormats<Item>({
+  purpose: "format a time by",
+  usable: "",
+  plain: (text) => [() => text],
+  item: itemOf,
 });
 
 /** Prints one item. */
@@ -51,22 +52,6 @@ export function formatLocalTime(time: LocalTime, format: string): string {
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
-const ITEM = /%([-_0]?)(\.f|\.[369]f|[369]f|:{0,3}z|#z|.)/suy;
-
-/** Items that stand for several. */
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  D: "%m/%d/%y",
-  x: "%m/%d/%y",
-  F: "%Y-%m-%d",
-  v: "%e-%b-%Y",
-  R: "%H:%M",
-  T: "%H:%M:%S",
-  X: "%H:%M:%S",
-  r: "%I:%M:%S %p",
-  c: "%a %b %e %H:%M:%S %Y",
-  "+": "%Y-%m-%dT%H:%M:%S%.f%:z",
-};
-
 const weekday = (time: Fields): number => (((time.days + 3) % 7) + 7) % 7;
 const dayOfYear = (time: Fields): number => time.days - daysFromCivil(time.year, 1, 1);
 const hour = (time: Fields): number => Math.floor(time.seconds / 3600);
@@ -129,27 +114,6 @@ function offsetText(seconds: number, between: string, withSeconds: boolean): str
   const total = Math.abs(seconds);
   const parts = [Math.floor(total / 3600), Math.floor(total / 60) % 60, ...(withSeconds ? [total % 60] : [])];
   return (seconds < 0 ? "-" : "+") + parts.map((part) => String(part).padStart(2, "0")).join(between);
-}
-
-function addItems(format: string, items: Item[], whole: string): void {
-  for (let at = 0; at < format.length; ) {
-    const next = format.indexOf("%", at);
-    const plain = format.slice(at, next < 0 ? undefined : next);
-    if (plain !== "") items.push(() => plain);
-    if (next < 0) return;
-    ITEM.lastIndex = next;
-    const found = ITEM.exec(format);
-    if (found === null) throw formats.refusal(whole, "it ends inside an item; write %% for a percent sign");
-    const [text, flag = "", name = ""] = found;
-    const shorthand = Object.hasOwn(SHORTHANDS, name) ? SHORTHANDS[name] : undefined;
-    if (shorthand !== undefined) addItems(shorthand, items, whole);
-    else items.push(itemOf(name, flag) ?? unknownItem(whole, text));
-    at = next + text.length;
-  }
-}
-
-function unknownItem(format: string, item: string): never {
-  throw formats.refusal(format, `there is no item ${item}`);
 }
 
 function itemOf(name: string, flag: string): Item | undefined {
