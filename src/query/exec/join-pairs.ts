@@ -8,6 +8,7 @@
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
  */
 import { assert } from "../../base/assert.ts";
+import { longerWords } from "../../base/longer-array.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { PlanNode } from "../plan/node.ts";
@@ -184,8 +185,8 @@ class Pairs {
 
   private push(row: number, partner: number): void {
     if (this.count === this.own.length) {
-      this.own = doubled(this.own);
-      this.partner = doubled(this.partner);
+      this.own = longerWords(this.own);
+      this.partner = longerWords(this.partner);
     }
     this.own[this.count] = row;
     this.partner[this.count++] = partner;
@@ -260,12 +261,6 @@ class Pairs {
     for (; at < count; at++) this.push(to, right[at] ?? 0); // some of the row that goes on
     return this.count;
   }
-}
-
-function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }
 
 /** The held rows that no streaming row met, with NULLs on the left. */

@@ -4,6 +4,9 @@
  *   slots   open addressing, linear probing: id + 1, 0 = free
  *   firsts, seconds   the pair of each id
  */
+import { longerWords } from "../../../base/longer-array.ts";
+
+/** See the file header. */
 export class PairTable {
   firsts: Uint32Array = new Uint32Array(64);
   seconds: Uint32Array = new Uint32Array(64);
@@ -38,8 +41,8 @@ export class PairTable {
   private add(first: number, second: number, slot: number): number {
     const id = this.size++;
     if (id === this.firsts.length) {
-      this.firsts = doubled(this.firsts);
-      this.seconds = doubled(this.seconds);
+      this.firsts = longerWords(this.firsts);
+      this.seconds = longerWords(this.seconds);
     }
     this.firsts[id] = first;
     this.seconds[id] = second;
@@ -62,10 +65,4 @@ export class PairTable {
 function mix(first: number, second: number): number {
   const hash = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
   return (hash ^ (hash >>> 15)) >>> 0;
-}
-
-function doubled(array: Uint32Array): Uint32Array {
-  const grown = new Uint32Array(array.length * 2);
-  grown.set(array);
-  return grown;
 }
