@@ -75,6 +75,19 @@ test.each([
   TEST_MS_MAX,
 );
 
+test.each([
+  ["series-churn", ["--threads", "2"], /series held \| .*\| flat \|/],
+  ["memory", [], /Most resident memory: .* of the limit/],
+] as const)(
+  "measures %s, and finds every row again",
+  async (command, args, figure) => {
+    const { status, output, errors } = await bench(command, "--smoke", ...args);
+    expect(status, errors).toBe(0);
+    expect(output).toMatch(figure);
+  },
+  TEST_MS_MAX,
+);
+
 test("explains itself, and refuses what it does not know", async () => {
   const help = await bench("--help");
   expect(help.status).toBe(0);

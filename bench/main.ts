@@ -5,9 +5,11 @@ import { join, resolve } from "node:path";
 import { stepCount, STEP_SECONDS, timeRange } from "./macro/dataset.ts";
 import { type Generated, generateFile } from "./macro/generator.ts";
 import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts";
+import { runChurn } from "./macro/churn-bench.ts";
 import { CLIENTS_WARM_MILLIS, runClients } from "./macro/clients-bench.ts";
 import { runColumns } from "./macro/columns-bench.ts";
 import { runLogs } from "./macro/logs-bench.ts";
+import { runMemory } from "./macro/memory-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
@@ -94,6 +96,8 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
   }
   if (command === "remote-write") return await measureRemoteWrite(options, workDirectory, progress);
+  if (command === "memory") return [await measureMemory(options, workDirectory, progress)];
+  if (command === "series-churn") return await measureChurn(options, workDirectory);
   if (command === "logs") {
     const lines = Math.min(options.dataset.rows, LOG_LINES_MAX);
     const { connections, rowsPerBatch: linesPerBody } = options;
@@ -186,6 +190,42 @@ async function measureRemoteWrite(options: Options, workDirectory: string, progr
   const [victoria] = findPeers(names, "", dataset.startSeconds, 0).found;
   const plan = { ...common, scrape: { ...scrape, startMs }, samples: rows, varve, victoria, runs, peerRuns, keepsDirectories };
   return [await runRemoteWrite(plan)];
+}
+
+/** Small tables are flushed often: rows that stay in memory keep their series. */
+const CHURN_SETTINGS: readonly (readonly [string, string])[] = [["storage.flush_interval", '"20s"']];
+const CHURN_SMOKE_SETTINGS: readonly (readonly [string, string])[] = [["storage.flush_interval", '"1s"']];
+
+async function measureMemory(options: Options, workDirectory: string, progress: Progress): Promise<string> {
+  const { dataset, rowsPerBatch, connections, limits, only, settings } = options;
+  const target = varveTarget(options.durabilities[0] ?? "always");
+  const directory = join(workDirectory, "memory");
+  await loadStore(target, directory, {
+    dataset,
+    input: () => makeInput(options, workDirectory, progress),
+    shape: { rowsPerBatch, connections },
+    progress,
+  });
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const before = await target.start(directory);
+  await before.server.stop();
+  return runMemory({ directory, before, dataset, limits, only, settings, print });
+}
+
+async function measureChurn(options: Options, workDirectory: string): Promise<readonly string[]> {
+  const { connections, seriesPerSecond, ttlSeconds, minutes, isSmoke } = options;
+  const settings = new Map([...(isSmoke ? CHURN_SMOKE_SETTINGS : CHURN_SETTINGS), ...options.settings]);
+  const pieces: string[] = [];
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  for (const threads of options.threads.length === 0 ? [1] : options.threads) {
+    const target = varveTarget(options.durabilities[0] ?? "always", settings, { threads });
+    pieces.push(await runChurn({ target, workDirectory, seconds: minutes * 60, seriesPerSecond, connections, ttlSeconds, print }));
+  }
+  return pieces;
 }
 
 function soak(options: Options, input: Generated, shape: Shape, workDirectory: string, progress: Progress): Promise<SoakResult> {

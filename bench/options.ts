@@ -22,6 +22,9 @@ Examples:
   bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
+  bun bench series-churn --minutes 60 --threads 1,2
+                                               ever-new series with a time to live of --ttl: does memory stay flat?
+  bun bench memory --limit 512MiB,1GiB         heavy statements under small limits: resident memory, what went over the disk
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
   bun bench remote-write --threads 1,2         Prometheus remote write beside VictoriaMetrics, 2,000 samples a request
   bun bench remote-write --minutes 60          100,000 series for an hour, a sample each every 15 s: memory, bytes a sample
@@ -59,6 +62,10 @@ Options:
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
   --peer-runs N      runs of the peers (1)
+  --ttl N            series-churn: seconds that rows live (120)
+  --rate N           series-churn: new series a second, half of them by each protocol (1000)
+  --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
+  --only LIST        memory: parts of names of statements, e.g. window,sort (all)
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
   --clients N        clients that ask beside ingest (50)
@@ -82,6 +89,7 @@ export const COMMANDS = [
   "replay",
   "soak",
   "series",
+  "series-churn",
   "tables",
   "columns",
   "loki",
@@ -89,6 +97,7 @@ export const COMMANDS = [
   "remote-write",
   "otlp",
   "logs",
+  "memory",
   "micro",
 ] as const;
 
@@ -100,6 +109,7 @@ type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
 /** Rows and hosts where a command does not take those of the published figures. */
 const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   clients: { rows: 17_280_000 },
+  memory: { rows: 5_000_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
   columns: { rows: 20_000, hosts: 1000 },
@@ -130,6 +140,12 @@ export interface Options {
   readonly version: 1 | 2;
   readonly intervalSeconds: number;
   readonly isFast: boolean;
+  /** Series churn: how long rows live, and new series a second. */
+  readonly ttlSeconds: number;
+  readonly seriesPerSecond: number;
+  /** Memory: values of `memory.limit`, and parts of names of statements. */
+  readonly limits: readonly string[];
+  readonly only: readonly string[];
   readonly durabilities: readonly Durability[];
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
@@ -190,6 +206,10 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     version: versionOf(values.version ?? "1"),
     intervalSeconds: whole("interval", values.interval, 15),
     isFast: values.fast,
+    ttlSeconds: whole("ttl", values.ttl, isSmoke ? 3 : 120),
+    limits: (values.limit ?? (isSmoke ? "256MiB" : "512MiB,768MiB,1GiB")).split(",").map((text) => text.trim()),
+    only: values.only === undefined ? [] : values.only.split(",").map((text) => text.trim()),
+    seriesPerSecond: whole("rate", values.rate, 1000),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
@@ -227,6 +247,10 @@ function parse(args: readonly string[]) {
         version: VALUE,
         interval: VALUE,
         fast: SWITCH,
+        ttl: VALUE,
+        rate: VALUE,
+        limit: VALUE,
+        only: VALUE,
         durability: VALUE,
         threads: VALUE,
         compaction: VALUE,

@@ -18,7 +18,7 @@ const STEPS: readonly Step[] = [
   { name: "dead code", command: ["knip"] },
 ];
 
-/** Two workers, since the gate's promise of five minutes is for two cores; each test file has a process of its own kind of state. */
+/** Two workers, since the gate's promise of ten minutes is for two cores; each test file has a process of its own kind of state. */
 const TEST_COMMAND: readonly string[] = [process.execPath, "test", "--parallel=2", "--timeout=20000"];
 
 function say(text: string): void {

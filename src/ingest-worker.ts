@@ -3,6 +3,7 @@
  * thread.
  */
 import { systemClock } from "./base/clock.ts";
+import { bugText } from "./base/assert.ts";
 import { toDbError } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
 import { RootLog } from "./base/log.ts";
@@ -16,6 +17,7 @@ import { toldError } from "./engine/threads/messages.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import { threadLink } from "./engine/threads/worker-link.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
+import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startIngestServer } from "./server/http/ingest-server.ts";
 import type { HttpListener } from "./server/http/listener.ts";
 import { listening, openThreadLog } from "./thread-parts.ts";
@@ -37,9 +39,10 @@ interface Running {
   readonly http: HttpListener;
 }
 
-/** A broken invariant: the main thread ends the process. */
+/** A bug: the main thread ends the process. This one stands still from here on, so that no acknowledgement leaves meanwhile. */
 function bug(error: unknown): void {
-  tell({ kind: "bug", text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  tell({ kind: "bug", text: bugText(error) });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 function tell(message: FromWorker): void {
@@ -61,12 +64,16 @@ async function start(options: WorkerStart): Promise<Running> {
     news: options.news,
     writeBufferBytes: settings.storage.writeBufferBytesMax,
     pooledBytes: Math.ceil(settings.storage.memtableBytes / (threads + 1)),
+    onBug: bug,
   });
   setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
   const provider = settings.general.userProvider;
   const metrics = new MetricRegistry();
   const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));
-  setInterval(() => memory.tick(), MEMORY_MILLIS);
+  setInterval(() => {
+    memory.tick();
+    thread.countSeries();
+  }, MEMORY_MILLIS);
   const http = startIngestServer(
     {
       ...listening(settings, true, threads + 1),
@@ -76,6 +83,7 @@ async function start(options: WorkerStart): Promise<Running> {
       logger: log.logger("http"),
       metrics,
       memory,
+      marks: new ConnectionMarks(options.marks),
       onBug: bug,
     },
     socket,

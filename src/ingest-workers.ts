@@ -15,6 +15,7 @@ import type { Engine } from "./engine/engine.ts";
 import { type CatalogNews, errorOfTold, type ToldError } from "./engine/threads/messages.ts";
 import type { SharedState } from "./engine/threads/shared-state.ts";
 import { makePorts, ownerLink, type ThreadPorts } from "./engine/threads/worker-link.ts";
+import type { ConnectionMarks } from "./server/connections/marks.ts";
 import type { HttpServer } from "./server/http/server.ts";
 
 /** Longest wait for a thread's metrics, in milliseconds: a scrape then shows what it said last. */
@@ -39,6 +40,8 @@ export interface WorkerStart {
   readonly sharedMemory: SharedArrayBuffer;
   readonly ports: ThreadPorts;
   readonly news: CatalogNews;
+  /** Of `ConnectionMarks`. */
+  readonly marks: SharedArrayBuffer;
 }
 
 /** What a thread is told; what concerns rows goes over `WorkerStart.ports`. */
@@ -80,6 +83,7 @@ export interface IngestThreadsParts {
   /** That of the main thread. */
   readonly http: HttpServer;
   readonly metrics: MetricRegistry;
+  readonly marks: ConnectionMarks;
   /** The program of a thread; tests give it one that misbehaves. */
   readonly script: string | undefined;
   /** Called when a thread died or met a bug: the process should end. */
@@ -134,6 +138,7 @@ interface WorkersOptions {
   readonly logFilter: LogFilter;
   readonly port: number;
   readonly socket: string;
+  readonly marks: ConnectionMarks;
   /** The program of a thread. */
   readonly script: string;
   /** Called when a thread died or met a bug. */
@@ -194,13 +199,14 @@ class IngestWorkers {
 
   /** Resolves when the thread listens. */
   private async add(id: number, options: WorkersOptions): Promise<void> {
-    const { engine, shared, settings, logFilter, port, socket } = options;
+    const { engine, shared, settings, logFilter, port, socket, marks } = options;
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
     const running: Running = { worker, families: [], onMetrics: undefined, stopped: Promise.withResolvers() };
     const listening = Promise.withResolvers<void>();
     const fail = (why: string): void => {
+      engine.threadDied(id, why); // While the server stops, nothing waits for it: the log has what it acknowledged.
       if (!this.isStopping) options.onBug(new Error(`ingest thread ${id} ended: ${why}`));
       running.stopped.resolve();
     };
@@ -224,6 +230,7 @@ class IngestWorkers {
       sharedMemory: shared.memory,
       ports: ports.thread,
       news: engine.catalogNews(),
+      marks: marks.memory,
     };
     const { data, events } = ports.thread;
     worker.postMessage(start, { transfer: [data, events] as object[] as Bun.Transferable[] }); // The runtime takes node's ports as its own.

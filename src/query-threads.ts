@@ -7,6 +7,7 @@
 import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
 import { systemClock } from "./base/clock.ts";
+import { openFilesMax } from "./base/descriptors.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { ServerMemory } from "./base/server-memory.ts";
@@ -72,7 +73,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
     kind: "start",
     root: parts.dataFolder,
     cacheBytes: parts.pages.eachWorker,
-    openFilesMax: Math.max(OPEN_FILES_MIN, Math.floor(OPEN_FILES_MAX / threads)),
+    openFilesMax: Math.max(OPEN_FILES_MIN, Math.floor(openFilesMax(OPEN_FILES_MAX) / threads)),
   };
   const pool = new WorkerPool({
     threads,

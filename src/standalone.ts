@@ -21,24 +21,30 @@ import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
+import type { EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
+import { CallThread } from "./query/workers/call-thread.ts";
 import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
+import { ConnectionGuard } from "./server/connections/connection-guard.ts";
+import { ConnectionMarks } from "./server/connections/marks.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
-import { lockDataDirectory, lockLogFolder } from "./storage/data-directory.ts";
+import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
+import { keepPrivate } from "./storage/private-folder.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
-import { listening, openThreadLog, openThreadLogs } from "./thread-parts.ts";
+import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
+import { listening, nameThreadLogs, openThreadLog, openThreadLogs } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
@@ -76,9 +82,8 @@ export async function startStandalone(
 ): Promise<Standalone> {
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
-  const zone = settings.general.defaultTimezone;
-  if (zone !== undefined && zone.toUpperCase() !== "SYSTEM") process.env["TZ"] = zone; // What SYSTEM means in SQL.
-  const provider = settings.general.userProvider;
+  useTimeZone(settings);
+  const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const directory = await lockDataDirectory(settings.storage.dataHome);
@@ -88,22 +93,19 @@ export async function startStandalone(
   const queryThreads = queryThreadsOf(settings);
   const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const kept = { memory, shared, pageCacheBytes: pages.here };
-  const { engine, recovery } = await openEngine(settings, log, kept, directory.metaFile, directory.dataFolder);
+  const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   tellRecovery(recovery, logger);
-  const spill = await openSpillFolder(settings);
+  const spill = await openPrivateSpill(settings, log);
   const metrics = new MetricRegistry().withProcessMetrics();
   const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
   const ofStatements = { ...statementLimits(settings, memory), spill, workers, watch: statementWatch(settings, queries) };
-  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage.copyRoot));
-  registerTableMetrics(metrics, engine, db);
-  const heap = new HeapWatch(memory, systemClock);
-  heap.start();
-  registerMemoryMetrics(metrics, memory, heap);
-  registerSpillMetrics(metrics, spill);
-  const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
-  limits.start(metrics);
+  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage));
+  registerTableMetrics(metrics, engine, db, spill);
+  const heap = startHeapWatch(memory, metrics);
+  const limits = startLimitWatch(engine, log, metrics);
   const control = sharedLogControl(log);
+  const marks = new ConnectionMarks();
   const telnet = openTelnet(settings, log, db, metrics, memory);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
@@ -115,20 +117,22 @@ export async function startStandalone(
     build: buildInfo(),
     configText: () => renderConfig(settings),
     log: control,
+    marks,
     onBug,
   });
-  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, script: threadScript, onBug });
+  const guard = startGuard([http.port, telnet?.port], marks, log, metrics);
+  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
   control.follow(threads);
-  const millis = Math.round(systemClock.monotonicMillis() - started);
-  const facts = { address: http.url, data: settings.storage.dataHome, version: VERSION, ingestThreads: shared.threads + 1, queryThreads };
-  logger.info({ ...facts, memoryLimit: memory.bytesMax, millis }, "ready");
+  const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
+  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   return {
     url: http.url,
     async stop() {
       limits.close();
       heap.close();
+      guard.close();
       await Promise.all([http.stop(STOP_GRACE_MILLIS), telnet?.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
-      workers?.close();
+      for (const each of [workers, ofStatements.calls]) each?.close();
       await engine.close();
       threads.end();
       userProvider?.close();
@@ -139,16 +143,41 @@ export async function startStandalone(
   };
 }
 
-function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb): void {
+function millisSince(monotonicMillis: number): number {
+  return Math.round(systemClock.monotonicMillis() - monotonicMillis);
+}
+
+/** What SYSTEM means in SQL. */
+function useTimeZone({ general }: Settings): void {
+  const { defaultTimezone: zone } = general;
+  if (zone !== undefined && zone.toUpperCase() !== "SYSTEM") process.env["TZ"] = zone;
+}
+
+function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb, spill: SpillFolder | undefined): void {
+  registerSpillMetrics(metrics, spill);
   db.showRunning(metrics);
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
   registerExpiryMetric(metrics, () => engine.expiredRows);
   registerHealthMetrics(metrics, engine);
 }
 
+/** Closes the server's folders to other users. That of COPY is the operator's where it lies elsewhere: others may put files there. */
+async function keepAllPrivate({ storage, wal, query }: Settings, log: RootLog): Promise<void> {
+  const folders = [storage.dataHome, wal.dir, ...(query.spillBytesMax === 0 ? [] : [query.spillDir])];
+  for (const folder of new Set(folders)) await keepPrivate(folder, log.logger("storage"));
+}
+
+/** `openSpillFolder`, with all folders closed to others before a statement runs. @throws DbError StorageUnavailable */
+async function openPrivateSpill(settings: Settings, log: RootLog): Promise<SpillFolder | undefined> {
+  const spill = await openSpillFolder(settings);
+  await keepAllPrivate(settings, log);
+  return spill;
+}
+
 /** Says what the start read back from the log. */
 function tellRecovery(recovery: Awaited<ReturnType<typeof Engine.open>>["recovery"], logger: Logger): void {
-  if (recovery.lostBytes > 0) logger.warn({ ...recovery }, "replayed the log without its damaged records: their rows are lost");
+  if (recovery.gaps.length > 0)
+    logger.warn({ ...recovery }, "replayed the log without records that are damaged or missing: their rows are lost");
   else if (recovery.records > 0 || recovery.tornTailBytes > 0) logger.info({ ...recovery }, "replayed the log");
 }
 
@@ -162,8 +191,9 @@ function statementWatch(
 }
 
 /** What one statement may take. */
-function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits {
+function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits & { readonly calls: CallThread } {
   return {
+    calls: new CallThread(() => new Worker(new URL("./query/workers/call-worker.ts", import.meta.url).href, { name: "calls" })),
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
@@ -204,6 +234,32 @@ function openTelnet(
   });
 }
 
+function startHeapWatch(memory: ServerMemory, metrics: MetricRegistry): HeapWatch {
+  const heap = new HeapWatch(memory, systemClock);
+  heap.start();
+  registerMemoryMetrics(metrics, memory, heap);
+  return heap;
+}
+
+function startLimitWatch(engine: Engine, log: RootLog, metrics: MetricRegistry): LimitWatch {
+  const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
+  limits.start(metrics);
+  return limits;
+}
+
+/** Keeps descriptors free for files, whoever connects to these ports. */
+function startGuard(
+  ports: readonly (number | undefined)[],
+  marks: ConnectionMarks,
+  log: RootLog,
+  metrics: MetricRegistry,
+): ConnectionGuard {
+  const known = new Set(ports.filter((port) => port !== undefined));
+  const guard = new ConnectionGuard({ ports: known, marks, clock: systemClock, logger: log.logger("connections"), metrics });
+  guard.start();
+  return guard;
+}
+
 /** The log filter of this thread and of those that follow it. */
 function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogControl, "setFilter">): void } {
   const followers: Pick<LogControl, "setFilter">[] = [log];
@@ -223,15 +279,16 @@ function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogC
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  { memory, shared, pageCacheBytes }: { readonly memory: ServerMemory; readonly shared: SharedState; readonly pageCacheBytes: number },
+  given: Required<Pick<EngineParts, "memory" | "shared" | "pageCacheBytes" | "onBug">>,
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
-  return Engine.open({
+  const threadLogs = new ThreadLogNames(settings.wal.dir);
+  const opened = await Engine.open({
     wal: await openThreadLog(settings.wal, 0, log.logger("wal"), false),
-    shared,
-    threadLogs: await openThreadLogs(settings.wal, log.logger("wal")),
+    ...given,
+    threadLogs: await openThreadLogs(settings.wal, threadLogs, log.logger("wal")),
     meta: openSqliteMetaStore(metaFile),
     files: localFileStore(dataFolder),
     flusher: workerFlushExecutor(dataFolder),
@@ -243,8 +300,13 @@ async function openEngine(
     },
     clock: systemClock,
     logger: log.logger("engine"),
-    pageCacheBytes,
-    memory,
+    places: [
+      { what: "the meta store", path: metaFile },
+      { what: "the lock of the data directory", path: lockFile(storage.dataHome) },
+      { what: "the log directory", path: settings.wal.dir },
+      { what: "the lock of the log directory", path: lockFile(settings.wal.dir) },
+      { what: "the folder of the data files", path: dataFolder },
+    ],
     disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     limits: {
       memtableBytes: storage.memtableBytes,
@@ -254,6 +316,8 @@ async function openEngine(
       stallMillis: settings.write.stallTimeoutMs,
     },
   });
+  await nameThreadLogs(settings.wal, threadLogs, given.shared.threads, log.logger("wal"));
+  return opened;
 }
 
 function buildInfo(): BuildInfo {

@@ -10,7 +10,8 @@ import type { ThreadLog } from "./engine/log-stream.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { IngestServerOptions } from "./server/http/options.ts";
 import { openLocalWal } from "./storage/wal/local-wal.ts";
-import { listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
+import type { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
+import { findThreadLogs, listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
 import type { Wal } from "./storage/wal/wal.ts";
 
 /** Name of the time index of tables that writes make. */
@@ -32,12 +33,12 @@ export function openThreadLog(wal: WalSettings, thread: number, logger: Logger, 
 }
 
 /** The logs that ingest threads of earlier processes left, whether or not there are such threads now. @throws DbError StorageUnavailable */
-export async function openThreadLogs(wal: WalSettings, logger: Logger): Promise<ThreadLog[]> {
+export async function openThreadLogs(wal: WalSettings, names: ThreadLogNames, logger: Logger): Promise<ThreadLog[]> {
   const logs: ThreadLog[] = [];
-  for (const id of listThreadLogs(wal.dir)) {
+  for (const id of findThreadLogs(wal.dir, names, wal.recovery, logger)) {
     const remove = async (): Promise<void> => {
       try {
-        await removeThreadLog(wal.dir, id);
+        await names.remove(id, () => removeThreadLog(wal.dir, id));
       } catch (error) {
         // Nothing of ours is in it any more; the next start finds it empty and tries again.
         logger.warn({ thread: id, error: errorText(error) }, "a log folder stays");
@@ -46,6 +47,23 @@ export async function openThreadLogs(wal: WalSettings, logger: Logger): Promise<
     logs.push({ id, wal: await openThreadLog(wal, id, logger, false), remove });
   }
   return logs;
+}
+
+/**
+ * Gives each ingest thread of this process a log, which begins with a word about its ends, and then says which threads have one: from then
+ * on a log that is gone is missed. To be called when the tables are open, before the threads.
+ *
+ * @throws DbError StorageUnavailable
+ */
+export async function nameThreadLogs(wal: WalSettings, names: ThreadLogNames, threads: number, logger: Logger): Promise<void> {
+  const there = listThreadLogs(wal.dir);
+  for (let id = 1; id <= threads; id++) {
+    if (there.includes(id)) continue;
+    const log = await openThreadLog(wal, id, logger, false);
+    await log.recover(() => undefined);
+    await log.close();
+  }
+  if (threads > 0 || names.isThere) await names.set(() => listThreadLogs(wal.dir));
 }
 
 /** How a thread listens, but for what it has of its own. `sharesPort`: whether other threads listen on the same address. */
@@ -67,6 +85,7 @@ export function listening(
     timeoutMs: http.timeoutMs,
     publicAdmin: http.publicAdmin,
     cors: { enabled: http.enableCors, origins: http.corsAllowedOrigins },
+    allowedHosts: http.allowedHosts,
     autoCreateTable: general.autoCreateTable,
     influx: {
       enabled: influxdb.enable,

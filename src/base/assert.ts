@@ -13,6 +13,11 @@ export class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
 
+/** What the operator is told of a bug: where it was met. */
+export function bugText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 /** Marks a branch that the type checker proved empty; a new kind of a union breaks the build here. */
 export function unreachable(value: never): never {
   throw new AssertionError(`unreachable: ${JSON.stringify(value)}`);

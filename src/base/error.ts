@@ -7,6 +7,16 @@ export interface DbErrorOptions extends ErrorOptions {
 }
 
 /**
+ * Most characters of an error's message. Reason: many quote a value of the client's, which may have megabytes, and each goes to the client
+ * and to logs. The rest is left out.
+ */
+export const ERROR_CHARACTERS_MAX = 8192;
+
+function bounded(message: string): string {
+  return message.length > ERROR_CHARACTERS_MAX ? `${message.slice(0, ERROR_CHARACTERS_MAX - 1)}…` : message;
+}
+
+/**
  * A failure of the world: bad input, a missing table, a full disk. Carries the code that every protocol maps.
  * The message reads "cannot <verb> <thing>: <why>" unless clients match on another text.
  */
@@ -16,7 +26,7 @@ export class DbError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: StatusCode, message: string, options?: DbErrorOptions) {
-    super(message, options);
+    super(bounded(message), options);
     this.code = code;
     this.retryAfterSeconds = options?.retryAfterSeconds;
   }

@@ -25,6 +25,7 @@ export const FAIL_POINTS = {
   "log.segment-made": "an empty segment file; its name may not outlive a power loss",
   "log.header-written": "a segment with a header that is not synced",
   "log.folder-synced": "the segment's header and name are durable",
+  "log.ends-noted": "the log has said anew which segments there must be: one that was begun, or all but some that are still there",
   "log.before-write": "nothing of the group of records is in the segment",
   "log.written": "the whole group is in the segment and not synced",
   "log.synced": "the group is durable, and nobody was told",

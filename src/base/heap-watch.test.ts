@@ -16,12 +16,14 @@ class Heap {
   readonly pages: MemoryCounter = new MemoryCounter();
   readonly watch: HeapWatch;
 
-  constructor() {
-    const memory = new ServerMemory(Number.POSITIVE_INFINITY);
+  resident = 70;
+
+  constructor(limit: number = Number.POSITIVE_INFINITY) {
+    const memory = new ServerMemory(limit * MIB);
     memory.register("page_cache", this.pages);
     const clock: Clock = { ...systemClock, monotonicMillis: () => this.millis };
     this.watch = new HeapWatch(memory, clock, {
-      residentBytes: () => 70 * MIB + this.pages.bytes(),
+      residentBytes: () => this.resident * MIB + this.pages.bytes(),
       heapBytes: () => (this.live + this.garbage + this.stale) * MIB + this.pages.bytes(),
       freedBytes: () => this.freed * MIB,
       collect: () => {
@@ -100,6 +102,30 @@ test("collections take a tenth of the time at most", () => {
   heap.millis += 5;
   heap.watch.look();
   expect(heap.collections).toBe(2);
+});
+
+test("a small limit allows a twelfth of it", () => {
+  const heap = new Heap(480);
+  check(heap, 35, 0);
+  check(heap, 45, 1);
+});
+
+test("near the limit collections take a quarter of the time, and half beyond", () => {
+  for (const [resident, rests] of [
+    [450, 3],
+    [500, 1],
+  ] as const) {
+    const heap = new Heap(480);
+    heap.resident = resident;
+    check(heap, 100, 1);
+    for (let i = 1; i <= rests; i++) {
+      expect([resident, i, heap.collections]).toEqual([resident, i, 1]);
+      heap.garbage = 100;
+      heap.millis += 5;
+      heap.watch.look();
+    }
+    expect([resident, heap.collections]).toEqual([resident, 2]);
+  }
 });
 
 test("it is looked at when the memory says so, from the start to the end", () => {

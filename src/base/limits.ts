@@ -55,6 +55,12 @@ export const ERROR_QUOTE_CHARACTERS_MAX = 120;
 /** Rows or stretches that one log record deletes; a DELETE of more makes several. Reason: memory, and what a crash may leave half done. */
 export const DELETE_BATCH_ROWS = 65_536;
 
+/**
+ * Rows written to a table while a DELETE of it by fields runs, of which it is known which they are. Beyond it the DELETE scans once more.
+ * Reason: 24 B each.
+ */
+export const OVERWRITES_WATCHED_MAX = 2_097_152;
+
 /** Deleted stretches of one table in memory after which it is flushed. Reason: scans sort them, at about 50 B each while they do. */
 export const DELETES_IN_MEMORY_MAX = 1_048_576;
 
@@ -66,6 +72,9 @@ export const SQL_DEPTH_MAX = 500;
  * Error: InvalidSyntax.
  */
 export const SET_OPERATIONS_MAX = 1000;
+
+/** Most joins, and most commas, of one FROM. Reason: passes recurse, and each join has all columns before it. Error: InvalidSyntax. */
+export const JOINS_MAX = 200;
 
 /** Most columns that a SELECT gives. Reason: each costs an expression and a vector in every batch. Error: PlanQuery. */
 export const SELECT_COLUMNS_MAX = 4096;
@@ -87,6 +96,21 @@ export const NESTED_BATCH_BYTES_MAX: number = 256 * 1024 * 1024;
 
 /** Most grouping sets of one GROUP BY. Reason: CUBE of n keys stands for 2^n, each of which sees every row. Error: InvalidSyntax. */
 export const GROUPING_SETS_MAX = 4096;
+
+/**
+ * Most keys of all grouping sets of one GROUP BY together, a key once in each set that has it: CUBE of 12 has 24,576. Reason: ROLLUP of n
+ * keys has n² / 2, which are held while planned and looked at for each batch of rows. Error: InvalidSyntax.
+ */
+export const GROUPING_SET_KEYS_MAX = 65_536;
+
+/** Most keys of one GROUP BY. Reason: each is a generated loop, a table of codes and a vector of each batch. Error: PlanQuery. */
+export const GROUP_KEYS_MAX = 1024;
+
+/**
+ * Most different windows of one SELECT; any number of calls share one. Reason: each is an operator that holds and sorts all rows, with the
+ * columns of all before it. Error: PlanQuery.
+ */
+export const WINDOWS_MAX = 200;
 
 /** Longest text of a log filter in characters. Reason: it comes in a request body. Error: InvalidArguments. */
 export const LOG_FILTER_CHARACTERS_MAX = 4096;

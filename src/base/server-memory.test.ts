@@ -112,3 +112,20 @@ test("without a limit nobody gives way", () => {
   const { memory, pages } = make(Number.POSITIVE_INFINITY);
   expect([memory.isOver(1e18), pages.held]).toEqual([false, 300]);
 });
+
+test("what no part counts takes room too, for half of the limit at most", () => {
+  const { memory, pages, memtables } = make(1000);
+  const pool = new MemoryPool(memory, "queries", 900);
+  expect([memory.room, pool.room]).toEqual([1000, 900]); // Pages and decoders give way.
+  memory.noteOverhead(400);
+  memtables.take(100);
+  expect([memory.room, pool.room]).toEqual([500, 500]);
+  expect(pool.account().take(501)).toBe(false);
+  expect(pool.account().take(500)).toBe(true);
+  expect(pages.held).toBe(0);
+  memory.noteOverhead(5000);
+  expect(memory.room).toBe(0);
+  memtables.give(100);
+  pool.give(500);
+  expect([memory.room, memory.isOver(500)]).toEqual([500, false]);
+});

@@ -6,11 +6,12 @@
  *      (3 to 5: engine/flush-scheduler.ts)
  *
  * Queries may hold a part of it (`MemoryPool`) and are refused beyond, so that they cannot stop the writers. The count is of what is known
- * to be large: arrays and buffers. The runtime takes 100 to 200 MiB on top.
+ * to be large: arrays and buffers. The runtime and garbage come on top; what they take of the process is looked at several times a second
+ * (`noteOverhead`).
  */
 
 /** Who holds memory. `log_queue` is not among them: what waits for the log lies on memtables. */
-export const MEMORY_PARTS = ["request_bodies", "decoders", "memtables", "page_cache", "queries", "workers"] as const;
+export const MEMORY_PARTS = ["request_bodies", "decoders", "series", "memtables", "page_cache", "queries", "workers"] as const;
 
 /** One of `MEMORY_PARTS`. */
 export type MemoryPart = (typeof MEMORY_PARTS)[number];
@@ -31,12 +32,14 @@ export interface MemoryHolder {
 const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders"];
 /** Part of the limit below which holders may grow again. */
 const ROOM_RATIO = 0.9;
+const OVERHEAD_PART_MAX = 1 / 2;
 
 /** See the file header. */
 export class ServerMemory {
   readonly bytesMax: number;
   /** Called when there may be much garbage: `HeapWatch` looks then. */
   onGarbage: () => void = () => undefined;
+  private overhead = 0;
   private readonly holders: Map<MemoryPart, MemoryHolder[]> = new Map();
 
   /** @param bytesMax Infinity: no limit */
@@ -57,6 +60,21 @@ export class ServerMemory {
     return bytes;
   }
 
+  /** Bytes that may be taken, once those that can do without have given way; 0 or more. */
+  get room(): number {
+    let bytes = this.bytesMax - this.overhead - this.used;
+    for (const part of GIVE_WAY) bytes += this.bytesOf(part);
+    return Math.max(0, bytes);
+  }
+
+  /**
+   * Says what the process holds that no part counts: the runtime, garbage, what allocators keep. It counts towards the limit, but for half
+   * of that at most: under a limit that the runtime alone passes, rows still come in.
+   */
+  noteOverhead(bytes: number): void {
+    this.overhead = Math.max(0, Math.min(bytes, this.bytesMax * OVERHEAD_PART_MAX));
+  }
+
   /** Bytes that all hold. */
   get used(): number {
     let bytes = 0;
@@ -66,7 +84,7 @@ export class ServerMemory {
 
   /** Whether more than the limit is held, or would be with `more` bytes, once those that can do without have given way. */
   isOver(more = 0): boolean {
-    let over = this.used + more - this.bytesMax;
+    let over = this.used + this.overhead + more - this.bytesMax;
     if (over <= 0) return false;
     for (const part of GIVE_WAY) {
       for (const holder of this.holders.get(part) ?? []) {
@@ -82,7 +100,7 @@ export class ServerMemory {
   /** To be called once a second. */
   tick(): void {
     for (const holders of this.holders.values()) for (const holder of holders) holder.tidy?.();
-    if (this.used > this.bytesMax * ROOM_RATIO) {
+    if (this.used + this.overhead > this.bytesMax * ROOM_RATIO) {
       this.isOver(this.bytesMax * (1 - ROOM_RATIO)); // So that the next write need not wait for it.
       return;
     }
@@ -129,6 +147,11 @@ export class MemoryPool {
     return new MemoryAccount(this);
   }
 
+  /** Bytes that `take` would take now. */
+  get room(): number {
+    return Math.max(0, Math.min(this.bytesMax - this.used, this.memory.room));
+  }
+
   /** Whether `take` would take `bytes`. */
   hasRoom(bytes: number): boolean {
     return this.used + bytes <= this.bytesMax && !this.memory.isOver(bytes);
@@ -164,6 +187,16 @@ export class MemoryAccount {
     this.held += bytes;
     if (this.held > this.peakBytes) this.peakBytes = this.held;
     return true;
+  }
+
+  /** Bytes that `take` would take now. */
+  get room(): number {
+    return this.pool.room;
+  }
+
+  /** Most bytes that the pool may hold. */
+  get bytesMax(): number {
+    return this.pool.bytesMax;
   }
 
   /** Whether `take` would take `bytes`. */

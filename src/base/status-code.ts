@@ -56,7 +56,7 @@ const HTTP_STATUS: Readonly<Record<StatusCode, number>> = {
   0: 200,
   1000: 500,
   1001: 400,
-  1002: 500,
+  1002: 400, // as 3001: an option or a view that is not as it must be
   1003: 500,
   1004: 400,
   1005: 504,
@@ -66,7 +66,7 @@ const HTTP_STATUS: Readonly<Record<StatusCode, number>> = {
   1009: 503,
   2000: 400,
   3000: 400,
-  3001: 500,
+  3001: 400, // 500 in the contract's table, but it is a value of the statement's (README 25)
   4000: 400,
   4001: 400,
   4002: 400,

@@ -6,7 +6,17 @@ import type { Clock } from "./clock.ts";
 import type { Logger } from "./log.ts";
 
 /** Parts that can be in trouble. */
-export const TROUBLE_PARTS = ["compaction", "data_files", "disk_space", "file_delete", "flush", "log", "log_trim", "metadata"] as const;
+export const TROUBLE_PARTS = [
+  "compaction",
+  "data_directory",
+  "data_files",
+  "disk_space",
+  "file_delete",
+  "flush",
+  "log",
+  "log_trim",
+  "metadata",
+] as const;
 
 /** One of `TROUBLE_PARTS`. */
 export type TroublePart = (typeof TROUBLE_PARTS)[number];
@@ -23,6 +33,7 @@ export interface Trouble {
 /** What each part is called in the log. */
 const NAMES: Readonly<Record<TroublePart, string>> = {
   compaction: "merging data files",
+  data_directory: "the data directory",
   data_files: "a data file",
   disk_space: "room on the disk",
   file_delete: "deleting files",
@@ -37,6 +48,7 @@ export class Troubles {
   /** Failures since the start, by part. */
   readonly failures: Record<TroublePart, number> = {
     compaction: 0,
+    data_directory: 0,
     data_files: 0,
     disk_space: 0,
     file_delete: 0,

@@ -83,7 +83,7 @@ function reserve(extra: number): void {
 
 function tooLarge(): DbError {
   return new DbError(
-    StatusCode.RuntimeResourcesExhausted,
+    StatusCode.EngineExecuteQuery,
     `cannot make a list: it takes more than ${NESTED_BYTES_MAX / 1024 / 1024} MiB; make a shorter one, or keep the values as rows`,
   );
 }
@@ -91,7 +91,7 @@ function tooLarge(): DbError {
 /** The error of a list with too many elements. */
 export function tooManyParts(): DbError {
   return new DbError(
-    StatusCode.RuntimeResourcesExhausted,
+    StatusCode.EngineExecuteQuery,
     `cannot make a list: it has more than ${NESTED_PARTS_MAX} elements; make a shorter one, or keep the values as rows`,
   );
 }

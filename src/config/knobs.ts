@@ -3,6 +3,7 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
+import { parseEndpointPattern } from "../base/endpoint-pattern.ts";
 import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
 import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
@@ -23,8 +24,11 @@ export interface Knob<T> {
   readonly derive?: (storage: StorageSettings) => T;
   /** What the key does, and why its default is what it is. */
   readonly reason: string;
-  /** Set on a key that is accepted and shown but does nothing: why, and the value that asks for what the server does anyway. */
-  readonly inert?: { readonly why: string; readonly neutral?: T };
+  /**
+   * Set on a key that is accepted and shown but does nothing: why, and the value that asks for what the server does anyway; `isInForce`:
+   * that one is shown whatever was set.
+   */
+  readonly inert?: { readonly why: string; readonly neutral?: T; readonly isInForce?: true };
   /** True: the value may hold a password, so it is never quoted. */
   readonly secret?: boolean;
 }
@@ -89,12 +93,30 @@ function readLogLevel(value: string): Parsed<LogFilter> {
   }
 }
 
-/** Origins are header values: visible ASCII without blanks. `*` says what the empty list says. */
+/** Origins are header values: visible ASCII without blanks. `*` is any, whatever else is listed. */
 const origins: Kind<readonly string[]> = list('a list of origins such as ["https://example.com"]', (items) => {
   const bad = items.find((item) => !/^[\x21-\x2b\x2d-\x7e]+$/.test(item));
   if (bad !== undefined) return refused(`${tomlString(bad)} is not an origin`);
-  return parsed(items.includes("*") ? [] : items);
+  return parsed(items.includes("*") ? ["*"] : items);
 });
+
+/** Names in `Host`, with or without a port. */
+const hosts: Kind<readonly string[]> = list('a list of names such as ["metrics.example.com"]', (items) => {
+  const bad = items.find((item) => !/^[A-Za-z0-9._-]{1,253}(?::\d{1,5})?$|^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/.test(item));
+  return bad === undefined ? parsed(items) : refused(`${tomlString(bad)} is not a name`);
+});
+
+/** Endpoints of stores. */
+const endpoints: Kind<readonly string[]> = list(
+  'a list of origins such as ["https://s3.example.com", "http://127.0.0.1:9000"]',
+  (items) => {
+    for (const item of items) {
+      const entry = parseEndpointPattern(item);
+      if (!entry.ok) return refused(`${tomlString(item)}: ${entry.reason}`);
+    }
+    return parsed(items);
+  },
+);
 
 /** Every knob, by section and field. */
 export const KNOBS: Knobs = {
@@ -102,8 +124,8 @@ export const KNOBS: Knobs = {
     enableTelemetry: {
       key: "enable_telemetry",
       kind: bool,
-      default: true,
-      inert: { why: "Varve sends no telemetry whatever it says", neutral: false },
+      default: false,
+      inert: { why: "Varve sends no telemetry whatever it says", neutral: false, isInForce: true },
       reason: "Clients of the contract look for the key. Nothing is ever sent.",
     },
     defaultTimezone: {
@@ -182,9 +204,17 @@ export const KNOBS: Knobs = {
       key: "http.cors_allowed_origins",
       kind: origins,
       default: [],
-      reason: "Empty: any origin.",
+      reason: 'Origins whose pages may use the server from a browser. Empty: its own alone, since a page can drop tables; ["*"]: any.',
     },
-    enableCors: { key: "http.enable_cors", kind: bool, default: true, reason: "Dashboards on other hosts read answers." },
+    allowedHosts: {
+      key: "http.allowed_hosts",
+      kind: hosts,
+      default: [],
+      reason:
+        "Names a loopback listener answers under besides localhost and loopback addresses: no foreign name shall be made to point here. " +
+        "On other addresses: all names it answers under; empty is any.",
+    },
+    enableCors: { key: "http.enable_cors", kind: bool, default: true, reason: "Pages of the origins above read answers." },
     publicAdmin: {
       key: "http.public_admin",
       kind: bool,
@@ -267,7 +297,7 @@ export const KNOBS: Knobs = {
       key: "wal.recovery",
       kind: choice("strict", "skip_corrupt"),
       default: "strict",
-      reason: "strict refuses to start over damage inside the log; skip_corrupt starts and logs the bytes and rows it lost.",
+      reason: "strict refuses to start over damage inside the log or missing parts of it; skip_corrupt starts and logs what it lost.",
     },
   },
   storage: {
@@ -279,6 +309,14 @@ export const KNOBS: Knobs = {
       derive: (storage) => `${storage.dataHome.replace(/(?<=.)\/+$/, "")}/copy`,
       reason:
         "Folder that COPY and external tables may read and write, and nothing outside it: who may write SQL shall not reach other files.",
+    },
+    copyEndpoints: {
+      key: "storage.copy_endpoints",
+      kind: endpoints,
+      default: [],
+      reason:
+        "Stores that COPY and external tables may reach, such as https://s3.eu-central-1.amazonaws.com or https://*.example.com; none: " +
+        "who may write SQL shall not reach the server's network. Addresses of the machine itself only where they are listed as such.",
     },
     type: { key: "storage.type", kind: choice("File"), default: "File", reason: "Local files are the only store of this version." },
     memtableBytes: {

@@ -141,8 +141,24 @@ describe("values", () => {
     expect(start({}).settings.storage.dataHome).toBe("./varve_data");
   });
 
+  test("says that a password on the command line is seen by others", () => {
+    const argv = ["--user-provider", "static_user_provider:cmd:alice=secret"];
+    const { warnings } = start({ argv });
+    expect(warnings).toEqual([expect.stringContaining("the passwords in --user-provider are visible to every user of this machine")]);
+    expect(warnings.join()).not.toContain("secret");
+    expect(start({ toml: 'user_provider = "static_user_provider:cmd:alice=secret"' }).warnings).toEqual([]);
+    expect(start({ argv: ["--user-provider", "static_user_provider:file:users.txt"] }).warnings).toEqual([]);
+  });
+
+  test("shows no telemetry, whatever was asked for, since none is sent", () => {
+    const warning = "`enable_telemetry` in varve.toml has no effect: Varve sends no telemetry whatever it says";
+    for (const toml of ["", "enable_telemetry = false"]) check({ toml }, ["enable_telemetry = false"]);
+    check({ toml: "enable_telemetry = true" }, ["enable_telemetry = false"], [warning]);
+  });
+
   test("a star among the origins says any", () => {
-    check({ toml: '[http]\ncors_allowed_origins = ["*"]' }, ["cors_allowed_origins = []"]);
+    check({ toml: '[http]\ncors_allowed_origins = ["https://a.example", "*"]' }, ['cors_allowed_origins = ["*"]']);
+    check({}, ["cors_allowed_origins = []"]);
   });
 
   test("refuses wrong types, ranges and words, and says where they are from", () => {
@@ -153,6 +169,8 @@ describe("values", () => {
     checkRefused({ toml: '[http]\ncors_allowed_origins = "*"' }, "it is a string; want a list of origins");
     checkRefused({ toml: '[http]\ncors_allowed_origins = ["a b"]' }, '"a b" is not an origin');
     checkRefused({ toml: "[http]\ncors_allowed_origins = [1]" }, "an item is a number");
+    checkRefused({ toml: '[http]\nallowed_hosts = ["http://a"]' }, '"http://a" is not a name');
+    checkRefused({ toml: '[storage]\ncopy_endpoints = ["*"]' }, '"*": name each endpoint');
     checkRefused({ toml: '[wal]\nsync = "sometimes"' }, 'it is none of these; want "always" or "interval" or "never"');
     checkRefused({ toml: '[wal]\nsegment_size = "1KiB"' }, "it is out of range; want a size");
     checkRefused({ toml: "[wal]\nsegment_size = 1.5" }, "it is out of range");
@@ -275,7 +293,7 @@ test("OpenTSDB lines are refused beside a user provider unless that is allowed",
 
 describe("/config", () => {
   test("prints the defaults", () => {
-    expect(renderConfig(start({}).settings)).toBe(`enable_telemetry = true
+    expect(renderConfig(start({}).settings)).toBe(`enable_telemetry = false
 auto_create_table = true
 max_in_flight_write_bytes = "0KiB"
 write_bytes_exhausted_policy = "wait"
@@ -288,6 +306,7 @@ timeout = "0s"
 body_limit = "64MiB"
 is_strict_mode = false
 cors_allowed_origins = []
+allowed_hosts = []
 enable_cors = true
 public_admin = false
 
@@ -315,6 +334,7 @@ recovery = "strict"
 [storage]
 data_home = "./varve_data"
 copy_root = "./varve_data/copy"
+copy_endpoints = []
 type = "File"
 memtable_size = "32MiB"
 write_buffer_limit = "192MiB"
@@ -356,7 +376,9 @@ limit = "0KiB"
 
   test("masks passwords, and errors and warnings do not show them", () => {
     const argv = ["--user-provider", "static_user_provider:cmd:alice=secret,bob:ro=secret"];
-    check({ argv }, ['user_provider = "static_user_provider:cmd:alice=***,bob:ro=***"']);
+    check({ toml: 'user_provider = "static_user_provider:cmd:alice=secret,bob:ro=secret"' }, [
+      'user_provider = "static_user_provider:cmd:alice=***,bob:ro=***"',
+    ]);
     expect(start({ argv }).settings.general.userProvider).toBe("static_user_provider:cmd:alice=secret,bob:ro=secret");
     checkRefused({ toml: 'user_provider = ["secret"]' }, "cannot use `user_provider` from varve.toml: it is an array");
   });

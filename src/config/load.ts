@@ -48,7 +48,7 @@ export function loadSettings(sources: Sources): Startup {
     const raw = raws.get(knob.key);
     if (raw === undefined) continue;
     const value = readKnob(knob, raw);
-    values.set(knob.key, value);
+    values.set(knob.key, knob.inert?.isInForce === true ? knob.inert.neutral : value);
     if (knob.inert !== undefined && value !== knob.inert.neutral) {
       warnings.push(`\`${knob.key}\` in ${raw.source} has no effect: ${knob.inert.why}`);
     }
@@ -115,7 +115,13 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
       `cannot use \`storage.write_buffer_limit\` from ${limit.source}: below \`storage.memtable_size\` writers would wait for ever`,
     );
   }
+  const warnings: string[] = [];
+  const provider = raws.get("user_provider");
+  if (provider?.source.startsWith("--") === true && general.userProvider?.startsWith("static_user_provider:cmd:") === true) {
+    const instead = "put the accounts into a file and name it with static_user_provider:file:";
+    warnings.push(`the passwords in ${provider.source} are visible to every user of this machine, in its list of processes; ${instead}`);
+  }
   const interval = raws.get("wal.sync_interval");
-  if (interval === undefined || wal.sync === "interval") return [];
-  return [`\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
+  if (interval === undefined || wal.sync === "interval") return warnings;
+  return [...warnings, `\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
 }

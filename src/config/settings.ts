@@ -33,8 +33,10 @@ export interface HttpSettings {
   readonly bodyBytesMax: ByteLength;
   /** Has no effect: `prom_store.prom_validation_mode` has. */
   readonly isStrictMode: boolean;
-  /** Origins that may read answers; empty: any. */
+  /** Origins whose pages may use the server; empty: its own, "*": any. */
   readonly corsAllowedOrigins: readonly string[];
+  /** Names in `Host` that a listener on loopback answers under besides loopback names; elsewhere all names, where there are some. */
+  readonly allowedHosts: readonly string[];
   readonly enableCors: boolean;
   /** True: `/config` and `/debug/*` need no credentials although a user provider is set. */
   readonly publicAdmin: boolean;
@@ -93,6 +95,8 @@ export interface StorageSettings {
   readonly dataHome: string;
   /** The folder that local paths of COPY and external tables are confined to. */
   readonly copyRoot: string;
+  /** Endpoints that COPY and external tables may reach over the network; empty: none. */
+  readonly copyEndpoints: readonly string[];
   /** Only local files exist. */
   readonly type: "File";
   /** Bytes of memtables over which a flush starts. */

@@ -13,6 +13,8 @@ export interface Health {
   readonly ok: boolean;
   /** What does not work and why, e.g. "log: cannot sync the log: EIO". It is tried again until it works. */
   readonly reason: string | undefined;
+  /** What does not work, by the names of `TROUBLE_PARTS`: without the paths that `reason` may hold. */
+  readonly parts: readonly string[];
 }
 
 /** What takes writes: all that an ingest thread has. */

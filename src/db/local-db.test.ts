@@ -130,10 +130,10 @@ test("writes go to the session's database, and need the right to write", async (
 
 test("health says why writes fail", async () => {
   const { db, machine } = await fixture();
-  expect(db.health()).toEqual({ ok: true, reason: undefined });
+  expect(db.health()).toEqual({ ok: true, reason: undefined, parts: [] });
   machine.wal.failNextSync("input/output error");
   await refusal(put(machine.engine, "cpu,host=b v=2i 2"));
-  expect(db.health()).toEqual({ ok: false, reason: "log: cannot sync the log: input/output error" });
+  expect(db.health()).toEqual({ ok: false, reason: "log: cannot sync the log: input/output error", parts: ["log"] });
 });
 
 test("decoders see the engine's schemas", async () => {

@@ -7,16 +7,19 @@ import { DbError, toDbError } from "../base/error.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { LongCalls } from "../query/exec/long-calls.ts";
 import type { QueryWorkers } from "../query/exec/parallel/query-workers.ts";
 import { Pace } from "../query/exec/exec-context.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
-import { executeStatement, isReadOnly, isReadOnlyIn } from "../query/execute.ts";
+import { executeStatement } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { PromqlEngine } from "../query/promql-engine.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
 import { ParsedTexts } from "../query/sql/parsed-texts.ts";
+import { maskSyntaxError } from "../query/sql/secret-text.ts";
 import type { Statement } from "../query/sql/statement-ast.ts";
+import { needsOf } from "../query/statement-needs.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
@@ -24,8 +27,9 @@ import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { SpillStore } from "../table/spill-space.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
-import { authorize } from "./auth/authorize.ts";
-import type { Action } from "./auth/user.ts";
+import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
+import type { Action, User } from "./auth/user.ts";
+import { withoutValues } from "./auth/without-values.ts";
 import type { Db, Health } from "./db.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import { RunningStatements } from "./running-statements.ts";
@@ -53,6 +57,8 @@ export interface StatementLimits {
   readonly spill?: SpillStore | undefined;
   /** Other threads for large scans. Default: none. */
   readonly workers?: QueryWorkers | undefined;
+  /** Where calls of functions run that take long. */
+  readonly calls?: LongCalls | undefined;
   /** Is told of every statement that ended. Default: nobody is. */
   readonly watch?: StatementWatch | undefined;
 }
@@ -71,7 +77,7 @@ export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
 /** Longest wait of a timer; a longer one would fire at once. */
 const TIMER_MILLIS_MAX = 2 ** 31 - 1;
 
-const HEALTHY: Health = { ok: true, reason: undefined };
+const HEALTHY: Health = { ok: true, reason: undefined, parts: [] };
 
 /** The database of this process. */
 export class LocalDb implements Db {
@@ -82,7 +88,7 @@ export class LocalDb implements Db {
   private readonly files: FileAccess | undefined;
   private readonly promql: PromqlEngine | undefined;
   private readonly running: RunningStatements;
-  private readonly system: SystemFacts;
+  private readonly system: Omit<SystemFacts, "statements" | "kill">;
   private readonly texts: ParsedTexts = new ParsedTexts();
 
   /**
@@ -109,8 +115,6 @@ export class LocalDb implements Db {
       commit: build.commit,
       branch: build.branch,
       startMillis: Number(clock.nowNanos() / 1_000_000n),
-      statements: () => this.running.list(),
-      kill: (id) => this.kill(id),
     };
   }
 
@@ -128,9 +132,13 @@ export class LocalDb implements Db {
 
   prepare(text: string, session: Session): PreparedQuery {
     this.checkDatabase(session);
-    return prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
-      this.authorize(session, isReadOnly(statement) ? "read" : "write"),
-    );
+    try {
+      return prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
+        authorizeStatement(session, () => needsOf(statement, session.connection)),
+      );
+    } catch (thrown) {
+      throw withoutSecrets(thrown, text);
+    }
   }
 
   async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
@@ -145,12 +153,18 @@ export class LocalDb implements Db {
       return await this.texts.parseInTurns(text, new Pace(this.clock));
     } catch (thrown) {
       this.limits.watch?.unparsed(toDbError(thrown).code);
-      throw thrown;
+      throw withoutSecrets(thrown, text);
     }
   }
 
-  private kill(id: string): boolean {
-    const isKilled = this.running.kill(id);
+  /** What a user sees of the server: who may not do everything sees and ends statements of its own. */
+  private factsFor(user: User): SystemFacts {
+    const of = user.mode === "rw" ? undefined : user.name;
+    return { ...this.system, statements: () => this.running.list(of), kill: (id) => this.kill(id, of) };
+  }
+
+  private kill(id: string, of: string | undefined): boolean {
+    const isKilled = this.running.kill(id, of);
     if (isKilled) this.limits.watch?.killed();
     return isKilled;
   }
@@ -159,17 +173,21 @@ export class LocalDb implements Db {
   private async *run(statement: Statement, text: string, session: Session): AsyncGenerator<StatementResult> {
     const timed = new TimedStatement(this.clock);
     session.connection?.warnings.splice(0);
-    const { memoryBytesMax, workers, watch } = this.limits;
+    const { memoryBytesMax, workers, calls, watch } = this.limits;
     const begun = this.running.begin(text, session, session.signal);
     const { signal, done } = withDeadline(begun.signal, this.timeoutOf(session));
     const room = this.openRoom();
     try {
-      this.authorize(session, isReadOnlyIn(statement, session.connection) ? "read" : "write");
+      authorizeStatement(session, () => needsOf(statement, session.connection));
       if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
-      yield timed.result(await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, ...room.options }));
+      yield timed.result(
+        await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, calls, ...room.options }),
+      );
     } catch (thrown) {
       timed.failed(thrown);
-      throw thrown;
+      throw may(session.user, "read")
+        ? withoutSecrets(thrown, text)
+        : withoutValues(thrown, needsOf(statement, session.connection), statement.kind);
     } finally {
       begun.end();
       done();
@@ -258,11 +276,14 @@ export class LocalDb implements Db {
 
   health(): Health {
     const { now } = this.engine.troubles();
-    return now.length === 0 ? HEALTHY : { ok: false, reason: now.map(({ part, reason }) => `${part}: ${reason}`).join("; ") };
+    if (now.length === 0) return HEALTHY;
+    return { ok: false, reason: now.map(({ part, reason }) => `${part}: ${reason}`).join("; "), parts: now.map(({ part }) => part) };
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, system, files, promql } = this;
+    const { engine, clock, promql } = this;
+    const files = this.files?.until(signal);
+    const system = this.factsFor(session.user);
     const openRoom = (): QueryRoom => this.openRoom();
     const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
     return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal, files, promql, admit, openRoom };
@@ -272,4 +293,11 @@ export class LocalDb implements Db {
     if (this.engine.database(session.database) !== undefined) return;
     throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
   }
+}
+
+/** An error of syntax without what it quotes of a text that has secrets. */
+function withoutSecrets(thrown: unknown, text: string): unknown {
+  if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
+  const message = maskSyntaxError(thrown.message, text);
+  return message === thrown.message ? thrown : new DbError(thrown.code, message);
 }

@@ -9,11 +9,12 @@ import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
 
 const NEVER = new AbortController().signal;
+const user = { name: "someone" };
 
 test("statements are listed while they run, oldest first", () => {
   const running = new RunningStatements(fixedClock(5_000_000n));
-  const first = running.begin("SELECT 1", { database: "public", client: "1.2.3.4:5" }, NEVER);
-  const second = running.begin("SELECT 2", { database: "other" }, NEVER);
+  const first = running.begin("SELECT 1", { database: "public", client: "1.2.3.4:5", user }, NEVER);
+  const second = running.begin("SELECT 2", { database: "other", user }, NEVER);
   expect(running.list()).toEqual([
     { id: "1", database: "public", query: "SELECT 1", client: "1.2.3.4:5", startMillis: 5 },
     { id: "2", database: "other", query: "SELECT 2", client: "", startMillis: 5 },
@@ -27,14 +28,23 @@ test("statements are listed while they run, oldest first", () => {
 
 test("a text is kept to its 4096th character", () => {
   const running = new RunningStatements(fixedClock(0n));
-  running.begin("x".repeat(5000), { database: "public" }, NEVER);
+  running.begin("x".repeat(5000), { database: "public", user }, NEVER);
   expect(running.list()[0]?.query).toBe(`${"x".repeat(4096)}…`);
+});
+
+test("a secret that the end of what is kept cuts is not shown", () => {
+  for (const left of [5, 12, 20, 30]) {
+    const running = new RunningStatements(fixedClock(0n));
+    const text = `${"x".repeat(4096 - left)} http://me:hush-hush@host, secret = 'hush-hush'`;
+    running.begin(text, { database: "public", user }, NEVER);
+    expect(running.list()[0]?.query).not.toContain("hush");
+  }
 });
 
 test("secrets of a text are not shown", () => {
   const check = (text: string, want: string): void => {
     const running = new RunningStatements(fixedClock(0n));
-    running.begin(text, { database: "public" }, NEVER);
+    running.begin(text, { database: "public", user }, NEVER);
     expect(running.list()[0]?.query).toBe(want);
   };
   check(
@@ -56,8 +66,8 @@ test("killing fires the signal of one statement, and so does its parent", () => 
   const running = new RunningStatements(fixedClock(0n));
   const parent = new AbortController();
   const [first, second] = [
-    running.begin("a", { database: "public" }, parent.signal),
-    running.begin("b", { database: "public" }, parent.signal),
+    running.begin("a", { database: "public", user }, parent.signal),
+    running.begin("b", { database: "public", user }, parent.signal),
   ];
   expect([running.kill("3"), running.kill(""), running.kill("2")]).toEqual([false, false, true]);
   expect([first.signal.aborted, second.signal.aborted]).toEqual([false, true]);
@@ -66,6 +76,17 @@ test("killing fires the signal of one statement, and so does its parent", () => 
   expect(running.kill("2")).toBe(false);
   parent.abort();
   expect(first.signal.aborted).toBe(true);
+});
+
+test("an account that may not do everything lists and ends its own statements", () => {
+  const running = new RunningStatements(fixedClock(0n));
+  running.begin("a", { database: "public", user: { name: "alice" } }, NEVER);
+  const own = running.begin("b", { database: "public", user: { name: "bob" } }, NEVER);
+  expect(running.list("bob").map(({ id }) => id)).toEqual(["2"]);
+  // One of another's and one that does not exist look the same.
+  expect(() => running.kill("1", "bob")).toThrow("cannot kill statement 1: you have no statement of that id");
+  expect(() => running.kill("9", "bob")).toThrow("cannot kill statement 9: you have no statement of that id");
+  expect([running.kill("2", "bob"), own.signal.aborted]).toEqual([true, true]);
 });
 
 test("KILL ends a query that is being read; the others go on", async () => {

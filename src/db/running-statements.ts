@@ -5,12 +5,15 @@
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
+import { maskSecrets } from "../query/sql/secret-text.ts";
 import type { RunningStatement } from "../query/system-facts.ts";
 
 /** Characters of a text that are kept. Reason: an INSERT may have megabytes. */
 const QUERY_CHARACTERS_MAX = 4096;
 
 interface Entry {
+  /** Name of the account. */
+  readonly user: string;
   readonly statement: RunningStatement;
   readonly controller: AbortController;
 }
@@ -38,14 +41,14 @@ export class RunningStatements {
   /** Puts a statement on the list; the caller ends it. */
   begin(
     text: string,
-    { database, client = "" }: { readonly database: string; readonly client?: string },
+    { database, client = "", user }: { readonly database: string; readonly client?: string; readonly user: { readonly name: string } },
     parent: AbortSignal,
   ): BegunStatement {
     const id = String(this.next++);
     const controller = new AbortController();
     const query = shown(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
-    this.entries.set(id, { statement: { id, database, query, client, startMillis }, controller });
+    this.entries.set(id, { user: user.name, statement: { id, database, query, client, startMillis }, controller });
     return { query, signal: AbortSignal.any([parent, controller.signal]), end: () => this.entries.delete(id) };
   }
 
@@ -54,25 +57,34 @@ export class RunningStatements {
     return this.entries.size;
   }
 
-  /** Oldest first. */
-  list(): readonly RunningStatement[] {
-    return [...this.entries.values()].map(({ statement }) => statement);
+  /** Oldest first. @param of the account whose statements they are; undefined: all */
+  list(of?: string): readonly RunningStatement[] {
+    const entries = [...this.entries.values()];
+    return entries.filter(({ user }) => of === undefined || user === of).map(({ statement }) => statement);
   }
 
-  /** Ends a statement; false when there is none of that id. */
-  kill(id: string): boolean {
+  /**
+   * Ends a statement; false when there is none of that id.
+   *
+   * @param of the account that may end its own only; undefined: any
+   * @throws DbError PermissionDenied for an id that is not one of its own, whether there is such a statement or not
+   */
+  kill(id: string, of?: string): boolean {
     const entry = this.entries.get(id);
+    if (of !== undefined && entry?.user !== of) {
+      const why = "you have no statement of that id; to end those of others takes an account that may read and write";
+      throw new DbError(StatusCode.PermissionDenied, `cannot kill statement ${id.slice(0, 20)}: ${why}`);
+    }
     entry?.controller.abort(new DbError(StatusCode.Cancelled, `Query has been cancelled: statement ${id} was killed`));
     return entry !== undefined;
   }
 }
 
-/** Options of statements that hold secrets, such as those of CONNECTION; the text may end within one. */
-const SECRETS =
-  /((?:secret|password|token|credential|account_key|access_key)\w*['"`]?\s*=\s*)(?:'(?:[^']|'')*'?|"(?:[^"]|"")*"?|[^\s'",)]+)/gi;
+/** Characters behind those kept that are looked at, so that a secret which the end cuts is seen as one. */
+const BEHIND_CHARACTERS = 1024;
 
 /** The beginning of a text, without secrets. */
 function shown(text: string): string {
-  const cut = text.length > QUERY_CHARACTERS_MAX ? `${text.slice(0, QUERY_CHARACTERS_MAX)}…` : text;
-  return cut.replace(SECRETS, "$1'***'");
+  const masked = maskSecrets(text.slice(0, QUERY_CHARACTERS_MAX + BEHIND_CHARACTERS));
+  return masked.slice(0, QUERY_CHARACTERS_MAX) + (text.length > QUERY_CHARACTERS_MAX ? "…" : "");
 }

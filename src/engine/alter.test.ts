@@ -180,7 +180,7 @@ describe("columns", () => {
       "Column x not exists in table cpu",
     ],
     [{ kind: "add-columns", columns: [field("v")], ifNotExists: false }, "TableColumnExists", "Column v already exists in table cpu"],
-    [{ kind: "rename", name: "a b" }, "InvalidArguments", "Invalid table name: a b"],
+    [{ kind: "rename", name: "a\tb" }, "InvalidArguments", "Invalid table name: a b: it holds a control character"],
   ] as readonly (readonly [SchemaChange, string, string])[])("%j is refused", async (change, code, message) => {
     const machine = await started();
     const answer = await refusal(alter(machine, change));

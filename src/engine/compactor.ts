@@ -16,6 +16,7 @@ import { parseHumanSize } from "../base/human-size.ts";
 import type { Logger } from "../base/log.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { Troubles } from "../base/troubles.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { MergeJob } from "../storage/compaction/merge.ts";
@@ -62,6 +63,7 @@ export interface CompactorParts {
   readonly logger: Logger;
   readonly limits: CompactionLimits;
   readonly troubles: Troubles;
+  readonly sure: SureSteps;
   /** Counts what the worker needs. */
   readonly workerMemory: MemoryCounter;
 }
@@ -118,7 +120,7 @@ export class Compactor {
   constructor(parts: CompactorParts, host: CompactionHost) {
     this.parts = parts;
     this.host = host;
-    this.swaps = new FileSwaps(parts.meta, parts.files);
+    this.swaps = new FileSwaps(parts.meta, parts.files, parts.sure);
     this.patience = new MergePatience(parts.clock);
   }
 
@@ -353,7 +355,7 @@ export class Compactor {
 
   private optionsOf(schema: TableSchema): PickOptions {
     const { limits, expiry } = this.parts;
-    const { options } = schema;
+    const options = expiry.compactionOptionsOf(schema);
     const lifetime = expiry.lifetimeOf(schema);
     const trigger = Number(options[TRIGGER_OPTION] ?? Number.NaN);
     const size = parseHumanSize(options["compaction.twcs.max_output_file_size"] ?? "");

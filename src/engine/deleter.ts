@@ -8,6 +8,9 @@
  *
  * A delete takes its sequence from the counter that all threads share, after it has seen what they had acknowledged. It hides what is
  * older by sequence, also rows that a thread had begun before and tells of later.
+ *
+ * Keys that a condition on values found are another matter: a newer version that does not match must stay. They are deleted at a moment
+ * when no thread has a record that it has numbered and not told of, without those that were written since the condition's scan began.
  */
 import { assert } from "../base/assert.ts";
 import { throwIfCancelled } from "../base/cancel.ts";
@@ -15,12 +18,15 @@ import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { SeriesRuns } from "../column/batch.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
-import type { PreparedChunk, Region } from "../storage/region/region.ts";
+import { abandonAll, type PreparedChunk, publishAll } from "../storage/region/prepared-chunk.ts";
+import type { Region } from "../storage/region/region.ts";
 import type { DeleteSource } from "../storage/tombstone/delete-chunk.ts";
+import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import type { RowKeys, RowRange } from "../table/delete.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "../table/delete.ts";
 import { physicalDeleteRefusal } from "../table/metric.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { TagSet } from "../table/series-dictionary.ts";
@@ -40,12 +46,15 @@ export interface DeleterParts {
   readonly wal: Wal;
   readonly tables: LiveTables;
   readonly sequences: SequenceCounter;
+  readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
   noteLogged(segment: number, tableId: number, sequence: number): void;
   /** Called when the log did not take a record. */
   logFailed(): void;
   /** Makes rows and series visible that other threads have acknowledged. */
   catchUp(): void;
+  /** Does a step when no thread has a record of the table that was numbered and not told of. */
+  whileQuiet<T>(tableId: number, step: () => T): Promise<T>;
   /** @param bytes what the delete takes in the log and in files. @throws DbError StorageUnavailable when it would fail */
   refuse(bytes: number): void;
   /** Resolves when there is memory for more. @throws DbError RateLimited */
@@ -61,6 +70,20 @@ const STRETCH_BYTES = 64;
 
 /** Stretches of one table, without their place in the log. */
 type Stretches = Omit<DeleteSource, "sequence" | "seriesMax">;
+
+/** What is to be deleted of one table. */
+interface Work {
+  readonly table: EngineTable;
+  readonly stretches: Stretches;
+  /** Whose numbers the series have; those of now when it is logged. */
+  readonly registry: SeriesRegistry;
+}
+
+/** A delete that is in the log's queue. */
+interface LoggedDelete {
+  readonly durable: Promise<void>;
+  readonly prepared: readonly PreparedChunk[];
+}
 
 /** Rows of a table as a client names them. */
 interface NamedRows {
@@ -82,25 +105,43 @@ export class Deleter implements RowDeleter {
     this.parts = parts;
   }
 
-  async deleteRows(table: EngineTable, { rowCount, series, times }: RowKeys): Promise<void> {
+  async deleteRows(table: EngineTable, { rowCount, series, times, numbers }: RowKeys, unless?: OverwriteWatch): Promise<number> {
     checkMode(table.schema);
-    if (rowCount === 0) return;
+    const registry = table.registryOf(numbers);
+    let leftOut = 0;
     // Copied before the first wait: the keys are borrowed.
     const firsts = times.offsets.slice(0, rowCount);
     const all = series.slice(0, rowCount);
     for (let from = 0; from < rowCount; from += DELETE_BATCH_ROWS) {
       const to = Math.min(rowCount, from + DELETE_BATCH_ROWS);
-      await this.apply(table, [
-        {
-          count: to - from,
-          series: all.subarray(from, to),
-          timeBase: times.base,
-          firsts: firsts.subarray(from, to),
-          lengths: undefined,
-          rows: undefined,
-        },
-      ]);
+      const stretches = {
+        count: to - from,
+        series: all.subarray(from, to),
+        timeBase: times.base,
+        firsts: firsts.subarray(from, to),
+        lengths: undefined,
+        rows: undefined,
+      };
+      leftOut += stretches.count - (await this.deleteKeys({ table, stretches, registry }, unless));
     }
+    return leftOut;
+  }
+
+  /** Returns how many keys were deleted: all but those that `unless` leaves out. */
+  private async deleteKeys(work: Work, unless: OverwriteWatch | undefined): Promise<number> {
+    if (unless === undefined) {
+      await this.applyAll([work]);
+      return work.stretches.count;
+    }
+    await this.admitted(work.stretches.count);
+    const { table } = work;
+    const done = await this.parts.whileQuiet(table.schema.id, () => {
+      const left = unwritten(work, unless);
+      return left === undefined ? undefined : { count: left.stretches.count, logged: this.log([left]) };
+    });
+    if (done === undefined) return 0;
+    await this.settle(done.logged, [table]);
+    return done.count;
   }
 
   async deleteRange(table: EngineTable, { timeRange, tagPredicates, signal }: RowRange, rows: ScannedRows): Promise<number> {
@@ -114,7 +155,7 @@ export class Deleter implements RowDeleter {
       const [times] = batch.vectors;
       assert(times?.kind === "time", `times come as a time vector; got ${times?.kind}`);
       if (group !== undefined && group.base !== times.base) {
-        await this.applyGroup(table, group, signal);
+        await this.applyGroup(table, group, rows.registry, signal);
         group = undefined;
       }
       assert(times.base === groupStartOf(times.base, unit), `times count from the start of their 64 days; got ${times.base}`);
@@ -122,7 +163,7 @@ export class Deleter implements RowDeleter {
       group.add(regionRuns(batch.runs, rows.regionSeriesOf), times.offsets);
       rowCount += batch.rowCount;
     }
-    if (group !== undefined) await this.applyGroup(table, group, signal);
+    if (group !== undefined) await this.applyGroup(table, group, rows.registry, signal);
     return rowCount;
   }
 
@@ -148,11 +189,8 @@ export class Deleter implements RowDeleter {
         named.push({ table, seriesOf, tags, base, offsets: offsets.slice(0, part.rowCount) });
       }
     }
-    const work: { table: EngineTable; stretches: Stretches }[] = [];
-    for (const rows of named) {
-      const stretches = await stretchesOf(rows);
-      if (stretches !== undefined) work.push({ table: rows.table, stretches });
-    }
+    const work: Work[] = [];
+    for (const rows of named) work.push(...(await workOf(rows)));
     if (work.length > 0) await this.applyAll(work);
     return { rowCount };
   }
@@ -168,51 +206,64 @@ export class Deleter implements RowDeleter {
     return { table, seriesOf: (tags) => seriesOfTags(tags, table.region.registry) };
   }
 
-  private async applyGroup(table: EngineTable, group: StretchCollector, signal: AbortSignal | undefined): Promise<void> {
+  private async applyGroup(
+    table: EngineTable,
+    group: StretchCollector,
+    registry: SeriesRegistry,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     for (const stretches of group.parts(DELETE_BATCH_ROWS)) {
       throwIfCancelled(signal);
-      await this.apply(table, [stretches]);
+      await this.applyAll([{ table, stretches, registry }]);
     }
   }
 
-  private apply(table: EngineTable, stretches: readonly Stretches[]): Promise<void> {
-    return this.applyAll(stretches.map((one) => ({ table, stretches: one })));
+  /** One log record, then all of it visible at once. */
+  private async applyAll(work: readonly Work[]): Promise<void> {
+    await this.admitted(work.reduce((sum, { stretches }) => sum + stretches.count, 0));
+    await this.settle(
+      this.log(work),
+      work.map(({ table }) => table),
+    );
   }
 
-  /** One log record, then all of it visible at once. */
-  private async applyAll(work: readonly { readonly table: EngineTable; readonly stretches: Stretches }[]): Promise<void> {
+  /** Resolves when there is room for this many stretches. @throws DbError */
+  private async admitted(count: number): Promise<void> {
+    await this.parts.admit();
+    this.parts.refuse(count * STRETCH_BYTES);
+  }
+
+  private async settle({ durable, prepared }: LoggedDelete, tables: readonly EngineTable[]): Promise<void> {
     const { parts } = this;
-    await parts.admit();
-    parts.refuse(work.reduce((sum, { stretches }) => sum + stretches.count * STRETCH_BYTES, 0));
-    const { durable, prepared } = this.log(work);
-    failPoint("delete.appended");
-    parts.written(prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0)); // Now: the disk may hang.
+    const bytes = prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0);
+    parts.sure.run("a delete's memory is counted", () => parts.written(bytes)); // Now: the disk may hang.
     try {
       await durable;
     } catch (error) {
       parts.logFailed();
-      for (const chunk of prepared) chunk.abandon();
+      parts.sure.run("what a failed delete took is given back", () => abandonAll(prepared));
       throw error;
     }
-    failPoint("delete.durable");
-    for (const chunk of prepared) chunk.publish();
+    parts.sure.run("the rows of a delete are hidden", () => {
+      failPoint("delete.durable");
+      publishAll(prepared);
+    });
     failPoint("delete.published");
-    for (const { table } of work) {
+    for (const table of tables) {
       if (table.region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(table.region);
     }
+    parts.sure.check();
   }
 
   /** Nothing waits in here: records of a segment rely on earlier ones. */
-  private log(work: readonly { readonly table: EngineTable; readonly stretches: Stretches }[]): {
-    readonly durable: Promise<void>;
-    readonly prepared: readonly PreparedChunk[];
-  } {
+  private log(work: readonly Work[]): LoggedDelete {
     const { wal, sequences, tables } = this.parts;
-    const targets = work.map(({ table, stretches }) => ({ entry: this.entryOf(table), stretches }));
+    const targets = work.map((one) => ({ entry: this.entryOf(one.table), stretches: currentStretches(one) }));
     const segment = wal.beginRecord();
     const sequence = sequences.take();
     const prepared: PreparedChunk[] = [];
     const entries: RecordEntry[] = [];
+    let record: readonly Uint8Array[];
     try {
       for (const { entry, stretches } of targets) {
         const { region } = entry.table;
@@ -223,13 +274,19 @@ export class Deleter implements RowDeleter {
         const { registry } = region;
         entries.push({ tableId: region.schemaNow.id, registry, newSeries, segment, tagMarks: entry.marks.tags, chunk: chunk.chunk });
       }
+      record = encodeWriteRecord(entries);
     } catch (error) {
-      for (const chunk of prepared) chunk.abandon();
+      abandonAll(prepared);
       for (const { marks } of tables.entries()) marks.forget(); // Series marked for this record were not logged.
       throw error;
     }
-    for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
-    return { durable: wal.append(sequence, encodeWriteRecord(entries)), prepared };
+    const durable = this.parts.sure.run("a delete is appended to the log", () => {
+      for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+      const appended = wal.append(sequence, record);
+      failPoint("delete.appended");
+      return appended;
+    });
+    return { durable, prepared };
   }
 
   /** The table may have been dropped while a delete of it waited. */
@@ -241,14 +298,34 @@ export class Deleter implements RowDeleter {
   }
 }
 
-/** The rows whose series exist; undefined when none do. */
-async function stretchesOf({ table, seriesOf, tags, base, offsets }: NamedRows): Promise<Stretches | undefined> {
+/** The work without the rows that were written since `unless` began; undefined when none is left. */
+function unwritten(work: Work, unless: OverwriteWatch): Work | undefined {
+  const { count, series, timeBase: base, firsts: offsets, ...rest } = currentStretches(work);
+  const left = unless.unwritten({ count, series, base, offsets });
+  if (left === 0) return undefined;
+  const { table } = work;
+  return { table, stretches: { ...rest, count: left, series, timeBase: base, firsts: offsets }, registry: table.region.registry };
+}
+
+/** The stretches under the numbers that series have now. */
+function currentStretches({ table, stretches, registry }: Work): Stretches {
+  const { region } = table;
+  if (registry === region.registry) return stretches;
+  return { ...stretches, series: stretches.series.map((series) => region.currentNumber(series, registry)) };
+}
+
+/** The rows whose series exist. */
+async function workOf({ table, seriesOf, tags, base, offsets }: NamedRows): Promise<readonly Work[]> {
+  const sets = new Set(tags);
   const known = new Map<TagSet, number>();
-  for (const set of new Set(tags)) known.set(set, seriesOf(set));
-  if ([...known.values()].includes(-1)) {
-    await table.openFiles(); // Series of files that nobody has read yet are not known.
-    for (const [set, series] of known) if (series < 0) known.set(set, seriesOf(set));
-  }
+  const find = (): boolean => {
+    for (const set of sets) known.set(set, seriesOf(set));
+    return ![...known.values()].includes(-1);
+  };
+  let opened: SeriesRegistry | undefined;
+  // Series of files that nobody has read yet are not known, nor after the registry was renewed.
+  while (!find() && opened !== table.region.registry) opened = await table.openFiles();
+  const { registry } = table.region;
   const series: number[] = [];
   const firsts: number[] = [];
   for (let row = 0; row < tags.length; row++) {
@@ -257,9 +334,9 @@ async function stretchesOf({ table, seriesOf, tags, base, offsets }: NamedRows):
     series.push(number);
     firsts.push(offsets[row] as number);
   }
-  if (series.length === 0) return undefined;
+  if (series.length === 0) return [];
   const arrays = { series: Uint32Array.from(series), firsts: Float64Array.from(firsts), lengths: undefined, rows: undefined };
-  return { count: series.length, timeBase: base, ...arrays };
+  return [{ table, registry, stretches: { count: series.length, timeBase: base, ...arrays } }];
 }
 
 /** Runs under the region's numbers. */

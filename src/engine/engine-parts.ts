@@ -10,7 +10,9 @@ import type { Wal } from "../storage/wal/wal.ts";
 import type { CompactionLimits } from "./compactor.ts";
 import type { FlushLimits } from "./flush-scheduler.ts";
 import type { DiskWatchOptions } from "./health/disk-watch.ts";
+import type { Place } from "./health/place-watch.ts";
 import type { ThreadLog } from "./log-stream.ts";
+import type { SeriesRenewalLimits } from "./series-renewal.ts";
 import type { SharedState } from "./threads/shared-state.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
@@ -28,10 +30,19 @@ export interface EngineParts {
   readonly logger: Logger;
   readonly limits: FlushLimits;
   readonly compaction: CompactionLimits;
+  /**
+   * Called when memory could not be brought up to what is stored: has to end the process, without a flush. Should it return, the engine
+   * acknowledges and commits nothing any more.
+   */
+  readonly onBug: (error: Error) => void;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
   /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
   readonly memory?: ServerMemory;
+  /** What must stay where it is, and is there now. Default: nothing is watched. */
+  readonly places?: readonly Place[];
   /** Room that is kept on disks. Default: none. */
   readonly disk?: DiskWatchOptions;
+  /** When what is known of series begins anew; by default as servers have it. */
+  readonly seriesRenewal?: SeriesRenewalLimits;
 }

@@ -12,10 +12,10 @@ import { scanRows } from "../storage/scan/scan.ts";
 import { type ResolvedScan, selectedScan } from "../storage/scan/selected-scan.ts";
 import { snapshotOf } from "../storage/share/scan-snapshot.ts";
 import { splitScan } from "../storage/share/split-scan.ts";
-import type { SeriesRegistry } from "../storage/series/series-registry.ts";
+import { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { DataFile } from "../storage/sst/data-file.ts";
 import type { Table, TableFile, TableStatistics } from "../table/catalog.ts";
-import type { RowKeys, RowRange } from "../table/delete.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../table/schema.ts";
 import type { SeriesView } from "../table/series-view.ts";
@@ -26,19 +26,25 @@ import { isShareable, rowsWithin, shareMeeting } from "./table-share.ts";
 import { tableNotFound } from "./table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
-export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection">;
+export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection" | "registry">;
 
 /** Where the rows of a range are found. */
 export interface ScannedRows {
   scan(request: ScanRequest): AsyncIterable<ScanBatch>;
   /** The region's number of a series of the scan; by default they are the same. */
   readonly regionSeriesOf?: ((series: number) => number) | undefined;
+  /** Whose numbers those of the region are. */
+  readonly registry: SeriesRegistry;
 }
 
 /** What deletes the rows of tables. */
 export interface RowDeleter {
-  /** Deletes rows by series number and time. @throws DbError InvalidArguments, TableNotFound, StorageUnavailable, RateLimited */
-  deleteRows(table: EngineTable, keys: RowKeys): Promise<void>;
+  /**
+   * Deletes rows by series number and time, and returns how many `unless` had left out.
+   *
+   * @throws DbError InvalidArguments, TableNotFound, StorageUnavailable, RateLimited
+   */
+  deleteRows(table: EngineTable, keys: RowKeys, unless?: OverwriteWatch): Promise<number>;
   /** Deletes all rows of a range that `rows` finds and returns how many there were. @throws DbError as `deleteRows` */
   deleteRange(table: EngineTable, range: RowRange, rows: ScannedRows): Promise<number>;
 }
@@ -95,7 +101,7 @@ export class EngineTable implements Table {
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    const { registry } = this.region;
+    const registry = this.registryOf(request.numbers);
     const rows = rowsWithin(this.region, this.livingRange(request.timeRange)) * shareMeeting(registry, request.tagPredicates);
     if (!isShareable(request) || rows < limits.rowsMin) return undefined;
     return this.shareRegion(this.resolved(request, metrics), limits, this.schema, registry);
@@ -109,12 +115,12 @@ export class EngineTable implements Table {
    */
   async shareRegion(scan: RegionScan, limits: ShareLimits, schema: TableSchema, registry: SeriesRegistry): Promise<SharedScan | undefined> {
     const timeRange = this.livingRange(scan.request.timeRange);
-    const snapshot = this.region.snapshot();
+    const snapshot = this.region.snapshot(scan.registry);
     let shared: SharedScan | undefined;
     try {
       const selected = await selectedScan(this.scanOf(snapshot, scan, timeRange));
       const parts = splitScan(selected, limits);
-      const table = { schema, registry: this.region.registry.id, tags: registry.view(), tagNames: registry.columnNames() };
+      const table = { schema, registry: scan.registry.id, tags: registry.view(), tagNames: registry.columnNames() };
       if (parts !== undefined) shared = { snapshot: snapshotOf(selected, table), parts, release: () => snapshot.release() };
       return shared;
     } finally {
@@ -125,12 +131,20 @@ export class EngineTable implements Table {
   /** @throws DbError TableColumnNotFound */
   private resolved(request: ScanRequest, metrics: ScanMetrics | undefined): RegionScan {
     const { schema } = this;
+    const registry = this.registryOf(request.numbers);
     const output = request.projection.map((name) => this.outputOf(schema, name));
     const idOf = (name: string): number => columnNamed(schema, name).id;
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], idOf);
     for (const { column } of request.tagPredicates) checkTag(schema, column);
     const summaries = resolvedSummaries(request, timeIndexOf(schema).id, (name) => this.summarised(columnNamed(schema, name)));
-    return { output, conditions, summaries, request, metrics };
+    return { output, conditions, summaries, request, metrics, registry };
+  }
+
+  /** The registry whose numbers a reader has: `series` as it was when the reader looked. */
+  registryOf(numbers: SeriesView | undefined): SeriesRegistry {
+    if (numbers === undefined) return this.region.registry;
+    assert(numbers instanceof SeriesRegistry, "numbers are those of the table's series");
+    return numbers;
   }
 
   private scanOf({ memtables, files }: Snapshot, scan: RegionScan, timeRange: TimeRange): ResolvedScan {
@@ -138,7 +152,6 @@ export class EngineTable implements Table {
     return {
       memtables,
       files,
-      registry: this.region.registry,
       cache: this.cache,
       mergeMode: mergeModeOf(this.schema),
       timeUnit: time.type.kind === "timestamp" ? time.type.unit : "nanosecond",
@@ -153,7 +166,7 @@ export class EngineTable implements Table {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
     const timeRange = this.livingRange(scan.request.timeRange);
     if (timeRange.start >= timeRange.end) return;
-    const snapshot = this.region.snapshot();
+    const snapshot = this.region.snapshot(scan.registry);
     try {
       yield* scanRows(this.scanOf(snapshot, scan, timeRange));
     } finally {
@@ -172,37 +185,38 @@ export class EngineTable implements Table {
     return { start: before !== undefined && before > start ? before : start, end };
   }
 
-  async deleteRows(keys: RowKeys): Promise<void> {
+  async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    await this.deleter.deleteRows(this, keys);
+    return this.deleter.deleteRows(this, keys, unless);
+  }
+
+  watchOverwrites(timeRange: TimeRange): OverwriteWatch {
+    if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
+    this.catchUp(); // What was acknowledged before is no overwrite.
+    return this.region.watchOverwrites(timeRange);
   }
 
   async deleteRange(range: RowRange): Promise<number> {
-    return this.deleteScanned(range, (request) => this.scan(request));
+    const { registry } = this.region;
+    return this.deleteScanned(range, { scan: (request) => this.scan({ ...request, numbers: registry }), registry });
   }
 
-  /**
-   * Deletes the rows that a scan finds and returns how many there were.
-   *
-   * @param regionSeriesOf the region's number of a series of the scan; by default they are the same
-   */
-  async deleteScanned(
-    range: RowRange,
-    scan: (request: ScanRequest) => AsyncIterable<ScanBatch>,
-    regionSeriesOf?: (series: number) => number,
-  ): Promise<number> {
+  /** Deletes the rows that a scan finds and returns how many there were. */
+  async deleteScanned(range: RowRange, rows: ScannedRows): Promise<number> {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    return this.deleter.deleteRange(this, range, { scan, regionSeriesOf });
+    return this.deleter.deleteRange(this, range, rows);
   }
 
-  /** Opens all files, so that `series` knows every series. @throws DbError StorageUnavailable */
-  async openFiles(): Promise<void> {
+  /** Opens all files and returns the registry that knows every series from then on. @throws DbError StorageUnavailable */
+  async openFiles(): Promise<SeriesRegistry> {
+    const { registry } = this.region;
     const snapshot = this.region.snapshot();
     try {
-      for (const file of snapshot.files) await file.open(this.region.registry, this.cache);
+      for (const file of snapshot.files) await file.open(registry, this.cache);
     } finally {
       await snapshot.release();
     }
+    return registry;
   }
 
   timeBounds(): TimeRange | undefined {

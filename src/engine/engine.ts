@@ -13,6 +13,7 @@ import { StatusCode } from "../base/status-code.ts";
 import type { Trouble, Troubles } from "../base/troubles.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
+import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { TimeRange } from "../table/scan.ts";
@@ -22,6 +23,7 @@ import type { KnownColumn, SchemaLookup, WriteBatch, WriteOptions, Writer, Write
 import type { CompactionTotals } from "./compactor.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { FileCheck } from "./file-check.ts";
+import { checkFooters } from "./footer-check.ts";
 import { takeGroup } from "./flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./live-tables.ts";
@@ -52,6 +54,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const check = new FileCheck(wired.files, { names: live.fileNames(), flushed, nextFileId, nextTableId }, parts.logger);
     await wired.damaged.find(checkedTables(live), await check.begin());
+    await checkFooters(wired.meta, wired.files, checkedTables(live));
     failPoint("recover.files-checked");
     await wired.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, logger: parts.logger }, check);
@@ -141,26 +144,32 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    const { gate, writePath, scheduler, faults, meta } = this.parts;
+    const { gate, writePath, scheduler, faults, meta, sure } = this.parts;
     this.checkWritable(database);
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
-    const { durable, prepared, rowCount } = writePath.log(database, batch, options);
+    const { durable, prepared, rowCount, refused } = writePath.log(database, batch, options);
+    if (durable === undefined && refused !== undefined) throw refused;
     if (durable === undefined) return { rowCount };
     let bytes = 0;
     for (const { chunk } of prepared) bytes += chunk.payload.length;
-    scheduler.written(bytes); // Now: on a disk that hangs they take memory long before they are durable.
+    // Now: on a disk that hangs they take memory long before they are durable.
+    sure.run("a write's memory is counted", () => scheduler.written(bytes));
     try {
       await durable;
     } catch (error) {
       faults.failures.log++;
-      for (const chunk of prepared) chunk.abandon();
+      sure.run("the rows of a failed write are dropped", () => abandonAll(prepared));
       throw error;
     }
-    failPoint("write.durable");
-    for (const chunk of prepared) chunk.publish();
+    sure.run("the rows of a write become visible", () => {
+      failPoint("write.durable");
+      publishAll(prepared);
+    });
     failPoint("write.published");
     await meta.settled();
+    sure.check();
+    if (refused !== undefined) throw refused;
     return { rowCount };
   }
 
@@ -203,6 +212,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
   }
 
+  /** Says that an ingest thread is gone: nothing waits for it any more, flushes fail, and its log is read back by the next start. */
+  threadDied(id: number, why: string): void {
+    this.parts.threads.died(id, why);
+  }
+
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
@@ -243,6 +257,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { now, failures: faults.failures };
   }
 
+  /** Series that are held, dead ones among them, and how often a table's were begun anew. */
+  get seriesState(): { readonly count: number; readonly renewals: number } {
+    const { seriesCount: count, renewals } = this.parts.series;
+    return { count, renewals };
+  }
+
   /** One round of upkeep, which otherwise runs once a second: for tests. */
   keepUp(): Promise<void> {
     return this.parts.upkeep.tick();
@@ -261,18 +281,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await upkeep.close();
     await scheduler.close();
     await compactor.close();
+    const failures: unknown[] = [];
     try {
       await this.flushBeforeClose();
-    } finally {
-      await flusher.idle();
-      await flushExecutor.close();
-      failPoint("close.before-log");
-      for (const stream of streams.all()) await stream.close();
-      failPoint("close.log-closed");
-      for (const { table } of live.entries()) await table.region.close(false);
-      meta.close();
-      failPoint("close.done");
+    } catch (error) {
+      failures.push(error); // Said once all is closed.
     }
+    await flusher.idle();
+    await flushExecutor.close();
+    failPoint("close.before-log");
+    // All of them, whatever one of them says: the others' last records are to be synced.
+    for (const closed of await Promise.allSettled(streams.all().map((stream) => stream.close()))) {
+      if (closed.status === "rejected") failures.push(closed.reason);
+    }
+    failPoint("close.log-closed");
+    for (const { table } of live.entries()) await table.region.close(false);
+    meta.close();
+    failPoint("close.done");
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Largest tables first, for a bounded time: ten thousand small tables are replayed faster than they are flushed. */

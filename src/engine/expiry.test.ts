@@ -173,3 +173,15 @@ describe("a ttl", () => {
     expect(rows).toContain(`'a'|2|${NOW}`);
   });
 });
+
+test("options of compaction are the table's own, or else those of its database as they are now", () => {
+  let database: Readonly<Record<string, string>> = { "compaction.twcs.trigger_file_num": "2" };
+  const expiry = new Expiry(new MovingClock(NOW), () => database);
+  const of = (options: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    expiry.compactionOptionsOf({ database: "public", options });
+  expect(of({ ttl: "1h" })).toBe(database);
+  database = { "compaction.twcs.trigger_file_num": "9" };
+  expect(of({})).toBe(database);
+  const own = { "compaction.twcs.max_output_file_size": "1MB" };
+  expect(of(own)).toBe(own);
+});

@@ -52,6 +52,11 @@ export class Expiry {
     return typeof ttl === "bigint" ? ceilDivide(ttl, unitNanosOf(schema)) : undefined;
   }
 
+  /** Options of compaction: a table's own if it has any, else those of its database as they are now. */
+  compactionOptionsOf({ options, database }: Pick<TableSchema, "database" | "options">): Options {
+    return Object.keys(options).some((key) => key.startsWith("compaction.")) ? options : this.databaseOptions(database);
+  }
+
   private ttlOf({ options, database }: Pick<TableSchema, "database" | "options">): Ttl {
     return this.meaningOf(options["ttl"] ?? this.databaseOptions(database)["ttl"] ?? "");
   }

@@ -3,6 +3,7 @@
  * which nobody knows whether it is durable, `settle` makes it good, and deletes what is not named then, before another file is made.
  */
 import { failPoint } from "../base/fail-point.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaChange, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Region } from "../storage/region/region.ts";
@@ -21,11 +22,13 @@ interface Unsettled {
 export class FileSwaps {
   private readonly meta: MetaStore;
   private readonly files: FileStore;
+  private readonly sure: SureSteps;
   private readonly unsettled: WeakMap<Region, Unsettled> = new WeakMap();
 
-  constructor(meta: MetaStore, files: FileStore) {
+  constructor(meta: MetaStore, files: FileStore, sure: SureSteps) {
     this.meta = meta;
     this.files = files;
+    this.sure = sure;
   }
 
   /** One commit, then the lists, then the old files. @throws DbError StorageUnavailable; `settle` has to be called before the next */
@@ -46,12 +49,15 @@ export class FileSwaps {
       this.unsettled.set(region, { changes: [...made.map(removal), ...old.map(entry)], cleanUp });
       throw error;
     }
-    failPoint("compact.after-commit");
     // No wait before this: a truncation or another merge must see the list that the meta store has.
-    const removeOld = region.replaceFiles(old, made);
+    const removeOld = this.sure.run("merged files take the place of others", () => {
+      failPoint("compact.after-commit");
+      return region.replaceFiles(old, made);
+    });
     failPoint("compact.after-swap");
     try {
       await meta.settled();
+      meta.secure(); // The old files are the other copy of these rows.
     } catch (error) {
       this.unsettled.set(region, { changes, cleanUp: removeOld }); // In force here, perhaps not on disk.
       throw error;
@@ -68,6 +74,7 @@ export class FileSwaps {
     const { meta } = this;
     if (unsettled.changes.length > 0) meta.commit(unsettled.changes);
     await meta.settled();
+    meta.secure();
     this.unsettled.delete(region);
     await unsettled.cleanUp();
   }

@@ -40,6 +40,7 @@ class FakeHost {
   /** The only table that fails, if there is one. */
   failing: string | undefined;
   queued = 0;
+  untold = 0;
   urgent = false;
   overMemory = false;
   readonly outcomes: (string | undefined)[] = [];
@@ -59,6 +60,10 @@ class FakeHost {
 
   logRecords(): number {
     return this.queued;
+  }
+
+  untoldBytes(): number {
+    return this.untold;
   }
 
   isUrgent(): boolean {
@@ -287,6 +292,18 @@ test("everything goes to files while the log is in trouble, largest first", asyn
   host.urgent = true;
   await pass(1000);
   expect(host.flushed).toEqual(["large+small"]);
+  await scheduler.close();
+});
+
+test("rows that ingest threads hold and have not told of take room as well", async () => {
+  const host = new FakeHost();
+  const scheduler = schedulerOf(host);
+  host.untold = LIMITS.writeBufferBytes + 1;
+  const refused = refusal(scheduler.admit());
+  await pass(LIMITS.stallMillis + 1000);
+  expect((await refused).message).toContain(`${LIMITS.writeBufferBytes + 1} bytes are in memory, over the limit of 2000`);
+  host.untold = LIMITS.writeBufferBytes;
+  await scheduler.admit();
   await scheduler.close();
 });
 

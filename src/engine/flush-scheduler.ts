@@ -21,10 +21,11 @@
 import { AssertionError } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError, errorText } from "../base/error.ts";
-import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../base/limits.ts";
+import { WRITERS_WAITING_MAX } from "../base/limits.ts";
 import type { Logger } from "../base/log.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { takeGroup } from "./flush-groups.ts";
+import { checkLogQueue, tooMany } from "./too-many-writes.ts";
 
 /** Limits of memory and log; bytes and milliseconds. */
 export interface FlushLimits {
@@ -54,6 +55,8 @@ export interface FlushHost<T extends Flushable> {
   logHolders(): Iterable<T>;
   /** Records that wait to be written to the log. */
   logRecords(): number;
+  /** Bytes of rows that ingest threads hold and have not told of. */
+  untoldBytes(): number;
   /** Whether everything in memory should become files soon. */
   isUrgent(): boolean;
   /** Whether the server is over its memory limit, once what can do without memory has given way. */
@@ -134,9 +137,7 @@ export class FlushScheduler<T extends Flushable> {
    * @throws DbError RateLimited after `stallMillis`, or at once when too many wait; Cancelled when the signal fires
    */
   async admit(signal?: AbortSignal): Promise<void> {
-    if (this.host.logRecords() >= LOG_QUEUE_RECORDS_MAX) {
-      throw tooMany(`${LOG_QUEUE_RECORDS_MAX} writes wait for the log's disk, which is slow or hangs`);
-    }
+    checkLogQueue(this.host.logRecords());
     if (this.waiters.size === 0 && this.hasRoom()) return;
     if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for memory already`);
     const deadline = this.clock.monotonicMillis() + this.limits.stallMillis;
@@ -168,8 +169,13 @@ export class FlushScheduler<T extends Flushable> {
   }
 
   private hasRoom(): boolean {
-    if (this.memory > this.limits.writeBufferBytes) this.memory = this.countMemory();
-    return this.memory <= this.limits.writeBufferBytes && !this.host.isOverMemory();
+    if (this.heldBytes > this.limits.writeBufferBytes) this.memory = this.countMemory();
+    return this.heldBytes <= this.limits.writeBufferBytes && !this.host.isOverMemory();
+  }
+
+  /** What waits for the log of a thread counts: on a disk that hangs nobody is told of it. */
+  private get heldBytes(): number {
+    return this.memory + this.host.untoldBytes();
   }
 
   private isNext(waiter: object): boolean {
@@ -187,8 +193,8 @@ export class FlushScheduler<T extends Flushable> {
   private refusal(): DbError {
     const { writeBufferBytes } = this.limits;
     const slow = this.lastFailure === undefined ? "flushing cannot keep up" : `the last flush failed: ${this.lastFailure}`;
-    if (this.memory <= writeBufferBytes) return tooMany("the server is at its memory limit (memory.limit)");
-    return tooMany(`${this.memory} bytes are in memory, over the limit of ${writeBufferBytes}; ${slow}`);
+    if (this.heldBytes <= writeBufferBytes) return tooMany("the server is at its memory limit (memory.limit)");
+    return tooMany(`${this.heldBytes} bytes are in memory, over the limit of ${writeBufferBytes}; ${slow}`);
   }
 
   private countMemory(): number {
@@ -308,8 +314,4 @@ function nextChange(waiter: { wake: () => void }, millis: number): Promise<void>
     resolve();
   };
   return promise;
-}
-
-function tooMany(why: string): DbError {
-  return new DbError(StatusCode.RateLimited, `cannot take the write: ${why}; try again later`, { retryAfterSeconds: 1 });
 }

@@ -10,6 +10,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failPoint } from "../base/fail-point.ts";
 import type { Logger } from "../base/log.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { MemoryCounter } from "../base/server-memory.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { Memtable } from "../storage/memtable/memtable.ts";
@@ -36,6 +37,7 @@ export interface FlusherParts {
   readonly schemas: SchemaStore;
   readonly sequences: SequenceCounter;
   readonly trimmer: LogTrimmer;
+  readonly sure: SureSteps;
   /** Counts what the worker needs. */
   readonly workerMemory: MemoryCounter;
   readonly threads: ThreadHosts;
@@ -103,7 +105,8 @@ export class Flusher {
   }
 
   private async flushNow(regions: readonly Region[]): Promise<ReadonlyMap<Region, unknown>> {
-    const { sequences, trimmer, threads } = this.parts;
+    const { sequences, trimmer, threads, sure } = this.parts;
+    sure.check();
     failPoint("flush.before-freeze");
     const sealed = sequences.newest;
     for (const region of regions) region.freeze(sealed, threads.isShared);
@@ -154,6 +157,7 @@ export class Flusher {
     }
     if (wanted.length === 0) return [];
     failPoint("flush.before-commit");
+    this.parts.sure.check(); // A row that is stored and not in memory would count as being in these files.
     for (const { region, memtable, made } of wanted) this.uncommitted.set(memtable, { region, made });
     try {
       meta.commit(wanted.flatMap(changesOf));
@@ -173,9 +177,11 @@ export class Flusher {
         continue;
       }
       const { rowCount: rows } = memtable;
-      region.finishFlush(memtable, made, sequence);
-      failPoint("flush.after-swap");
-      this.parts.onFlushed(region);
+      this.parts.sure.run("flushed files take the place of memory", () => {
+        region.finishFlush(memtable, made, sequence);
+        failPoint("flush.after-swap");
+        this.parts.onFlushed(region);
+      });
       done.push(region);
       const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
       const millis = Math.round(clock.monotonicMillis() - started);

@@ -4,7 +4,8 @@
  */
 import { assert } from "../base/assert.ts";
 import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
-import type { PreparedChunk, Region } from "../storage/region/region.ts";
+import type { PreparedChunk } from "../storage/region/prepared-chunk.ts";
+import type { Region } from "../storage/region/region.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { Table } from "../table/catalog.ts";
 import type { TableSchema } from "../table/schema.ts";
@@ -53,10 +54,25 @@ export class LiveTables {
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
+  private renewals = 0;
 
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
   get dropEpoch(): number {
     return this.epoch;
+  }
+
+  /** Changes whenever the registry of a table is renewed. */
+  get seriesRenewals(): number {
+    return this.renewals;
+  }
+
+  /** Voids what is known of a table's series by their numbers: its registry is a new one. */
+  renewed(entry: TableEntry): void {
+    entry.marks.forget();
+    entry.physical?.renewSeries();
+    this.logicalTables.renewSeries(entry.physical);
+    this.epoch++;
+    this.renewals++;
   }
 
   /** The table of a name as queries see it, of any kind. */

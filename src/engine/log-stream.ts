@@ -1,6 +1,7 @@
 /**
  * A log stream: the records that one thread writes, in segments of their own. Each has a ledger, so that its segments go one by one.
  */
+import { Turns } from "../base/turns.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import { LogLedger } from "./log-ledger.ts";
 
@@ -37,12 +38,14 @@ export interface ThreadLog {
   remove(): Promise<void>;
 }
 
-/** A stream whose log this thread holds. */
+/** A stream whose log this thread holds. Trims and its end run one at a time: nothing of it is deleted once another thread has it. */
 export class LocalStream implements LogStream {
   readonly id: number;
   readonly wal: Wal;
   readonly ledger: LogLedger = new LogLedger();
   private readonly removeFolder: (() => Promise<void>) | undefined;
+  private readonly turns: Turns = new Turns();
+  private isClosed = false;
 
   /** @param removeFolder for a stream that nobody writes any more: called once its last segment is gone */
   constructor(id: number, wal: Wal, removeFolder?: () => Promise<void>) {
@@ -59,12 +62,16 @@ export class LocalStream implements LogStream {
     return this.wal.segments().at(-1)?.id ?? 0;
   }
 
-  async trim(needed: number): Promise<void> {
-    if (needed > this.head()) await this.wal.rotate(); // Nothing in the log is needed: let the newest segment go as well.
-    await this.wal.trim(needed);
-    if (this.removeFolder === undefined || this.wal.segments().length > 0) return;
-    await this.wal.close();
-    await this.removeFolder();
+  trim(needed: number): Promise<void> {
+    return this.turns.alone(async () => {
+      if (this.isClosed) return;
+      if (needed > this.head()) await this.wal.rotate(); // Nothing in the log is needed: let the newest segment go as well.
+      await this.wal.trim(needed);
+      if (!this.isGone) return;
+      this.isClosed = true;
+      await this.wal.close();
+      await this.removeFolder?.();
+    });
   }
 
   /** Whether nothing of it is left and nobody writes it. */
@@ -77,6 +84,9 @@ export class LocalStream implements LogStream {
   }
 
   close(): Promise<void> {
-    return this.wal.close();
+    return this.turns.alone(async () => {
+      this.isClosed = true;
+      await this.wal.close();
+    });
   }
 }

@@ -4,6 +4,7 @@
 import { errorText } from "../base/error.ts";
 import { AssertionError } from "../base/assert.ts";
 import type { Troubles } from "../base/troubles.ts";
+import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { LiveTables } from "./live-tables.ts";
 import type { LogStreams } from "./log-streams.ts";
@@ -13,9 +14,11 @@ export class LogTrimmer {
   private readonly streams: LogStreams;
   private readonly tables: LiveTables;
   private readonly troubles: Troubles;
+  private readonly meta: MetaStore;
 
-  constructor(streams: LogStreams, tables: LiveTables, troubles: Troubles) {
+  constructor(streams: LogStreams, tables: LiveTables, troubles: Troubles, meta: MetaStore) {
     this.streams = streams;
+    this.meta = meta;
     this.troubles = troubles;
     this.tables = tables;
   }
@@ -36,6 +39,7 @@ export class LogTrimmer {
   /** Deletes what no table needs. What cannot be deleted is tried again by the next call: nothing else waits for it. */
   async trim(): Promise<void> {
     try {
+      this.meta.secure(); // The log is the other copy of what the meta store says is in files.
       for (const stream of this.streams.all()) await stream.trim(stream.ledger.oldestNeeded(this.tables, stream.head() + 1));
       this.streams.forgetGone();
       this.troubles.works("log_trim");

@@ -1,29 +1,31 @@
 import { DbError } from "../base/error.ts";
-import { NAME_BYTES_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
+import { nameFlaw, shownName } from "../table/names.ts";
+import { isGraphTable, isNumbersTable } from "../table/reserved-names.ts";
 
-const NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
-
-/** Checks a table name (query.md 1.1). @throws DbError InvalidArguments */
+/** Checks the name of a table or view. @throws DbError InvalidArguments */
 export function checkTableName(name: string): void {
-  if (NAME.test(name) && name.length <= NAME_BYTES_MAX) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `Invalid table name: ${name.slice(0, 120)}; it begins with a letter, "_", ":" or "-" and goes on with these, digits, ".", "@" or "#"`,
-  );
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
-/** Checks a database name. @throws DbError Unexpected, as the contract has it */
+/** Checks the name of a table or view to be made. @throws DbError InvalidArguments, TableAlreadyExists for one that the server computes */
+export function checkFreeName(database: string, name: string): void {
+  checkTableName(name);
+  if (!isNumbersTable(database, name) && !isGraphTable(database, name)) return;
+  const why = "the server computes a table of that name; use another one";
+  throw new DbError(StatusCode.TableAlreadyExists, `cannot make table ${database}.${name}: ${why}`);
+}
+
+/** Checks a database name. @throws DbError InvalidArguments */
 export function checkDatabaseName(name: string): void {
-  if (NAME.test(name) && name.length <= NAME_BYTES_MAX) return;
-  throw new DbError(StatusCode.Unexpected, `Unexpected, violated: Invalid database name: ${name.slice(0, 120)}`);
+  const flaw = nameFlaw(name);
+  if (flaw === undefined) return;
+  throw new DbError(StatusCode.InvalidArguments, `Unexpected, violated: Invalid database name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Checks a column name. @throws DbError InvalidArguments */
 export function checkColumnName(name: string): void {
-  if (name.length > 0 && Buffer.byteLength(name) <= NAME_BYTES_MAX) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `cannot create a column: its name has ${Buffer.byteLength(name)} bytes; 1 to ${NAME_BYTES_MAX} are allowed`,
-  );
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid column name: ${shownName(name)}: ${flaw}`);
 }

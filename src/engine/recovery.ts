@@ -1,7 +1,7 @@
 /** What a start does with the logs of all threads: every record goes to its table's memory, or is known to be in its files already. */
 import type { Logger } from "../base/log.ts";
 import type { Region } from "../storage/region/region.ts";
-import type { WalRecoveryReport } from "../storage/wal/wal.ts";
+import { WAL_GAPS_MAX, type WalRecoveryReport } from "../storage/wal/wal.ts";
 import type { FileCheck } from "./file-check.ts";
 import type { LiveTables } from "./live-tables.ts";
 import type { LogStreams } from "./log-streams.ts";
@@ -49,15 +49,16 @@ export async function recoverLogs(parts: RecoveryParts, check: FileCheck): Promi
 }
 
 function summed(reports: readonly EngineRecovery[]): EngineRecovery {
-  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0, lostRows: 0, lostUnknown: 0 };
+  const total = { segments: 0, records: 0, bytes: 0, tornTailBytes: 0, lostBytes: 0, lostSegments: 0, lostRows: 0, lostUnknown: 0 };
   for (const report of reports) {
     total.segments += report.segments;
     total.records += report.records;
     total.bytes += report.bytes;
     total.tornTailBytes += report.tornTailBytes;
     total.lostBytes += report.lostBytes;
+    total.lostSegments += report.lostSegments;
     total.lostRows += report.lostRows;
     total.lostUnknown += report.lostUnknown;
   }
-  return total;
+  return { ...total, gaps: reports.flatMap(({ gaps }) => gaps).slice(0, WAL_GAPS_MAX) };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { put, read } from "../../test/engine/lines.ts";
 import { Machine, NO_COMPACTION, NO_LIMITS } from "../../test/engine/machine.ts";
+import { unexpectedBug } from "../../test/engine/unexpected-bug.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
 import { memoryFileStore } from "../storage/file-store/memory-file-store.ts";
@@ -33,7 +34,7 @@ async function reopen(machine: Machine, keep: (record: WalRecord) => boolean): P
     logger,
     limits: NO_LIMITS,
   };
-  const { engine } = await Engine.open({ wal, ...parts, pageCacheBytes: 1 << 20 });
+  const { engine } = await Engine.open({ wal, ...parts, pageCacheBytes: 1 << 20, onBug: unexpectedBug });
   return { engine, logged };
 }
 

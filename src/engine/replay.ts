@@ -88,7 +88,7 @@ export class Replay {
       if (entry.tableId >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
       return;
     }
-    const map = this.translator.define(entry, region.registry);
+    const { series: map } = this.translator.define(entry, region.registry);
     if (record.sequence <= region.flushedSequence) return;
     this.parts.ledger.note(record.segment, entry.tableId, record.sequence);
     const { rowCount } = entry.header;

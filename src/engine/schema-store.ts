@@ -14,7 +14,7 @@ import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../table/view.ts";
 import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey, uncleanKey } from "./meta-codec.ts";
-import { checkDatabaseName, checkTableName } from "./name-rules.ts";
+import { checkDatabaseName, checkFreeName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
 import { tableNotFound } from "./table-not-found.ts";
 import { ViewEntries } from "./view-entries.ts";
@@ -192,7 +192,7 @@ export class SchemaStore {
     const old = this.viewEntries.find(database, name);
     if (this.databaseOf(database).tables.has(name)) throw alreadyExists("Table", database, name);
     if (old !== undefined && !orReplace) throw alreadyExists("View", database, name);
-    checkTableName(name);
+    checkFreeName(database, name);
     if (old === undefined) this.checkTableCount(definition, new Map());
     const fresh = this.freshTableId;
     const view: ViewInfo = { ...definition, id: old?.id ?? tableId(fresh) };
@@ -232,6 +232,7 @@ export class SchemaStore {
     const results: TableEntry[] = [];
     for (const step of steps) {
       if (step.kind === "create") this.checkTableCount(step.definition, changed);
+      if (step.kind === "create") checkNewHere(step.definition, changed);
       const next = step.kind === "create" ? this.created(step.definition, nextTable++) : this.altered(step, changed);
       if (step.kind === "alter" && next.schema.name !== step.table) this.checkFree(next.schema, changed);
       changed.set(`${next.schema.database}\0${step.kind === "alter" ? step.table : next.schema.name}`, next);
@@ -298,7 +299,7 @@ export class SchemaStore {
     if (definition.database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
-    checkTableName(definition.name);
+    checkFreeName(definition.database, definition.name);
     checkColumns(definition.name, definition.columns);
     checkKey(definition);
     const columns = definition.columns.map((column, c) => ({ ...column, id: columnId(c + 1) }));
@@ -313,6 +314,7 @@ export class SchemaStore {
 
   /** The new name of a table is one that no table has. */
   private checkFree({ database, name }: TableSchema, changed: ReadonlyMap<string, TableEntry>): void {
+    checkFreeName(database, name);
     const isTaken =
       this.databaseOf(database).tables.has(name) || changed.has(`${database}\0${name}`) || this.view(database, name) !== undefined;
     if (!isTaken) return;
@@ -361,6 +363,11 @@ export type SchemaStep = { readonly kind: "create"; readonly definition: TableDe
 
 function alreadyExists(what: "Table" | "View", database: string, name: string): DbError {
   return new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`greptime.${database}.${name}\``);
+}
+
+/** One transaction does not make two tables of one name. @throws DbError TableAlreadyExists */
+function checkNewHere({ database, name }: TableDefinition, changed: ReadonlyMap<string, TableEntry>): void {
+  if (changed.has(`${database}\0${name}`)) throw alreadyExists("Table", database, name);
 }
 
 /** One time index; the primary key is exactly the tags. */

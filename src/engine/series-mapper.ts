@@ -18,6 +18,7 @@ interface KeyMap {
   readonly generation: number;
   readonly database: string;
   readonly epoch: number;
+  readonly renewals: number;
   series: Uint32Array;
   /** See `RoutedBatch.strays`. */
   readonly strays: Map<number, string>;
@@ -27,11 +28,17 @@ interface KeyMap {
 export class SeriesMapper {
   private readonly maps: WeakMap<SeriesDictionary, KeyMap> = new WeakMap();
 
-  /** The series of each key, UNKNOWN where a key was not resolved yet; at least `dictionary.size` long. */
-  mapOf(dictionary: SeriesDictionary, database: string, epoch: number): Uint32Array {
+  /**
+   * The series of each key, UNKNOWN where a key was not resolved yet; at least `dictionary.size` long.
+   *
+   * @param renewals of registries so far: a dictionary that is older than one of them mostly has keys of series that are dead
+   */
+  mapOf(dictionary: SeriesDictionary, database: string, epoch: number, renewals = 0): Uint32Array {
     let map = this.maps.get(dictionary);
+    if (map !== undefined && map.generation === dictionary.generation && map.renewals !== renewals) dictionary.expire();
     if (map === undefined || map.generation !== dictionary.generation || map.database !== database || map.epoch !== epoch) {
-      map = { generation: dictionary.generation, database, epoch, series: new Uint32Array(1024).fill(UNKNOWN), strays: new Map() };
+      const { generation } = dictionary;
+      map = { generation, database, epoch, renewals, series: new Uint32Array(1024).fill(UNKNOWN), strays: new Map() };
       this.maps.set(dictionary, map);
     }
     if (map.series.length < dictionary.size) {
@@ -145,9 +152,14 @@ export class SegmentMarks {
   readonly tags: TagMarks = new TagMarks();
   private marks: Uint32Array = new Uint32Array(16);
 
+  /** Bytes held. */
+  get byteLength(): number {
+    return this.marks.byteLength + this.tags.byteLength;
+  }
+
   /** Forgets all marks: every series is defined again with its next use. */
   forget(): void {
-    this.marks.fill(0);
+    this.marks = new Uint32Array(16);
     this.tags.forget();
   }
 

@@ -20,15 +20,27 @@ export class SeriesTranslator {
     this.known = new Map();
   }
 
-  /** Takes the definitions of an entry and returns the numbers in `registry` by number in the stream, for `renumber`. */
-  define({ tableId, definitions, columnIds, isolated }: HeadEntry, registry: SeriesRegistry): Uint32Array {
+  /** Takes the definitions of an entry and returns what is known of its table: the numbers in `registry` by number in the stream. */
+  define({ tableId, definitions, columnIds, isolated }: HeadEntry, registry: SeriesRegistry): SegmentSeries {
     let known = this.known.get(tableId);
     if (known === undefined) {
       known = new SegmentSeries();
       this.known.set(tableId, known);
     }
     known.define(definitions, columnIds, registry, isolated);
-    return known.series;
+    return known;
+  }
+
+  /** Forgets what the stream said of a table's series before it began to say everything again. */
+  forgetFormer(tableId: number): void {
+    this.known.get(tableId)?.forgetFormer();
+  }
+
+  /** Bytes held. */
+  get byteLength(): number {
+    let bytes = 0;
+    for (const known of this.known.values()) bytes += known.byteLength;
+    return bytes;
   }
 }
 

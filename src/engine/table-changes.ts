@@ -5,6 +5,7 @@
 import { failPoint } from "../base/fail-point.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../table/schema.ts";
@@ -23,6 +24,7 @@ export interface TableChangesParts {
   readonly flusher: Flusher;
   readonly threads: ThreadHosts;
   readonly trimmer: LogTrimmer;
+  readonly sure: SureSteps;
 }
 
 type CatalogChanges = Pick<
@@ -65,10 +67,10 @@ export class TableChanges implements CatalogChanges {
     const existing = this.tables.live.table(definition.database, definition.name);
     if (existing !== undefined && ifNotExists) return existing;
     failPoint("create.before-commit");
-    const id = this.tables.applySteps([{ kind: "create", definition }]);
+    const table = this.tables.tableOfId(this.tables.applySteps([{ kind: "create", definition }]));
     failPoint("create.after-commit");
-    await this.meta.settled();
-    return this.tables.tableOfId(id);
+    await this.meta.settled(); // Somebody may drop the table meanwhile.
+    return table;
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
@@ -94,10 +96,10 @@ export class TableChanges implements CatalogChanges {
     // What it merged until now stays merged.
     if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(this.tables.regionOf(database, name));
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
-    const id = this.tables.applySteps([{ kind: "alter", database, table: name, change }]);
+    const table = this.tables.tableOfId(this.tables.applySteps([{ kind: "alter", database, table: name, change }]));
     failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
-    await this.meta.settled();
-    return this.tables.tableOfId(id);
+    await this.meta.settled(); // Somebody may drop the table meanwhile.
+    return table;
   }
 
   async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
@@ -120,10 +122,15 @@ export class TableChanges implements CatalogChanges {
   private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
     const { live, feed } = this.tables;
     const { compactor, flusher, threads, trimmer } = this.parts;
-    failPoint("drop.after-commit");
-    const unclean = new Set(schemas.flatMap((schema) => live.removeLogical(schema) ?? []));
-    const removed = schemas.flatMap((schema) => live.remove(schema) ?? []);
-    for (const { id } of schemas) feed.push({ kind: "dropped", tableId: id });
+    const { unclean, removed } = this.parts.sure.run("tables that were dropped are gone", () => {
+      failPoint("drop.after-commit");
+      const gone = {
+        unclean: new Set(schemas.flatMap((schema) => live.removeLogical(schema) ?? [])),
+        removed: schemas.flatMap((schema) => live.remove(schema) ?? []),
+      };
+      for (const { id } of schemas) feed.push({ kind: "dropped", tableId: id });
+      return gone;
+    });
     await this.meta.settled();
     for (const region of unclean) if (live.isLive(region)) compactor.poke(region);
     if (removed.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.

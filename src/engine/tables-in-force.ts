@@ -6,10 +6,12 @@
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { SlabPool } from "../storage/memtable/arena.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import { Region } from "../storage/region/region.ts";
+import type { SeriesRoom } from "../storage/series/series-registry.ts";
 import { compareFiles, type DataFile } from "../storage/sst/data-file.ts";
 import type { Table } from "../table/catalog.ts";
 import { isPhysicalTable, physicalTableOf } from "../table/metric.ts";
@@ -40,8 +42,11 @@ export interface TablesInForceParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ofTables: EngineTableParts;
+  readonly sure: SureSteps;
   /** Whether rows of one write may lie beside those of the next without their sequences. */
   readonly mayJoin: () => boolean;
+  /** Whether there is memory for new series. */
+  readonly seriesRoom: SeriesRoom;
 }
 
 /** See the file header. Invariant: `live` holds the tables of `schemas`, also while a drop or creation runs. */
@@ -76,7 +81,7 @@ export class TablesInForce implements SchemaLookup {
   }
 
   onlyFieldOf(database: string, table: string): string | undefined {
-    const found = this.live.find(database, table);
+    const found = this.live.find(database, table) ?? this.live.logical(database, table);
     return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
@@ -86,6 +91,9 @@ export class TablesInForce implements SchemaLookup {
     return {
       get dropEpoch() {
         return live.dropEpoch;
+      },
+      get seriesRenewals() {
+        return live.seriesRenewals;
       },
       find: (database, name) => live.find(database, name),
       logical: (database, name) => live.logical(database, name),
@@ -101,12 +109,12 @@ export class TablesInForce implements SchemaLookup {
 
   /** Makes the table of a schema that has storage of its own, with the files that the meta store names. */
   private add(schema: TableSchema): void {
-    const { meta, files, clock, logger, pool, mayJoin, ofTables } = this.parts;
+    const { meta, files, clock, logger, pool, mayJoin, seriesRoom, ofTables } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
     this.parts.sequences.sawUsed(flushed);
-    const region = new Region(storageSchemaOf(schema), dataFiles, flushed, { pool, store: files, clock, logger, mayJoin });
+    const region = new Region(storageSchemaOf(schema), dataFiles, flushed, { pool, store: files, clock, logger, mayJoin, seriesRoom });
     const table = new EngineTable(region, ofTables);
     const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
     this.live.add(new TableEntry(table, physical));
@@ -134,7 +142,9 @@ export class TablesInForce implements SchemaLookup {
    */
   applySteps(steps: readonly SchemaStep[]): number {
     const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
-    for (const schema of schemas) this.apply(schema);
+    this.parts.sure.run("a stored schema comes into force", () => {
+      for (const schema of schemas) this.apply(schema);
+    });
     const [first] = schemas;
     assert(first !== undefined, "a step gives a schema");
     return first.id;

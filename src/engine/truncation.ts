@@ -38,7 +38,7 @@ export class Truncation {
     const entry = this.tables.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
-    const { meta, compactor, flusher, threads, trimmer, sequences } = this.parts;
+    const { meta, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
     const { id } = region.schemaNow;
     const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
     if (ranges !== undefined) await compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
@@ -52,9 +52,11 @@ export class Truncation {
     if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
     failPoint("truncate.before-commit");
     meta.commit(changes);
-    failPoint("truncate.after-commit");
-    compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-    const taken = region.takeAway(files, ranges === undefined ? newest : undefined);
+    const taken = sure.run("rows that were truncated are gone", () => {
+      failPoint("truncate.after-commit");
+      compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
+      return region.takeAway(files, ranges === undefined ? newest : undefined);
+    });
     await meta.settled();
     await threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
@@ -74,10 +76,12 @@ export class Truncation {
     const { schemas, live, feed } = this.tables;
     failPoint("truncate.before-commit");
     const renumbered = schemas.renumber(database, name);
-    failPoint("truncate.after-commit");
-    live.renumberLogical(schema, renumbered);
-    feed.push({ kind: "dropped", tableId: schema.id });
-    feed.push({ kind: "schema", schema: renumbered });
+    this.parts.sure.run("a truncated table begins anew", () => {
+      failPoint("truncate.after-commit");
+      live.renumberLogical(schema, renumbered);
+      feed.push({ kind: "dropped", tableId: schema.id });
+      feed.push({ kind: "schema", schema: renumbered });
+    });
     await this.parts.meta.settled();
     this.parts.compactor.poke(this.tables.regionOf(database, name));
   }

@@ -4,6 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
+import { SureSteps } from "../base/sure-steps.ts";
 import { Troubles } from "../base/troubles.ts";
 import { PageCache } from "../storage/cache/page-cache.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
@@ -21,6 +22,7 @@ import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 import { Flusher } from "./flusher.ts";
 import { DamagedFiles } from "./health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "./health/disk-watch.ts";
+import { PlaceWatch } from "./health/place-watch.ts";
 import { Upkeep } from "./health/upkeep.ts";
 import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
 import { WriteGate } from "./health/write-gate.ts";
@@ -28,6 +30,7 @@ import { LiveTables } from "./live-tables.ts";
 import { LogStreams } from "./log-streams.ts";
 import { LogTrimmer } from "./log-trimmer.ts";
 import { SchemaStore } from "./schema-store.ts";
+import { SeriesRenewal } from "./series-renewal.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { TableChanges } from "./table-changes.ts";
 import { TablesInForce, wholeCatalog } from "./tables-in-force.ts";
@@ -67,16 +70,21 @@ export class Wiring {
   readonly changes: TableChanges;
   readonly truncation: Truncation;
   readonly disk: DiskWatch;
+  readonly places: PlaceWatch;
   readonly gate: WriteGate;
   readonly damaged: DamagedFiles;
   readonly upkeep: Upkeep;
+  readonly series: SeriesRenewal;
   /** What does not work, the log apart. */
   readonly faults: Troubles;
+  /** What brings memory up to what is stored. */
+  readonly sure: SureSteps;
   readonly cache: PageCache;
   private readonly memory: ServerMemory;
 
   constructor(parts: EngineParts) {
     const { wal, merger, clock, logger } = parts;
+    this.sure = new SureSteps(parts.onBug);
     const troubles = new Troubles(logger.child("health"), clock);
     const deletes = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
     const meta = watchedMetaStore(parts.meta, troubles);
@@ -91,6 +99,7 @@ export class Wiring {
     this.faults = troubles;
     this.memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
     this.disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+    this.places = new PlaceWatch(parts.places ?? [], troubles);
     this.damaged = new DamagedFiles(files, troubles, logger);
     this.schemas = new SchemaStore(meta, undefined, clock);
     this.cache = new PageCache(parts.pageCacheBytes, () => this.memory.onGarbage());
@@ -99,8 +108,8 @@ export class Wiring {
     this.streams = new LogStreams(wal, parts.threadLogs ?? []);
     const { live, streams, sequences, schemas, disk, shared } = this;
     const workerMemory = new MemoryCounter();
-    this.trimmer = new LogTrimmer(streams, live, troubles);
-    this.gate = new WriteGate(streams, disk);
+    this.trimmer = new LogTrimmer(streams, live, troubles, meta);
+    this.gate = new WriteGate(streams, disk, this.places);
     this.feed = new CatalogFeed(
       shared,
       () => wholeCatalog(schemas),
@@ -111,7 +120,7 @@ export class Wiring {
     const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
     const limits = parts.compaction;
     this.compactor = new Compactor(
-      { merger, meta, files, clock, expiry, limits, troubles, workerMemory, logger: logger.child("compaction") },
+      { merger, meta, files, clock, expiry, limits, troubles, sure: this.sure, workerMemory, logger: logger.child("compaction") },
       {
         regions: () => live.regions(),
         isLive: (region) => live.isLive(region),
@@ -124,27 +133,30 @@ export class Wiring {
     this.deleter = this.makeDeleter();
     this.inForce = this.makeTables(expiry);
     const { inForce, compactor, flusher } = this;
-    this.changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer });
-    this.truncation = new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences });
+    this.changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure: this.sure });
+    this.truncation = new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure: this.sure });
     this.writePath = new WritePath({
       wal,
       clock,
       tables: inForce.forWrites(),
       sequences,
       expiry,
+      sure: this.sure,
       noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
       noteExpired: (rows) => shared.addExpiredRows(rows),
     });
+    this.series = this.makeSeries(parts);
     this.upkeep = this.makeUpkeep(deletes);
     this.countMemory(workerMemory);
   }
 
   private threadOwner(): ThreadOwner {
-    const { shared, feed, meta } = this;
+    const { shared, feed, meta, sure } = this;
     const countMemory = (): void => shared.setKnownBytes(this.scheduler.memoryBytes);
     return {
       shared,
       feed,
+      sure,
       regionOf: (tableId) => this.live.byTableId(tableId)?.table.region,
       evolve: (steps) => {
         this.inForce.applySteps(steps);
@@ -154,6 +166,7 @@ export class Wiring {
         countMemory();
       },
       admit: async () => {
+        await this.threads.released();
         this.gate.check();
         await this.scheduler.admit();
         countMemory();
@@ -163,18 +176,46 @@ export class Wiring {
   }
 
   private makeFlusher(workerMemory: MemoryCounter): Flusher {
-    const { meta, files, flushExecutor: executor, clock, logger, live: tables, schemas, sequences, trimmer, threads, compactor } = this;
+    const {
+      meta,
+      files,
+      flushExecutor: executor,
+      clock,
+      logger,
+      live: tables,
+      schemas,
+      sequences,
+      trimmer,
+      threads,
+      compactor,
+      sure,
+    } = this;
     const onFlushed = (region: Region): void => compactor.flushed(region);
-    return new Flusher({ meta, files, executor, clock, logger, tables, schemas, sequences, trimmer, workerMemory, threads, onFlushed });
+    return new Flusher({
+      meta,
+      files,
+      executor,
+      clock,
+      logger,
+      tables,
+      schemas,
+      sequences,
+      trimmer,
+      sure,
+      workerMemory,
+      threads,
+      onFlushed,
+    });
   }
 
   private makeScheduler(): FlushScheduler<Region> {
-    const { wal, live, trimmer, gate, memory, limits, clock, logger, faults: troubles } = this;
+    const { wal, live, trimmer, gate, memory, shared, limits, clock, logger, faults: troubles } = this;
     const host = {
       regions: () => live.regions(),
       logBytes: () => trimmer.bytes,
       logHolders: () => trimmer.holders(),
       logRecords: () => wal.queued().records,
+      untoldBytes: () => shared.untoldBytes,
       isUrgent: () => gate.failure() !== undefined,
       isOverMemory: () => memory.isOver(),
       flush: (regions: readonly Region[]) => this.flusher.flushTogether(regions),
@@ -196,22 +237,26 @@ export class Wiring {
       clock,
       logger,
       ofTables: { cache, clock, expiry, deleter, catchUp: () => threads.drain() },
+      sure: this.sure,
       // Rows of other threads, now or before a restart, find their place among others by their sequences.
       mayJoin: () => !threads.isShared && streams.isSingle,
+      seriesRoom: this.shared,
     });
   }
 
   private makeDeleter(): Deleter {
-    const { live, sequences, streams, scheduler, flusher, threads, faults } = this;
+    const { live, sequences, streams, scheduler, flusher, threads, faults, sure } = this;
     return new Deleter({
       wal: this.wal,
       tables: live,
       sequences,
+      sure,
       noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
       logFailed: () => {
         faults.failures.log++;
       },
       catchUp: () => threads.drain(),
+      whileQuiet: (tableId, step) => threads.whileQuiet(tableId, step),
       admit: () => scheduler.admit(),
       refuse: (bytes) => this.gate.checkDelete(bytes),
       written: (bytes) => scheduler.written(bytes),
@@ -219,19 +264,37 @@ export class Wiring {
     });
   }
 
+  private makeSeries({ seriesRenewal: limits }: EngineParts): SeriesRenewal {
+    const { live, shared, memory, sure, clock, logger, threads } = this;
+    return new SeriesRenewal({
+      live,
+      shared,
+      memory,
+      sure,
+      clock,
+      logger: logger.child("series"),
+      limits,
+      threadSeriesBytes: () => threads.seriesBytes,
+      renewOnThreads: (tableId) => threads.renew(tableId),
+    });
+  }
+
   private makeUpkeep({ leftovers }: LastingDeletes): Upkeep {
-    const { memory, disk, damaged, live, trimmer, streams, faults: troubles } = this;
+    const { memory, disk, places, damaged, live, trimmer, streams, meta, gate, faults: troubles } = this;
     return new Upkeep({
       disk,
+      places,
       onLooked: () => {
-        this.shared.isRefusing = disk.refusal !== undefined;
+        this.shared.isRefusing = gate.refusal() !== undefined;
       },
+      secureMeta: () => meta.secure(),
       memory,
       troubles,
       leftovers,
       logger: this.logger,
       trimLog: () => trimmer.trim(),
       isLogFailing: () => streams.failure() !== undefined,
+      keepSeries: () => this.series.tick(),
       probeMeta: () => probeMetaStore(this.meta),
       lookAtFiles: async () => {
         const needed = live.fileNames();
@@ -241,13 +304,13 @@ export class Wiring {
   }
 
   private countMemory(workerMemory: MemoryCounter): void {
-    const { memory, cache, scheduler } = this;
+    const { memory, cache, scheduler, shared } = this;
     memory.register("page_cache", {
       bytes: () => cache.bytes,
       giveBack: (bytes) => cache.giveBack(bytes),
       mayGrow: () => cache.mayGrow(),
     });
-    memory.register("memtables", { bytes: () => scheduler.memoryBytes });
+    memory.register("memtables", { bytes: () => scheduler.memoryBytes + shared.untoldBytes });
     memory.register("workers", workerMemory);
   }
 }

@@ -9,13 +9,12 @@ import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { FLOAT64, sameType } from "../column/data-type.ts";
+import type { SureSteps } from "../base/sure-steps.ts";
+import type { TimeVector } from "../column/vector.ts";
 import type { ColumnSource } from "../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../storage/memtable/write-record.ts";
-import type { PreparedChunk } from "../storage/region/region.ts";
+import { abandonAll, type PreparedChunk } from "../storage/region/prepared-chunk.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import { optionsFromDatabase } from "../table/database-template.ts";
-import type { TableDefinition } from "../table/schema.ts";
 import type { SeriesDictionary } from "../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../table/write-batch.ts";
 import type { Expiry } from "./expiry.ts";
@@ -24,22 +23,12 @@ import { LabelPlans } from "./metric/label-plans.ts";
 import { LabelResolver } from "./metric/label-resolver.ts";
 import { metricSteps } from "./metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "./metric/metric-writes.ts";
-import {
-  checkMayExtend,
-  columnsForNewTable,
-  type KnownColumns,
-  missingColumns,
-  tableMissing,
-  tagNamesOf,
-  widenedColumns,
-  withWidened,
-} from "./schema-evolution.ts";
-import type { SchemaStep } from "./schema-store.ts";
 import type { SequenceCounter } from "./sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "./series-mapper.ts";
-import { checkSampleKind } from "./metric/sample-kind.ts";
-import { convertTimes, splitForUnit } from "./time-conversion.ts";
-import { columnSources, type WritePlan } from "./write-rows.ts";
+import { type PendingWrite, tableSteps } from "./table-steps.ts";
+import { convertTimes, splitForUnit, takeWriteRows } from "./time-conversion.ts";
+import { carrierName, isRefusal, type TableSteps, WriteRefusals } from "./write-refusals.ts";
+import { columnSources } from "./write-rows.ts";
 import type { WriteTables, WriteTarget } from "./write-target.ts";
 
 /** What the write path works on. */
@@ -49,6 +38,8 @@ export interface WritePathParts {
   readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
   readonly expiry: Expiry;
+  /** From the append on, whatever fails ends the process: nobody knows whether the record will be read back. */
+  readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
   noteLogged(segment: number, tableId: number, sequence: number): void;
   /** Called with the number of rows that had expired when they came: they are taken and not kept. */
@@ -65,6 +56,8 @@ export interface LoggedBatch {
   readonly record: LoggedRecord | undefined;
   /** Rows taken, expired ones too. */
   readonly rowCount: number;
+  /** Why rows of some tables, or all, were not taken; to be thrown once the others are durable. */
+  readonly refused: DbError | undefined;
 }
 
 /** What tells a record from others, and what it says of its chunks. */
@@ -77,6 +70,12 @@ export interface LoggedRecord {
 
 /** Times that another thread's change of the catalogue may come between before a write gives up: each of them took a whole change. */
 const EVOLVE_ROUNDS_MAX = 100;
+
+/**
+ * Times that what a batch needs is halved to find what of it is refused. What planning can see is refused there; the rest is names of
+ * views, and limits. Reason: each is a transaction. Error: what is not found by then is refused together.
+ */
+const COMMIT_SPLITS_MAX = 256;
 
 /** See the file header. */
 export class WritePath {
@@ -97,35 +96,39 @@ export class WritePath {
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
     const prepared: PreparedChunk[] = [];
-    let rowCount = 0;
-    for (const write of batch.tables) rowCount += write.rowCount;
-    const given = batch.tables.flatMap((write) => this.living(database, write) ?? []);
-    if (given.length === 0) return { durable: undefined, prepared, record: undefined, rowCount };
-    const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options);
+    const given = batch.tables.filter(({ rowCount }) => rowCount > 0);
+    const refusals = new WriteRefusals(options.allOrNothing === true);
+    const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options, refusals);
+    const parts = writes.flatMap((write) => this.partsOf(database, write, refusals));
+    const refusedRows = refusals.rowCount;
+    const rowCount = rowsOf(given) - refusedRows;
+    const refused = refusals.error(rowCount, refusedRows);
+    if (parts.length === 0) return { durable: undefined, prepared, record: undefined, rowCount, refused };
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
+    let record: readonly Uint8Array[];
     try {
-      for (const write of writes) {
-        const target = this.targetOf(database, write);
-        for (const part of splitForUnit(write, target.plan.timeUnit)) {
-          const { chunk, record } = this.prepareChunk(target, part, seriesOfKey, segment, sequence);
-          prepared.push(chunk);
-          entries.push(record);
-        }
+      for (const part of parts) {
+        const { chunk, entry } = this.prepareChunk(part, seriesOfKey, segment, sequence);
+        prepared.push(chunk);
+        entries.push(entry);
       }
+      record = encodeWriteRecord(entries);
     } catch (error) {
-      for (const chunk of prepared) chunk.abandon();
+      abandonAll(prepared);
       // Series marked for this record were not logged.
       for (const { marks } of this.parts.tables.entries()) marks.forget();
       throw error;
     }
-    for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
-    const record = encodeWriteRecord(entries);
     const head = record[0] as Uint8Array; // A record begins with its head.
-    const durable = this.parts.wal.append(sequence, record);
-    failPoint("write.appended");
-    return { durable, prepared, record: { sequence, segment, head }, rowCount };
+    const durable = this.parts.sure.run("a record is appended to the log", () => {
+      for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+      const appended = this.parts.wal.append(sequence, record);
+      failPoint("write.appended");
+      return appended;
+    });
+    return { durable, prepared, record: { sequence, segment, head }, rowCount, refused };
   }
 
   private targetOf(database: string, write: TableWrite): WriteTarget {
@@ -134,27 +137,39 @@ export class WritePath {
     return target;
   }
 
-  /** The rows of a write that are worth keeping; undefined when there are none. */
-  private living(database: string, write: TableWrite): TableWrite | undefined {
-    if (write.rowCount === 0) return undefined;
+  /** The rows of a write that are worth keeping; none when there are none. */
+  private living(database: string, write: TableWrite): readonly TableWrite[] {
     const entry = this.parts.tables.find(database, write.table);
     const before = entry === undefined ? undefined : this.parts.expiry.before(entry.schema);
-    if (entry === undefined || before === undefined) return write;
+    if (entry === undefined || before === undefined) return [write];
     const living = livingRows(write, before, entry.plan.timeUnit);
-    this.parts.noteExpired(write.rowCount - (living?.rowCount ?? 0));
-    return living;
+    return living === undefined ? [] : [living];
+  }
+
+  /** A write in pieces as its table takes them; none when its values refuse it. */
+  private partsOf(database: string, write: TableWrite, refusals: WriteRefusals): readonly ChunkPart[] {
+    const target = this.targetOf(database, write);
+    const { schema, plan } = target;
+    try {
+      return splitForUnit(write, plan.timeUnit).map((part) => ({
+        target,
+        write: part,
+        columns: part.tablesOfKeys === true ? valueSource(target, part) : columnSources(schema, plan, part, this.parts.clock),
+        times: convertTimes(part.times, part.rowCount, part.timeUnit, plan.timeUnit),
+      }));
+    } catch (error) {
+      refusals.refuse(write.table, error, write.rowCount);
+      return [];
+    }
   }
 
   private prepareChunk(
-    target: WriteTarget,
-    write: TableWrite,
+    { target, write, columns, times }: ChunkPart,
     seriesOfKey: Uint32Array,
     segment: number,
     sequence: number,
-  ): { readonly chunk: PreparedChunk; readonly record: RecordEntry } {
-    const { schema, plan, registry } = target;
-    const columns = write.tablesOfKeys === true ? valueSource(target, write) : columnSources(schema, plan, write, this.parts.clock);
-    const times = convertTimes(write.times, write.rowCount, write.timeUnit, plan.timeUnit);
+  ): { readonly chunk: PreparedChunk; readonly entry: RecordEntry } {
+    const { schema, registry } = target;
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
     const marks = target.marks.reserve(registry.count);
     const newSeries: number[] = [];
@@ -168,47 +183,70 @@ export class WritePath {
       timeOffsets: times.offsets,
       columns,
     });
-    return { chunk, record: { tableId: schema.id, registry, newSeries, segment, tagMarks: target.marks.tags, chunk: chunk.chunk } };
+    return { chunk, entry: { tableId: schema.id, registry, newSeries, segment, tagMarks: target.marks.tags, chunk: chunk.chunk } };
   }
 
-  /** Creates what the batch needs, in one commit, and gives every new key its series. */
-  private evolve(database: string, given: readonly TableWrite[], dictionary: SeriesDictionary, options: WriteOptions): EvolvedBatch {
+  /** Creates what the batch needs, in one commit, and gives every new key its series. Rows of refused tables are left out. */
+  private evolve(
+    database: string,
+    given: readonly TableWrite[],
+    dictionary: SeriesDictionary,
+    options: WriteOptions,
+    refusals: WriteRefusals,
+  ): EvolvedBatch {
     const { tables } = this.parts;
+    let refusedFirst: ReadonlySet<string> = new Set();
     for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
-      const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch);
-      const batch = { database, dictionary, options, seriesOfKey, strays: this.mapper.straysOf(dictionary), plans: this.labelPlans };
-      const { writes, pending, steps } = this.planned(given, batch, round > 0);
-      if (steps.length > 0 && this.commit(steps) === "refreshed") continue;
-      this.resolve(pending, batch);
+      refusals.clear();
+      const seriesOfKey = this.mapper.mapOf(dictionary, database, tables.dropEpoch, tables.seriesRenewals);
+      const strays = this.mapper.straysOf(dictionary);
+      const batch = { database, dictionary, options, seriesOfKey, strays, plans: this.labelPlans, refusals };
+      const { pending, steps, expiredRows } = this.planned(given, batch);
+      if (round === 0) refusedFirst = new Set(refusals.tables.keys());
+      for (const [table, error] of refusals.tables) {
+        // A contradiction to tables that changed after the batch was decoded is no fault of the batch.
+        if (round > 0 && !refusedFirst.has(table) && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
+      }
+      if (steps.length > 0 && this.commit(steps, refusals) === "refreshed") continue;
+      const writes = this.resolved(withoutRefused(pending, batch), batch);
+      if (expiredRows > 0) this.parts.noteExpired(expiredRows);
       return { writes, seriesOfKey };
     }
     throw changedMeanwhile(database);
   }
 
-  private commit(steps: readonly SchemaStep[]): ReturnType<WriteTables["evolve"]> {
-    failPoint("evolve.before-commit");
-    const outcome = this.parts.tables.evolve(steps);
-    failPoint("evolve.after-commit");
-    return outcome;
+  /** Makes all, or all but what is refused: halves are tried alone until it is found. */
+  private commit(made: readonly TableSteps[], refusals: WriteRefusals, splits = { left: COMMIT_SPLITS_MAX }): "applied" | "refreshed" {
+    try {
+      failPoint("evolve.before-commit");
+      const outcome = this.parts.tables.evolve(made.flatMap(({ steps }) => steps));
+      failPoint("evolve.after-commit");
+      return outcome;
+    } catch (error) {
+      if (refusals.isWhole || !isRefusal(error)) throw error;
+      if (made.length === 1 || splits.left-- <= 0) {
+        for (const { table } of made) refusals.refuse(table, error);
+        return "applied";
+      }
+      const middle = made.length >> 1;
+      const first = this.commit(made.slice(0, middle), refusals, splits);
+      return first === "refreshed" ? first : this.commit(made.slice(middle), refusals, splits);
+    }
   }
 
-  /** What to write where, and what lacks. A contradiction to tables that changed after the batch was decoded is no fault of the batch. */
-  private planned(given: readonly TableWrite[], batch: RoutedBatch, isRefreshed: boolean): PlannedBatch {
-    const { database, dictionary, options, seriesOfKey } = batch;
-    try {
-      const writes = this.metrics.route(given, batch);
-      const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
-      const metrics = pending.filter(isMetric);
-      const plain = metrics.length === 0 ? pending : pending.filter((each) => !isMetric(each));
-      const steps = [
-        ...this.schemaSteps(database, plain, dictionary, options),
-        ...metricSteps(database, this.unplanned(metrics, batch), dictionary, options, this.parts.tables),
-      ];
-      return { writes, pending, steps };
-    } catch (error) {
-      if (isRefreshed && error instanceof DbError && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
-      throw error;
-    }
+  /** What to write where, and what lacks. */
+  private planned(given: readonly TableWrite[], batch: RoutedBatch): PlannedBatch {
+    const { database, dictionary, options, seriesOfKey, refusals } = batch;
+    const routed = this.metrics.route(given, batch);
+    const writes = routed.flatMap((write) => this.living(database, write));
+    const pending = writes.map((write) => ({ write, keys: unresolvedKeys(write.keys, write.rowCount, seriesOfKey) }));
+    const metrics = pending.filter(isMetric);
+    const plain = metrics.length === 0 ? pending : pending.filter((each) => !isMetric(each));
+    const steps = [
+      ...tableSteps(database, plain, dictionary, options, this.parts.tables, refusals),
+      ...metricSteps(database, this.unplanned(metrics, batch), dictionary, options, this.parts.tables, refusals),
+    ];
+    return { pending, steps: steps.filter(({ table }) => !refusals.tables.has(table)), expiredRows: rowsOf(routed) - rowsOf(writes) };
   }
 
   /** The writes with those of their keys whose tables and labels may not be there yet. */
@@ -224,55 +262,56 @@ export class WritePath {
     });
   }
 
-  private resolve(pending: readonly PendingWrite[], { database, dictionary, seriesOfKey }: RoutedBatch): void {
+  /** Gives keys their series; the writes whose keys could have one. */
+  private resolved(pending: readonly PendingWrite[], { database, dictionary, seriesOfKey, refusals }: RoutedBatch): TableWrite[] {
+    const writes: TableWrite[] = [];
     for (const { write, keys } of pending) {
-      if (keys.length === 0) continue;
-      const target = this.targetOf(database, write);
-      if (write.tablesOfKeys === true) {
-        const labels = new LabelResolver(database, target, this.parts.tables, this.labelPlans);
-        for (const key of keys) seriesOfKey[key] = labels.seriesOf(key, dictionary);
-      } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
+      try {
+        if (keys.length > 0) this.resolve(write, keys, database, dictionary, seriesOfKey);
+        writes.push(write);
+      } catch (error) {
+        refusals.refuse(write.table, error, write.rowCount);
+      }
     }
+    return writes;
   }
 
-  private schemaSteps(
+  private resolve(
+    write: TableWrite,
+    keys: readonly number[],
     database: string,
-    pending: readonly PendingWrite[],
     dictionary: SeriesDictionary,
-    options: WriteOptions,
-  ): SchemaStep[] {
-    const steps: SchemaStep[] = [];
-    const growing = new Map<string, KnownColumns>(); // Tables that earlier steps create or extend, as they will be.
-    for (const { write, keys } of pending) {
-      const tagNames = keys.length === 0 ? [] : tagNamesOf(dictionary, keys);
-      const entry = this.parts.tables.find(database, write.table);
-      let schema: KnownColumns | undefined = growing.get(write.table) ?? entry?.schema;
-      if (entry !== undefined && tagNames.length === 0 && fieldsMatch(entry.plan, write)) continue;
-      if (schema === undefined) {
-        const refused = tableMissing(database, write.table, options);
-        if (refused !== undefined) throw refused;
-        const template = this.parts.tables.databaseOptions(database);
-        const own = { ...options.tableOptions, ...options.optionsOfTables?.get(write.table) };
-        const definition = newTable(database, write, dictionary, tagNames, templated(own, template));
-        growing.set(write.table, definition);
-        steps.push({ kind: "create", definition });
-        continue;
-      }
-      const widened = widenedColumns(schema, write.fields, options);
-      if (widened.length > 0) {
-        schema = withWidened(schema, widened);
-        growing.set(write.table, schema);
-        steps.push(...widened.map((column) => wideningOf(database, write.table, column)));
-      }
-      const missing = missingColumns(schema, tagNames, write.fields, write.shape);
-      checkMayExtend(schema, missing, options);
-      if (missing.length === 0) continue;
-      checkSampleKind(write.table, [...schema.columns, ...missing]);
-      growing.set(write.table, { name: write.table, columns: [...schema.columns, ...missing] });
-      steps.push({ kind: "alter", database, table: write.table, change: { kind: "add-columns", columns: missing, ifNotExists: true } });
-    }
-    return steps;
+    seriesOfKey: Uint32Array,
+  ): void {
+    const target = this.targetOf(database, write);
+    if (write.tablesOfKeys === true) {
+      const labels = new LabelResolver(database, target, this.parts.tables, this.labelPlans);
+      for (const key of keys) seriesOfKey[key] = labels.seriesOf(key, dictionary);
+    } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
   }
+}
+
+/** The writes without rows of tables that were refused. */
+function withoutRefused(pending: readonly PendingWrite[], { dictionary, refusals }: RoutedBatch): readonly PendingWrite[] {
+  const { tables } = refusals;
+  if (tables.size === 0) return pending;
+  return pending.flatMap(({ write, keys }) => {
+    const isKeyed = write.tablesOfKeys === true;
+    const isRefused = tables.has(isKeyed ? carrierName(write.table) : write.table);
+    const gone = new Set(isKeyed ? keys.filter((key) => tables.has(dictionary.shapeOf(key).table)) : []);
+    if (gone.size === 0 && !isRefused) return [{ write, keys }];
+    const rows: number[] = [];
+    if (!isRefused) for (let row = 0; row < write.rowCount; row++) if (!gone.has(write.keys[row] as number)) rows.push(row);
+    refusals.leaveOut(write.rowCount - rows.length);
+    if (rows.length === 0) return [];
+    return [{ write: takeWriteRows(write, Uint32Array.from(rows)), keys: keys.filter((key) => !gone.has(key)) }];
+  });
+}
+
+function rowsOf(writes: readonly TableWrite[]): number {
+  let count = 0;
+  for (const { rowCount } of writes) count += rowCount;
+  return count;
 }
 
 /** The values of a "tables of keys" write, as values of the physical table's field. */
@@ -283,17 +322,20 @@ function valueSource({ physical }: WriteTarget, { table, fields }: TableWrite): 
   return [{ columnId: id, type, vector: field.vector }];
 }
 
-/** A table write, and its keys that have no series yet. */
-interface PendingWrite {
-  readonly write: TableWrite;
-  readonly keys: readonly number[];
-}
-
 /** What a batch writes, and what has to be there before. */
 interface PlannedBatch {
-  readonly writes: readonly TableWrite[];
   readonly pending: readonly PendingWrite[];
-  readonly steps: readonly SchemaStep[];
+  readonly steps: readonly TableSteps[];
+  /** Rows that had expired when they came. */
+  readonly expiredRows: number;
+}
+
+/** Rows that become one chunk, as their table takes them. */
+interface ChunkPart {
+  readonly target: WriteTarget;
+  readonly write: TableWrite;
+  readonly columns: readonly ColumnSource[];
+  readonly times: TimeVector;
 }
 
 /** A batch whose tables and series exist. */
@@ -313,42 +355,4 @@ function changedMeanwhile(database: string, cause?: DbError): DbError {
     `cannot write to database ${database}: its tables changed while the request was being read; send it again`,
     { cause, retryAfterSeconds: 1 },
   );
-}
-
-/** Whether all fields exist with their types: the usual case, without building anything. */
-function fieldsMatch(plan: WritePlan, write: TableWrite): boolean {
-  for (const field of write.fields) {
-    const column = plan.columnOf.get(field.name);
-    if (column === undefined || column.semantic !== "field") return false;
-    if (!sameType(column.type, field.type)) return false;
-  }
-  return true;
-}
-
-function wideningOf(database: string, table: string, column: string): SchemaStep {
-  return { kind: "alter", database, table, change: { kind: "change-type", column, type: FLOAT64 } };
-}
-
-function newTable(
-  database: string,
-  write: TableWrite,
-  dictionary: SeriesDictionary,
-  tagNames: readonly string[],
-  options: Readonly<Record<string, string>>,
-): TableDefinition {
-  const columns = columnsForNewTable(write, dictionary, tagNames);
-  return {
-    database,
-    name: write.table,
-    columns,
-    primaryKey: columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name),
-    engine: "mito",
-    options,
-  };
-}
-
-/** Options of a new table. One that keeps all rows, as its database says, has no merge mode, whatever a protocol's default is. */
-function templated(own: Readonly<Record<string, string>>, database: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const { merge_mode: mergeMode, ...rest } = optionsFromDatabase(own, database);
-  return mergeMode === undefined || rest["append_mode"] === "true" ? rest : { ...rest, merge_mode: mergeMode };
 }

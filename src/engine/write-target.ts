@@ -3,7 +3,7 @@
  */
 import type { DataType } from "../column/data-type.ts";
 import type { ChunkSource } from "../storage/memtable/chunk-builder.ts";
-import type { PreparedChunk } from "../storage/region/region.ts";
+import type { PreparedChunk } from "../storage/region/prepared-chunk.ts";
 import type { SeriesRegistry } from "../storage/series/series-registry.ts";
 import type { ColumnSchema, TableSchema } from "../table/schema.ts";
 import type { SchemaStep } from "./schema-store.ts";
@@ -46,6 +46,8 @@ export interface WriteTarget {
 export interface WriteTables {
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
   readonly dropEpoch: number;
+  /** Changes whenever what is known of a table's series begins anew. */
+  readonly seriesRenewals: number;
   /** The table of a name, if it has rows of its own. */
   find(database: string, name: string): WriteTarget | undefined;
   /** The table of a name, if it lies on another. */

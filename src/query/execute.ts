@@ -2,11 +2,9 @@
  * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
  */
 import { unreachable } from "../base/assert.ts";
-import type { Connection } from "./connection.ts";
 import { type ExecOptions, select } from "./exec/select.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Tql } from "./sql/ast.ts";
-import { parsePrepared } from "./sql/parse.ts";
 import type { CursorStatement, PreparedStatement, Statement } from "./sql/statement-ast.ts";
 import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/alter-database.ts";
@@ -14,6 +12,7 @@ import { alterTable } from "./statement/alter-table.ts";
 import { comment } from "./statement/comment.ts";
 import { copy } from "./statement/copy.ts";
 import { createDatabase, dropDatabase } from "./statement/create-database.ts";
+import { createTableAs } from "./statement/create-table-as.ts";
 import { createTableLike } from "./statement/create-table-like.ts";
 import { createTable, dropTable } from "./statement/create-table.ts";
 import { closeCursor, declareCursor, fetchCursor } from "./statement/cursor.ts";
@@ -30,6 +29,7 @@ import { changeFlow, showCreateFlow } from "./statement/flow.ts";
 import { showListing } from "./statement/show-listing.ts";
 import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/truncate.ts";
+import { update } from "./statement/update.ts";
 import type { StatementResult } from "./statement-result.ts";
 
 export type { ExecOptions } from "./exec/select.ts";
@@ -52,16 +52,16 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return insert(statement, context, options);
     case "delete":
       return deleteFrom(statement, context, options);
+    case "update":
+      return update(statement, context, options);
     case "create-table":
-      return createTable(statement, context);
+    case "create-table-as":
+    case "create-table-like":
     case "create-external-table":
-      return createExternalTable(statement, context);
+    case "drop-table":
+      return madeOrDropped(statement, context, options);
     case "copy":
       return copy(statement, context, options);
-    case "drop-table":
-      return dropTable(statement, context);
-    case "create-table-like":
-      return createTableLike(statement, context);
     case "create-flow":
     case "drop-flow":
       return changeFlow(statement, context);
@@ -107,6 +107,26 @@ export async function executeStatement(statement: Statement, context: QueryConte
       return explain(statement, context, options);
     default:
       return unreachable(statement);
+  }
+}
+
+/** Statements that make a table, or end one. */
+function madeOrDropped(
+  statement: Extract<Statement, { kind: `create-${string}table${string}` | "drop-table" }>,
+  context: QueryContext,
+  options: ExecOptions,
+): Promise<StatementResult> {
+  switch (statement.kind) {
+    case "create-table":
+      return createTable(statement, context);
+    case "create-table-as":
+      return createTableAs(statement, context, options);
+    case "create-table-like":
+      return createTableLike(statement, context);
+    case "create-external-table":
+      return createExternalTable(statement, context);
+    case "drop-table":
+      return dropTable(statement, context);
   }
 }
 
@@ -171,40 +191,5 @@ function show(
       return showListing(statement, context);
     case "show-variable":
       return showVariable(statement, context);
-  }
-}
-
-/** As `isReadOnly`; a prepared statement counts as what it runs, where it is prepared and where it is run. */
-export function isReadOnlyIn(statement: Statement, connection: Connection | undefined): boolean {
-  if (statement.kind === "prepare") return isReadOnly(parsePrepared(statement.text).statement);
-  if (statement.kind !== "execute") return isReadOnly(statement);
-  const prepared = connection?.prepared.get(statement.name)?.statement;
-  return prepared === undefined || isReadOnly(prepared); // one that does not exist is an error, whoever asks
-}
-
-/** Whether a statement only reads, for permissions: SELECT, SHOW, DESCRIBE, TQL, FETCH, and EXPLAIN of these (contract http.md 5.7). */
-export function isReadOnly(statement: Statement): boolean {
-  switch (statement.kind) {
-    case "deallocate":
-    case "tql":
-    case "fetch":
-    case "select":
-    case "set-operation":
-    case "values-query":
-    case "with":
-    case "show-databases":
-    case "show-tables":
-    case "show-create-table":
-    case "show-create-database":
-    case "show-create-view":
-    case "show-create-flow":
-    case "show-listing":
-    case "show-variable":
-    case "describe":
-      return true;
-    case "explain":
-      return !statement.analyze || isReadOnly(statement.statement);
-    default:
-      return false;
   }
 }

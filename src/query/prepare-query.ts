@@ -31,7 +31,9 @@ import type { ParameterValue, PreparedQuery } from "./prepared-query.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Expression, Query, Select, Tql } from "./sql/ast.ts";
 import { parsePrepared } from "./sql/parse.ts";
-import type { Insert, Statement } from "./sql/statement-ast.ts";
+import type { Insert, Statement, Update } from "./sql/statement-ast.ts";
+import { targetTable } from "./statement/insert.ts";
+import { updatedRows } from "./statement/update.ts";
 
 /** Notes types of places. */
 class OpenPlaces implements Placeholders {
@@ -109,6 +111,9 @@ function describe(statement: Statement, environment: Environment, context: Query
     case "delete":
       columnsOf(rowsOf(statement), environment, context);
       return undefined;
+    case "update":
+      columnsOf(typedUpdate(statement, environment, context), environment, context);
+      return undefined;
     default:
       return undefined;
   }
@@ -117,6 +122,21 @@ function describe(statement: Statement, environment: Environment, context: Query
 function columnsOf(query: Query | Tql, environment: Environment, context: QueryContext): readonly ColumnHeader[] {
   const planner = newPlanner(context, environment, true);
   return (query.kind === "tql" ? planTql(query, planner) : planQuery(query, planner)).columns;
+}
+
+/** The rows that an UPDATE writes, so that a placeholder which is assigned has its column's type. */
+function typedUpdate(statement: Update, environment: Environment, context: QueryContext): Select {
+  const { schema } = targetTable(statement.table, {
+    ...context,
+    variables: { ...context.variables, database: environment.database },
+  }).table;
+  const rows = updatedRows(statement, schema);
+  const items = rows.items.map((item): Select["items"][number] => {
+    const type = item.kind === "expression" ? schema.columns.find(({ name }) => name === item.alias)?.type : undefined;
+    if (item.kind !== "expression" || type === undefined || item.expression.kind !== "placeholder") return item;
+    return { ...item, expression: { kind: "cast", operand: item.expression, type, safe: false, span: item.expression.span } };
+  });
+  return { ...rows, items };
 }
 
 /** The rows that a DELETE finds. */

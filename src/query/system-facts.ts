@@ -21,9 +21,9 @@ export interface SystemFacts {
   readonly branch: string;
   /** When the process started serving, milliseconds since the epoch. */
   readonly startMillis: number;
-  /** Statements that run now, oldest first. */
+  /** Statements that run now and that the user may see, oldest first. */
   statements(): readonly RunningStatement[];
-  /** Ends a statement; false when there is none of that id. */
+  /** Ends a statement; false when there is none of that id. @throws DbError PermissionDenied for one that the user may not end */
   kill(id: string): boolean;
 }
 

@@ -35,7 +35,9 @@ const held: Set<Database> = new Set();
  */
 export async function lockDataDirectory(home: string): Promise<DataDirectory> {
   const unlock = await lockFolder(home, "data directory", "storage.data_home");
-  return { home, metaFile: join(home, "meta.db"), dataFolder: join(home, "data"), unlock };
+  const dataFolder = join(home, "data");
+  await makeNamed(dataFolder, "folder of the data files");
+  return { home, metaFile: join(home, "meta.db"), dataFolder, unlock };
 }
 
 /**
@@ -48,16 +50,17 @@ export function lockLogFolder(folder: string): Promise<() => void> {
   return lockFolder(folder, "log directory", "wal.dir");
 }
 
+/** The lock of a folder that is locked. */
+export function lockFile(folder: string): string {
+  return join(folder, "LOCK");
+}
+
 async function lockFolder(folder: string, noun: string, setting: string): Promise<() => void> {
-  try {
-    await makeFolder(folder);
-  } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${errorText(cause)}`, { cause });
-  }
+  await makeNamed(folder, noun);
   const pidFile = join(folder, "LOCK.pid");
   let lock: Database | undefined;
   try {
-    lock = new Database(join(folder, "LOCK"), { create: true });
+    lock = new Database(lockFile(folder), { create: true });
     lock.run("PRAGMA locking_mode = EXCLUSIVE");
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
@@ -76,6 +79,14 @@ async function lockFolder(folder: string, noun: string, setting: string): Promis
     held.delete(database);
     database.close();
   };
+}
+
+async function makeNamed(folder: string, noun: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (cause) {
+    throw new DbError(StatusCode.StorageUnavailable, `cannot make ${noun} ${folder}: ${errorText(cause)}`, { cause });
+  }
 }
 
 function readPid(pidFile: string): string {

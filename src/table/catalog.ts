@@ -1,7 +1,7 @@
 /**
  * The tables that exist and how to change them. Implemented by the engine; used by the query layer and the servers.
  */
-import type { RowKeys, RowRange } from "./delete.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
@@ -63,9 +63,13 @@ export interface Table extends ScannedTable {
    * Deletes the rows of these keys, where they exist; resolves when that is durable and visible. Rows of the keys that are written later
    * are rows again, without values of the deleted ones.
    *
+   * @param unless leaves out rows that were written since it began: another version of them matched
+   * @returns how many were left out
    * @throws DbError InvalidArguments for a table in append mode, TableNotFound, StorageUnavailable, RateLimited
    */
-  deleteRows(keys: RowKeys): Promise<void>;
+  deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number>;
+  /** Begins to watch which rows of some times are written, those that are being written now among them. @throws DbError TableNotFound */
+  watchOverwrites(timeRange: TimeRange): OverwriteWatch;
   /** Deletes all rows of a range and returns how many there were. Memory: 24 B a series. @throws DbError as `deleteRows` */
   deleteRange(range: RowRange): Promise<number>;
 }

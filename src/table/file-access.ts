@@ -57,4 +57,6 @@ export interface FileAccess {
   open(location: string, connection: FileConnection): Promise<OpenFile>;
   /** Begins a file; folders on the way are made. @throws DbError InvalidArguments, StorageUnavailable */
   create(location: string, connection: FileConnection): Promise<NewFile>;
+  /** The same files for one statement: what is under way over a network ends with its signal. */
+  until(signal: AbortSignal): FileAccess;
 }

@@ -76,6 +76,20 @@ test("a tag set has one key; other names, values or tables have others", () => {
   expect(dictionary.tagsOf(1)).toEqual({ table: "t", names: ["a"], values: ["c"] });
 });
 
+test("a tag set stays what it was when the lists that it came in are filled again", () => {
+  const dictionary = new SeriesDictionary();
+  const names = ["id"];
+  const values = ["251"];
+  const key = tagKey(dictionary, "t", names, values);
+  values[0] = "252";
+  const next = tagKey(dictionary, "t", names, values);
+  names.length = 0;
+  expect([dictionary.tagsOf(key), dictionary.tagsOf(next)]).toEqual([
+    { table: "t", names: ["id"], values: ["251"] },
+    { table: "t", names: ["id"], values: ["252"] },
+  ]);
+});
+
 test("random cells come back", () => {
   const types: Readonly<Record<string, DataType>> = { s: STRING, b: BINARY, i: INT64, f: FLOAT64 };
   const cell = fc.oneof(

@@ -18,7 +18,10 @@ export type { FieldCells } from "./field-cells.ts";
 
 const encoder = new TextEncoder();
 
-/** The key of a tag set in a dictionary, added when it is new. Names are distinct; empty values must be left out by the caller. */
+/**
+ * The key of a tag set in a dictionary, added when it is new. Names are distinct; empty values must be left out by the caller. The lists
+ * are borrowed: who reads a million rows fills the same ones again.
+ */
 export function tagKey(dictionary: SeriesDictionary, table: string, names: readonly string[], values: readonly string[]): number {
   let raw = table;
   for (let i = 0; i < names.length; i++) {
@@ -29,7 +32,7 @@ export function tagKey(dictionary: SeriesDictionary, table: string, names: reado
   const bytes = encoder.encode(raw);
   const hash = fnv1a(bytes, 0, bytes.length);
   const known = dictionary.find(bytes, 0, bytes.length, hash);
-  return known >= 0 ? known : dictionary.add(bytes, 0, bytes.length, hash, { table, names, values });
+  return known >= 0 ? known : dictionary.add(bytes, 0, bytes.length, hash, { table, names: [...names], values: [...values] });
 }
 
 /** See the file header. Memory is bounded by the body that is decoded. */

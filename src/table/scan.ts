@@ -3,6 +3,7 @@
  */
 import type { Batch, SeriesRuns } from "../column/batch.ts";
 import type { Scalar } from "../column/vector.ts";
+import type { SeriesView } from "./series-view.ts";
 
 /** Times in the unit of the table's time index, `[start, end)`. Both ends are clamped to the 64-bit range by the caller. */
 export interface TimeRange {
@@ -106,6 +107,11 @@ export interface ScanRequest {
   readonly limit?: number;
   /** Checked once a batch. */
   readonly signal?: AbortSignal;
+  /**
+   * What the reader has as the table's `series`: runs come under its numbers, also when the table has begun to number anew since. Absent:
+   * that of the moment in which the first batch is asked for.
+   */
+  readonly numbers?: SeriesView;
 }
 
 /**

@@ -69,6 +69,7 @@ export class SeriesDictionary {
   /** Counts `clear`s. Whoever keeps an array by key must drop it when this changes. */
   generation = 0;
   private used = 0;
+  private isExpired = false;
   /** Nearly: of the objects that `add` was given. */
   private tagSetBytes = 0;
   private slots: HashSlots = new HashSlots(SLOTS_MIN);
@@ -85,7 +86,12 @@ export class SeriesDictionary {
 
   /** Whether the byte limit is reached. The owner clears between two batches, never within one. */
   get full(): boolean {
-    return this.used >= this.bytesMax;
+    return this.used >= this.bytesMax || this.isExpired;
+  }
+
+  /** Says that most keys are of no use any more: the dictionary counts as full until it is cleared. */
+  expire(): void {
+    this.isExpired = true;
   }
 
   /** Bytes held, nearly: those of the arena that were ever touched, and for keys with tags of their own as much again and 100 B. */
@@ -206,6 +212,7 @@ export class SeriesDictionary {
 
   /** Forgets all keys and starts a new generation. */
   clear(): void {
+    this.isExpired = false;
     this.used = 0;
     this.size = 0;
     this.generation++;

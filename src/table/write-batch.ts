@@ -25,7 +25,8 @@ export interface TableWrite {
   /**
    * Set by metric protocols: `table` is a physical table, and each row belongs to the table that its key's tag set names, a logical one on
    * it. There is one field, a DOUBLE without NULL, which becomes the value of each of them whatever it is called there. A thousand metrics
-   * so are one write. A metric whose table exists elsewhere (as an ordinary one, or on another physical table) is written there.
+   * so are one write. A metric whose table exists elsewhere (on another physical table, or as an ordinary one whose one field can hold it)
+   * is written there.
    */
   readonly tablesOfKeys?: true;
   readonly rowCount: number;
@@ -57,6 +58,8 @@ export interface WriteOptions {
   readonly tableOptions: Readonly<Record<string, string>>;
   /** Options of single tables created on the way, which add to `tableOptions`. */
   readonly optionsOfTables?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Whether a table that cannot take its rows refuses the whole batch. Absent: the rows of the others are written. */
+  readonly allOrNothing?: boolean;
   /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
   readonly physicalTable?: string;
 }
@@ -88,8 +91,11 @@ export interface RowWriter {
    * Applies a batch: creates what is missing, logs it, waits until the log is on disk, makes it visible. The batch's arrays are copied
    * before the call returns its promise, so the decoder may run again at once.
    *
+   * Rows of a table that cannot take them are refused, and those of the others written all the same (unless `allOrNothing`).
+   *
    * @throws DbError DatabaseNotFound, TableNotFound (autoCreate off), InvalidArguments (a column of another type),
-   *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit)
+   *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit); PartlyWritten with the code of what was
+   *   refused, once the rest is durable
    */
   write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult>;
 }

@@ -66,20 +66,20 @@ describe("a newer format is refused by name", () => {
   test("of the meta store", async () => {
     const home = copyOf(NEWEST);
     const meta = new Database(join(home, "meta.db"));
-    meta.run("PRAGMA user_version = 2");
+    meta.run("PRAGMA user_version = 3");
     meta.close();
-    expect((await refusal(openIn(home))).message).toMatch(/meta\.db: it has format version 2; this server knows up to 1$/);
+    expect((await refusal(openIn(home))).message).toMatch(/meta\.db: it has format version 3; this server knows up to 2$/);
   });
 
   test("of the log", async () => {
     const home = copyOf(NEWEST);
     const path = join(home, "wal", readdirSync(join(home, "wal"))[0] ?? "");
     const bytes = readFileSync(path);
-    bytes.writeUInt32LE(3, 4);
+    bytes.writeUInt32LE(4, 4);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 12)), 12);
     writeFileSync(path, bytes);
     expect((await refusal(openIn(home))).message).toBe(
-      `cannot read log segment ${path}: it has format version 3, which this server does not know`,
+      `cannot read log segment ${path}: it has format version 4, which this server does not know`,
     );
     expect(readFileSync(path)).toEqual(bytes); // Nothing was cut off.
   });

@@ -122,8 +122,9 @@ async function pointCampaign({ directory, seed, writers, progress }: CampaignOpt
   return verdict(report.violations, `seed ${seed}; data and server.log stay in ${directory}\n`);
 }
 
-async function powerCampaign({ directory, seed, kills, progress }: CampaignOptions): Promise<boolean> {
-  const report = await runPowerCampaign({ directory, seed, lives: kills, progress });
+/** The engine's thread is one of those that are asked for. */
+async function powerCampaign({ directory, seed, kills, threads, progress }: CampaignOptions): Promise<boolean> {
+  const report = await runPowerCampaign({ directory, seed, lives: kills, threads: threads.map((count) => count - 1), progress });
   process.stdout.write(
     `${report.deaths} deaths, ${report.powerLosses} of them power losses, ${report.deathsInStart} within a start; ` +
       `${report.acknowledged} requests acknowledged; of those that were not ${report.unansweredFound} were found whole, ` +

@@ -6,6 +6,7 @@ import type { Scalar } from "../../src/column/vector.ts";
 import { compareValues } from "../../src/query/function/value.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import type { FieldCondition, ScanBatch, ScanRequest } from "../../src/table/scan.ts";
+import type { SeriesView } from "../../src/table/series-view.ts";
 import { type ModelRow, type TableModel, textOf } from "./model.ts";
 
 /** A scan under way: its snapshot is taken, its first batch read. */
@@ -22,15 +23,16 @@ interface Answer {
 /** Starts a scan and remembers what the model says now. */
 export async function startScan(table: Table, model: TableModel, request: ScanRequest): Promise<StartedScan> {
   const want = model.scan(request);
-  const batches = table.scan(request)[Symbol.asyncIterator]();
+  const numbers = request.numbers ?? table.series;
+  const batches = table.scan({ ...request, numbers })[Symbol.asyncIterator]();
   const rows: Answer[] = [];
   let next = await batches.next();
-  if (next.done !== true) readBatch(table, model, request, next.value, rows);
+  if (next.done !== true) readBatch(numbers, model, request, next.value, rows);
   return {
     async finish() {
       while (next.done !== true) {
         next = await batches.next();
-        if (next.done !== true) readBatch(table, model, request, next.value, rows);
+        if (next.done !== true) readBatch(numbers, model, request, next.value, rows);
       }
       compare(model, request, want, rows);
     },
@@ -42,8 +44,8 @@ export async function checkScan(table: Table, model: TableModel, request: ScanRe
   await (await startScan(table, model, request)).finish();
 }
 
-function readBatch(table: Table, model: TableModel, request: ScanRequest, batch: ScanBatch, rows: Answer[]): void {
-  checkRuns(table, model, request, batch);
+function readBatch(numbers: SeriesView, model: TableModel, request: ScanRequest, batch: ScanBatch, rows: Answer[]): void {
+  checkRuns(numbers, model, request, batch);
   const types = request.projection.map((name) => model.columns.find((column) => column.name === name)?.type ?? { kind: "null" as const });
   for (let row = 0; row < batch.rowCount; row++) {
     rows.push({ values: batch.vectors.map((vector, c) => scalarAt(vector, types[c] ?? { kind: "null" }, row)) });
@@ -51,7 +53,7 @@ function readBatch(table: Table, model: TableModel, request: ScanRequest, batch:
 }
 
 /** Runs cover the batch, are of one series each, and their times ascend. */
-function checkRuns(table: Table, model: TableModel, request: ScanRequest, batch: ScanBatch): void {
+function checkRuns(numbers: SeriesView, model: TableModel, request: ScanRequest, batch: ScanBatch): void {
   const { starts, series } = batch.runs;
   if (batch.vectors.length !== request.projection.length) fail("a vector a column", batch.vectors.length, request.projection.length);
   if (starts.length !== series.length + 1) fail("one start more than runs", starts.length, series.length + 1);
@@ -62,8 +64,8 @@ function checkRuns(table: Table, model: TableModel, request: ScanRequest, batch:
     const to = starts[run + 1]!;
     if (from >= to) fail("runs are not empty", from, to);
     const number = series[run]!;
-    if (number >= table.series.count) fail("series numbers are below the count", number, table.series.count);
-    checkTags(table, model, request, batch, number, from, to);
+    if (number >= numbers.count) fail("series numbers are below the count", number, numbers.count);
+    checkTags(numbers, model, request, batch, number, from, to);
     const times = batch.vectors[timeAt];
     if (times === undefined) continue;
     if (times.kind !== "time") fail("times are a time vector", times.kind, "time");
@@ -75,7 +77,7 @@ function checkRuns(table: Table, model: TableModel, request: ScanRequest, batch:
 }
 
 function checkTags(
-  table: Table,
+  numbers: SeriesView,
   model: TableModel,
   request: ScanRequest,
   batch: ScanBatch,
@@ -85,7 +87,7 @@ function checkTags(
 ): void {
   for (const name of model.tagNames) {
     const column = request.projection.indexOf(name);
-    const value = table.series.dictionaryOf(name)[table.series.codesOf(name)[series]!];
+    const value = numbers.dictionaryOf(name)[numbers.codesOf(name)[series]!];
     for (const predicate of request.tagPredicates) {
       const isWanted = predicate.kind === "in" ? predicate.values.includes(value) : predicate.test(value);
       if (predicate.column === name && !isWanted) fail(`tag ${name} of a run meets its predicate`, value, predicate);

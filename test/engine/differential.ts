@@ -8,11 +8,13 @@ import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
+import type { RowKeys } from "../../src/table/delete.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
 import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { inParts } from "../support/in-parts.ts";
+import { OldNumbers } from "./old-numbers.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
 import { MovingClock } from "../support/moving-clock.ts";
@@ -80,6 +82,7 @@ export async function live(seed: number, steps: number): Promise<void> {
 class Life {
   readonly machine: Machine;
   doing = "";
+  private readonly numbers: OldNumbers;
   private readonly random: Random;
   private readonly tables: Live[] = [];
   /** One a thread, for all tables and restarts, as a connection of a real server would keep it. */
@@ -90,6 +93,7 @@ class Life {
   constructor(random: Random, machine: Machine, clock: MovingClock) {
     this.random = random;
     this.machine = machine;
+    this.numbers = new OldNumbers(random);
     this.ttls = new TtlLife(random, clock);
   }
 
@@ -97,6 +101,7 @@ class Life {
     const { random } = this;
     if (this.tables.length === 0) return this.create();
     const table = pick(random, this.tables);
+    if (random.below(12) === 0) return this.renew(table);
     const dice = random.below(100);
     if (dice < 34) await this.write(table);
     else if (dice < 38) await this.delete(table);
@@ -214,9 +219,48 @@ class Life {
     this.doing = `delete from ${table.name}`;
     if (table.model.mode === "append") return this.deleteRefused(table);
     if (!table.isLines && this.machine.threads.length > 0 && random.below(3) === 0) await this.deleteBesideWrite(table, mayFlush);
+    else if (random.below(3) === 0) await this.deleteByValue(table, mayFlush);
     else if (random.below(2) === 0) await this.deleteRange(table);
     else await this.deleteKeys(table);
     await this.check(table);
+  }
+
+  /** Rows that a scan found, some of them written again by any thread before they are deleted: those stay, and are said to be left out. */
+  private async deleteByValue(table: Live, mayFlush: boolean): Promise<void> {
+    const { random, machine } = this;
+    const { model } = table;
+    this.doing = `delete from ${table.name} by value`;
+    const engineTable = this.tableOf(table);
+    const watch = engineTable.watchOverwrites(ALL_TIME);
+    const found = model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
+    const chosen = found.map(() => random.below(2) === 0);
+    const keys = await keysOf(engineTable, model.timeName, chosen);
+    const { given, rows } = this.rowsFor(table);
+    const isHeld = random.below(2) === 0;
+    if (isHeld) machine.holdLogs();
+    const batches = rows.map((row, i) => {
+      const key = found[i];
+      return key === undefined || random.below(2) === 0 ? row : model.withKey(row, key);
+    });
+    const said = table.isLines ? sayable(model, batches) : batches;
+    const written = table.isLines ? this.sendLines(table, said) : this.send(table, given, said);
+    const between = [written];
+    if (mayFlush && random.below(2) === 0) between.push(machine.engine.flushTable(DATABASE, table.name));
+    if (!isHeld) await Promise.all(between);
+    const deletes = keys.map((part) => engineTable.deleteRows(part, watch));
+    if (isHeld) setImmediate(() => machine.releaseLogs());
+    const leftOut = await Promise.all(deletes);
+    await Promise.all(between);
+    watch.end();
+    const isWritten = model.keySet(said);
+    const gone = found.filter((row, i) => chosen[i] === true && !isWritten(row));
+    const want = chosen.filter((is) => is).length - gone.length;
+    const got = leftOut.reduce((sum, count) => sum + count, 0);
+    // Where series got other numbers meanwhile all are left out, and looked at again.
+    if (watch.isFull) await this.sendKeys(table, gone);
+    else if (got !== want) throw new Error(`${got} rows were left out; want ${want}`);
+    model.write(given, said);
+    model.delete(gone);
   }
 
   private async deleteKeys(table: Live): Promise<void> {
@@ -308,8 +352,10 @@ class Life {
   private async check(table: Live): Promise<void> {
     const request = randomScan(this.random, table.random, table.model);
     this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode}) ${describe(request)}`;
-    await checkScan(this.tableOf(table), table.model, request);
-    await checkScan(inParts(this.tableOf(table), this.machine.store), table.model, request);
+    const found = this.tableOf(table);
+    const asked = { ...request, numbers: this.numbers.of(found) };
+    await checkScan(found, table.model, asked);
+    await checkScan(inParts(found, this.machine.store), table.model, asked);
   }
 
   private async flush(table: Live): Promise<void> {
@@ -373,6 +419,25 @@ class Life {
     if (this.random.below(2) === 0) await this.machine.engine.flushTable(DATABASE, table.name);
     if (this.random.below(4) === 0) await this.drop(table);
     await scan.finish();
+  }
+
+  /** Series begin anew beside a scan, a write that is being logged, a delete and a flush. */
+  private async renew(table: Live): Promise<void> {
+    this.doing = `renew the series of ${table.name}`;
+    const { machine, random } = this;
+    const scan = await this.begin(table);
+    const { given, rows } = this.rowsFor(table);
+    if (random.below(2) === 0) machine.holdLogs();
+    const write = this.put(table, given, rows);
+    const renewed = machine.engine.keepUp();
+    if (random.below(2) === 0) await renewed;
+    machine.releaseLogs();
+    await write;
+    if (random.below(3) === 0) await machine.engine.flushTable(DATABASE, table.name);
+    if (random.below(3) === 0) await this.delete(table);
+    await renewed;
+    await scan.finish();
+    await this.check(table);
   }
 
   private begin(table: Live): Promise<StartedScan> {
@@ -567,4 +632,29 @@ async function refused(work: Promise<unknown>): Promise<void> {
 
 function describe(request: object): string {
   return JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+}
+
+/** Series and times of the rows of a table that are chosen by their place in the order "series-time", a part for each base of times. */
+async function keysOf(table: Table, timeName: string, chosen: readonly boolean[]): Promise<RowKeys[]> {
+  const parts = new Map<bigint, { readonly series: number[]; readonly offsets: number[] }>();
+  const request = { projection: [timeName], timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], order: "series-time" as const };
+  let at = 0;
+  for await (const { rowCount, vectors, runs } of table.scan(request)) {
+    const [times] = vectors;
+    if (times?.kind !== "time") throw new Error(`times come as ${times?.kind}`);
+    for (let row = 0, run = 0; row < rowCount; row++, at++) {
+      while ((runs.starts[run + 1] ?? rowCount) <= row) run++;
+      if (chosen[at] !== true) continue;
+      const part = parts.get(times.base) ?? { series: [], offsets: [] };
+      parts.set(times.base, part);
+      part.series.push(runs.series[run] ?? -1);
+      part.offsets.push(times.offsets[row] ?? 0);
+    }
+  }
+  if (at !== chosen.length) throw new Error(`a scan gives ${at} rows; want ${chosen.length}`);
+  return Array.from(parts, ([base, { series, offsets }]) => ({
+    rowCount: series.length,
+    series: Uint32Array.from(series),
+    times: { kind: "time", base, offsets: Float64Array.from(offsets), validity: undefined },
+  }));
 }

@@ -12,8 +12,10 @@ import { Engine } from "../../src/engine/engine.ts";
 import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
 import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../src/engine/threads/shared-state.ts";
+import type { Place } from "../../src/engine/health/place-watch.ts";
 import type { CompactionLimits } from "../../src/engine/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
+import type { SeriesRenewalLimits } from "../../src/engine/series-renewal.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
@@ -24,6 +26,7 @@ import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/f
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
 import { type Links, makeLinks } from "./thread-links.ts";
+import { unexpectedBug } from "./unexpected-bug.ts";
 
 /** Limits under which nothing is flushed or refused by itself. */
 export const NO_LIMITS: FlushLimits = {
@@ -37,6 +40,9 @@ export const NO_LIMITS: FlushLimits = {
 /** Limits under which nothing is merged by itself. */
 export const NO_COMPACTION: CompactionLimits = { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 };
 
+/** Nobody waits until it is worth it. */
+const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isForced: true };
+
 /** How a machine differs from the plain one. */
 export interface MachineOptions {
   readonly limits?: Partial<FlushLimits>;
@@ -49,7 +55,12 @@ export interface MachineOptions {
   /** Stands between the engine and its meta store, e.g. `faultyMetaStore`; called at each start. */
   readonly wrapMeta?: (meta: MetaStore) => MetaStore;
   readonly disk?: DiskWatchOptions;
+  readonly places?: readonly Place[];
   readonly memory?: ServerMemory;
+  /** Is told of bugs that would end the process; by default they fail the test. */
+  readonly onBug?: (error: Error) => void;
+  /** When what is known of series begins anew; by default every time that `engine.keepUp` is called. */
+  readonly seriesRenewal?: SeriesRenewalLimits;
   /** Ingest threads beside the engine, all of them on this one; 0 by default. */
   readonly threads?: number;
 }
@@ -187,7 +198,10 @@ export class Machine {
       limits: { ...NO_LIMITS, ...limits },
       compaction: { ...NO_COMPACTION, ...compaction },
       pageCacheBytes: 1 << 20,
+      onBug: (error) => this.onBug(error),
+      ...(this.options.places === undefined ? {} : { places: this.options.places }),
       ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
+      seriesRenewal: this.options.seriesRenewal ?? FORCED_RENEWAL,
       ...(this.options.memory === undefined ? {} : { memory: this.options.memory }),
     });
     this.engine = engine;
@@ -206,9 +220,14 @@ export class Machine {
     this.threadWals.set(id, wal);
     const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
     const news = this.engine.catalogNews();
-    const parts = { id, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24 };
+    const onBug = (error: Error): void => this.onBug(error);
+    const parts = { id, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
     this.threads.push(new IngestThread(parts));
     this.links.push(links);
+  }
+
+  private onBug(error: Error): void {
+    (this.options.onBug ?? unexpectedBug)(error);
   }
 
   private metaOf(life: number): MetaStore {
@@ -222,6 +241,7 @@ export class Machine {
         if (life === this.life) meta.commit(changes);
       },
       settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
+      secure: () => meta.secure(),
       close: () => undefined,
     };
   }

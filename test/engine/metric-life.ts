@@ -16,6 +16,7 @@ import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import type { WriteBatch, WriteOptions } from "../../src/table/write-batch.ts";
 import { inParts } from "../support/in-parts.ts";
 import { metricBatch, type Sample } from "../support/metric-batch.ts";
+import { OldNumbers } from "./old-numbers.ts";
 import { checkScan, startScan } from "./check-scan.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
@@ -63,6 +64,7 @@ export async function liveMetrics(seed: number, steps: number): Promise<void> {
 
 class MetricLife {
   doing = "";
+  private readonly numbers: OldNumbers;
   private readonly random: Random;
   private readonly machine: Machine;
   private readonly tables: Live[] = [];
@@ -73,6 +75,7 @@ class MetricLife {
   constructor(random: Random, machine: Machine) {
     this.random = random;
     this.machine = machine;
+    this.numbers = new OldNumbers(random);
   }
 
   async begin(): Promise<void> {
@@ -87,6 +90,7 @@ class MetricLife {
     const { random } = this;
     if (this.tables.length === 0) return this.create();
     const table = pick(random, this.tables);
+    if (random.below(12) === 0) return this.renew(table);
     const dice = random.below(100);
     if (dice < 25) await this.writeAll();
     else if (dice < 40) await this.writeOne(table);
@@ -204,8 +208,9 @@ class MetricLife {
     if (found === undefined) throw new Error(`table ${table.name} is gone`);
     const request = randomScan(this.random, table.random, table.model);
     this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode})`;
-    await checkScan(found, table.model, request);
-    await checkScan(inParts(found, this.machine.store), table.model, request);
+    const asked = { ...request, numbers: this.numbers.of(found) };
+    await checkScan(found, table.model, asked);
+    await checkScan(inParts(found, this.machine.store), table.model, asked);
   }
 
   /** The physical table has the rows of all its tables, and no others. */
@@ -260,6 +265,25 @@ class MetricLife {
     machine.releaseMerge();
     await Promise.all([...work, dropped]);
     await scan.finish();
+    await this.checkCarrier(table.carrier);
+  }
+
+  /** Series begin anew beside a scan, writes that are being logged and a flush. */
+  private async renew(table: Live): Promise<void> {
+    this.doing = `renew the series beside ${table.name}`;
+    const { machine, random } = this;
+    const found = this.tableOf(table);
+    const scan = found === undefined ? undefined : await startScan(found, table.model, randomScan(random, table.random, table.model));
+    if (random.below(2) === 0) machine.holdLogs();
+    const write = this.writeAll();
+    const renewed = machine.engine.keepUp();
+    if (random.below(2) === 0) await renewed;
+    machine.releaseLogs();
+    await write;
+    if (random.below(3) === 0) await this.flush(table);
+    await renewed;
+    await scan?.finish();
+    await this.check(table);
     await this.checkCarrier(table.carrier);
   }
 

@@ -85,6 +85,19 @@ export class TableModel {
     this.rows = this.rows.filter((row) => !gone.has(keyOf(row, names)));
   }
 
+  /** A row with the tags and the time of another. */
+  withKey(row: ModelRow, key: ModelRow): ModelRow {
+    const names = new Set([...this.tagNames, this.timeName]);
+    return new Map([...[...row].filter(([name]) => !names.has(name)), ...[...key].filter(([name]) => names.has(name))]);
+  }
+
+  /** Whether a row has the tags and the time of one of these. */
+  keySet(rows: readonly ModelRow[]): (row: ModelRow) => boolean {
+    const names = [...this.tagNames, this.timeName];
+    const keys = new Set(rows.map((row) => keyOf(row, names)));
+    return (row) => keys.has(keyOf(row, names));
+  }
+
   /** Removes rows that have expired for good. */
   removeExpired(): void {
     this.rows = this.rows.filter((row) => this.isLiving(row));

@@ -5,6 +5,7 @@ import type { EngineParts } from "../../src/engine/engine-parts.ts";
 import { inlineMergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
+import { unexpectedBug } from "./unexpected-bug.ts";
 import { NO_COMPACTION, NO_LIMITS } from "./machine.ts";
 
 /** Flushes and merges in place when they are asked for, without limits, on this machine's clock. */
@@ -18,5 +19,6 @@ export function plainParts(files: FileStore): Omit<EngineParts, "wal" | "meta"> 
     logger: silentLogger,
     limits: NO_LIMITS,
     pageCacheBytes: 1 << 20,
+    onBug: unexpectedBug,
   };
 }

@@ -7,7 +7,12 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, st
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Database } from "bun:sqlite";
+import { seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
+import { watchFailPoints } from "../../src/base/fail-point.ts";
+import { UNVERIFIED_KEY } from "../../src/storage/meta-store/meta-store.ts";
+import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-store.ts";
 import { copyHome, openHome } from "../crash/points/home.ts";
 import { put, read, refusal } from "../engine/lines.ts";
 
@@ -22,6 +27,8 @@ afterAll(async () => {
 
 /** A page of SQLite's journal with its header; a commit is a few of them. */
 const JOURNAL_FRAME_BYTES = 24 + 4096;
+/** Flipped bits that are tried; `META_BITS` says another number. */
+const BITS = Number(process.env["META_BITS"] ?? 60) || 3000;
 const META_FILES = ["meta.db", "meta.db-wal", "meta.db-shm"];
 
 /** What a killed server left, and its meta store at two earlier moments. With `isTrimmed` the log has lost what is in files. */
@@ -123,19 +130,21 @@ describe("a meta store from before the last flush, whose ids were given out befo
 });
 
 describe("a meta store that is half written", () => {
-  test("has the commits that were whole, and no file with rows goes, wherever the journal was cut", async () => {
+  test("has all rows once the log was trimmed, and all or a refusal before, wherever the journal was cut", async () => {
     const { path } = await remains(true);
-    const { size } = statSync(join(path, "meta.db-wal"));
+    expect(statSync(join(path, "meta.db-wal")).size).toBe(0); // The database file has all that the log has lost.
+    const untrimmed = await cutInFlush();
+    const { size } = statSync(join(untrimmed, "meta.db-wal"));
     const outcomes = new Map<string, number>();
     for (let length = size; length >= 0; length -= JOURNAL_FRAME_BYTES >> 1) {
       const copy = join(folder, `cut-${copies++}`);
-      copyHome(path, copy);
+      copyHome(untrimmed, copy);
       rmSync(join(copy, "meta.db-shm"), { force: true });
       truncateSync(join(copy, "meta.db-wal"), length);
       const outcome = await startOn(copy);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
-    expect([...outcomes.keys()].sort()).toEqual(["all rows", "files left alone", "refused"]);
+    expect([...outcomes.keys()].sort()).toEqual(["all rows", "refused"]);
   });
 
   test("is refused when its pages are damaged", async () => {
@@ -155,6 +164,113 @@ describe("a meta store that is half written", () => {
     }
   });
 });
+
+describe("a bit of the meta store that flipped", () => {
+  /** Puts another digit where the meta store has a text, as a flipped bit does. */
+  async function startWith(find: RegExp, bit: number): Promise<string> {
+    const { path } = await remains(true);
+    const bytes = readFileSync(join(path, "meta.db"));
+    const places = [...bytes.toString("latin1").matchAll(find)].map((match) => match.index + match[0].length - 1);
+    expect(places.length).toBeGreaterThan(0);
+    for (const at of places) bytes[at] = (bytes[at] as number) ^ bit;
+    writeFileSync(join(path, "meta.db"), bytes);
+    return (await refusal(openHome(path))).message;
+  }
+
+  test.each([
+    ["of the flushed sequence, above rows that only the log has", /flushed\/00000010252?\d/g, 4, "entry flushed/0000001025"],
+    ["of the newest time of a file", /"maxTime":"\d/g, 2, "entry file/"],
+    ["of the oldest time of a file", /"minTime":"\d/g, 8, "entry file/"],
+    ["of the rows of a file", /"rowCount":\d/g, 1, "entry file/"],
+    ["of a column's id", /"nextColumnId":\d/g, 1, "entry table/"],
+  ])("%s stops the start, with file and key", async (_, find, bit, key) => {
+    const message = await startWith(find, bit);
+    expect(message).toMatch(/^cannot open the meta store .*meta\.db: /);
+    expect(message).toContain(key);
+    expect(message).toContain("put back a copy of meta.db");
+  });
+
+  test("stops the start or shows all rows, wherever it is", async () => {
+    const { path } = await remains(true);
+    const whole = readFileSync(join(path, "meta.db"));
+    const random = seededRandom(7);
+    const outcomes = new Set<string>();
+    for (let round = 0; round < BITS; round++) {
+      const copy = join(folder, `bit-${copies++}`);
+      copyHome(path, copy);
+      let at = random.below(whole.length);
+      while (round % 4 > 0 && whole[at] === 0) at = (at + 1) % whole.length; // Most of a page is empty.
+      const bytes = Buffer.from(whole);
+      bytes[at] = (bytes[at] as number) ^ (1 << random.below(8));
+      writeFileSync(join(copy, "meta.db"), bytes);
+      outcomes.add(await startOn(copy));
+      rmSync(copy, { recursive: true });
+    }
+    expect([...outcomes].sort()).toEqual(["all rows", "refused"]);
+  });
+});
+
+describe("entries of a meta store without checksums", () => {
+  /** What a version before checksums left, with one text of its entries changed. */
+  async function olderStore(change: (value: string) => string): Promise<string> {
+    const { path } = await remains();
+    const closed = await openHome(path);
+    await closed.engine.close();
+    const database = new Database(join(path, "meta.db"));
+    const entries = database.query<{ key: string; value: string }, []>("SELECT key, value FROM meta").all();
+    database.run("DROP TABLE meta");
+    database.run("DROP TABLE seal");
+    database.run("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID");
+    for (const { key, value } of entries) {
+      database.query("INSERT INTO meta VALUES (?, ?)").run(key, key.startsWith("file/") ? change(value) : value);
+    }
+    database.run("PRAGMA user_version = 1");
+    database.close();
+    return path;
+  }
+
+  test("are held against the files' footers by the first start that has them, and then verified", async () => {
+    const path = await olderStore((value) => value);
+    for (let start = 0; start < 2; start++) {
+      const { engine } = await openHome(path);
+      expect(await read(engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2", "'c'|3|3"]);
+      await engine.close();
+      const meta = openSqliteMetaStore(join(path, "meta.db"));
+      expect(meta.get(UNVERIFIED_KEY)).toBeUndefined();
+      meta.close();
+    }
+  });
+
+  test.each([
+    [/"maxTime":"2"/, '"maxTime":"1"', "its entry in the meta store says times from 1 to 1, the file has 1 to 2"],
+    [/"rowCount":2/, '"rowCount":3', "its entry in the meta store says 3 rows, the file has 2"],
+    [/"sequence":3/, '"sequence":2', "its entry in the meta store says sequence 2, the file has 3"],
+  ])("stop the start by file and table when they differ: %p", async (find, put, why) => {
+    const path = await olderStore((value) => value.replace(find, put));
+    for (let start = 0; start < 2; start++) {
+      const { message } = await refusal(openHome(path));
+      expect(message).toStartWith("cannot open the data: of file tables/0000001025/");
+      expect(message).toContain(` of table public.cpu, ${why}; put back the one that is not right`);
+    }
+  });
+});
+
+/** What is left of a kill right after the commit of a flush, when the journal alone has it. */
+async function cutInFlush(): Promise<string> {
+  const path = join(folder, `home-${copies++}`);
+  const left = join(folder, `left-${copies++}`);
+  const home = await openHome(path);
+  await put(home.engine, "cpu,host=a v=1i 1");
+  await put(home.engine, "cpu,host=b v=2i 2");
+  await put(home.engine, "cpu,host=c v=3i 3");
+  watchFailPoints((name) => {
+    if (name === "flush.after-settled") copyHome(path, left);
+  });
+  await home.engine.flushTable("public", "cpu");
+  watchFailPoints(null);
+  await home.engine.close();
+  return left;
+}
 
 /** Starts, and says what came of it. @throws Error for rows that are gone together with their file */
 async function startOn(path: string): Promise<"all rows" | "files left alone" | "refused"> {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
 import { openLocalWal } from "../../src/storage/wal/local-wal.ts";
-import { openHome, tearLog } from "../crash/points/home.ts";
+import { copyHome, openHome, tearLog } from "../crash/points/home.ts";
 import { put, read, refusal } from "../engine/lines.ts";
 import { FaultyLogDisk, type LogDiskCall } from "../support/faulty-log-disk.ts";
 
@@ -83,9 +83,39 @@ describe("a failed sync with wal.sync = interval", () => {
   }, 20_000);
 });
 
+describe("a log that heals", () => {
+  /** More calls than a try to heal makes. */
+  const CALLS = 14;
+
+  test("beside upkeep and another thread's log uses files of its own alone, and costs no acknowledged row: at each call", async () => {
+    for (let call = 1; call <= CALLS; call++) {
+      const path = join(folder, `home-${homes++}`);
+      const { engine, disk, thread } = await openHome(path, { hasThread: true });
+      await put(engine, "cpu,host=a v=1i 1");
+      await engine.flushTable("public", "cpu");
+      disk.fail("sync", IO_ERROR);
+      await refusal(put(engine, "cpu,host=lost v=9i 9"));
+      await Promise.race([disk.holdNth(call), Bun.sleep(300)]);
+      // The flush lets go of the refused row, upkeep trims a log that takes no writes.
+      const kept = [engine.flushTable("public", "cpu").then(() => engine.keepUp()), engine.keepUp()];
+      for (let i = 1; i <= 3; i++) await put(thread!, `other,host=t v=${i}i ${i}`);
+      disk.release();
+      await Promise.all(kept);
+      while (engine.failure() !== undefined) await Bun.sleep(5);
+      await put(engine, "cpu,host=b v=2i 2");
+      copyHome(path, `${path}-killed`);
+      const again = await openHome(`${path}-killed`, { hasThread: true });
+      expect({ call, other: await read(again.engine, "other") }).toEqual({ call, other: ["'t'|1|1", "'t'|2|2", "'t'|3|3"] });
+      expect({ call, cpu: await read(again.engine, "cpu") }).toEqual({ call, cpu: ["'a'|1|1", "'b'|2|2"] });
+      await again.engine.close();
+      await engine.close();
+    }
+  }, 60_000);
+});
+
 describe("a start whose disk fails", () => {
   /** What the start says when the log's disk fails at one call, and what the next one finds. */
-  async function check(call: LogDiskCall, text: string | RegExp): Promise<void> {
+  async function check(call: LogDiskCall, text: string | RegExp, after = 0): Promise<void> {
     const path = join(folder, `home-${homes++}`);
     const { engine } = await openHome(path);
     await put(engine, "cpu,host=a v=1i 1");
@@ -93,7 +123,7 @@ describe("a start whose disk fails", () => {
     await put(engine, "cpu,host=b v=2i 2");
     tearLog(path); // So that the start has something to cut.
     const disk = new FaultyLogDisk();
-    disk.fail(call, IO_ERROR);
+    disk.fail(call, IO_ERROR, 0, after);
     const wal = await openLocalWal({
       directory: join(path, "wal"),
       sync: "always",
@@ -112,9 +142,11 @@ describe("a start whose disk fails", () => {
   }
 
   test("when it lists the log", () => check("list", "cannot list the log directory"));
-  test("when it reads a segment", () => check("read", /cannot read log segment .*\.log: EIO/));
+  test("when it reads the log's ends", () => check("read", /cannot read the log's ends .*\/ends: EIO/));
+  test("when it reads a segment", () => check("read", /cannot read log segment .*\.log: EIO/, 1));
   test("when it opens a segment to cut it", () => check("open", /cannot cut log segment .*\.log: EIO/));
   test("when it cuts a torn end", () => check("truncate", /cannot cut log segment .*\.log: EIO/));
   test("when it syncs what it cut", () => check("sync", /cannot cut log segment .*\.log: EIO/));
+  test("when it says what it found", () => check("sync", /cannot write the log's ends .*\/ends: EIO/, 2));
   test("when it syncs the log's folder", () => check("syncFolder", /cannot sync log segment .*\.log: EIO/));
 });

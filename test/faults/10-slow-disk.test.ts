@@ -1,7 +1,9 @@
 /**
  * Fault 10: a disk that stands still. Memory stays within its limit, writers wait and are told to come back, and then everything goes on.
  */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { LOG_QUEUE_RECORDS_MAX } from "../../src/base/limits.ts";
+import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import { put, read, refusal } from "../engine/lines.ts";
 import { Machine } from "../engine/machine.ts";
 
@@ -69,4 +71,47 @@ test("a flush that stands still lets writers in up to the limit, refuses them be
   machine.releaseFlush();
   while (!(await write(machine, 3000))) await Bun.sleep(5);
   expect(await read(machine.engine, "cpu")).toHaveLength((taken + 1) * ROWS);
+});
+
+describe("an ingest thread's log that stands still", () => {
+  const limits = { memtableBytes: LIMIT / 4, writeBufferBytes: LIMIT, stallMillis: 30 };
+
+  test("holds no more memory than the write buffer: its writers are told to come back, and all others as well", async () => {
+    const machine = await Machine.start({ limits, threads: 1 });
+    const thread = machine.writer(1) as IngestThread;
+    await put(thread, batch(0));
+    machine.logOf(1).hold();
+    const waiting: Promise<unknown>[] = [];
+    for (let n = 1; ; n++) {
+      const refused = await thread.admit().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refused !== undefined) {
+        expect(await refusal(Promise.reject(refused))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
+        break;
+      }
+      waiting.push(put(thread, batch(n)));
+      expect(machine.shared.memoryBytes).toBeLessThan(4 * LIMIT); // Slabs double in size, and each thread has its own.
+    }
+    expect(await refusal(machine.engine.admit())).toMatchObject({ code: "RateLimited" });
+    machine.logOf(1).release();
+    await Promise.all(waiting);
+    await machine.engine.flushTable("public", "cpu");
+    await thread.admit();
+    expect(await read(machine.engine, "cpu")).toHaveLength((1 + waiting.length) * ROWS);
+  });
+
+  test("takes so many small writes, and tells the next to come back", async () => {
+    const machine = await Machine.start({ threads: 1 });
+    const thread = machine.writer(1) as IngestThread;
+    const log = machine.logOf(1);
+    const queued = log.queued.bind(log);
+    log.queued = () => ({ records: LOG_QUEUE_RECORDS_MAX, bytes: 1 });
+    const refused = await refusal(thread.admit());
+    expect(refused).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
+    expect(refused.message).toContain(`${LOG_QUEUE_RECORDS_MAX} writes wait for the log's disk, which is slow or hangs`);
+    log.queued = queued;
+    await thread.admit();
+  });
 });

@@ -89,8 +89,8 @@ describe("lines", () => {
   });
 
   test("for a table that cannot be", async () => {
-    await check("1st v=1i 1", "measurement '1st' cannot be a table name");
-    await check("../../etc/passwd v=1i 1", "cannot be a table name");
+    await check("1\u0085st v=1i 1", "cannot be a table name");
+    await check("../../etc\u007f/passwd v=1i 1", "control character 0x7f in a name");
     await check("good greptime_timestamp=1i 1", "column greptime_timestamp: expected the time column");
   });
 });
@@ -136,7 +136,7 @@ describe("bodies", () => {
   test("of 200 MB are refused by their announced length, and what follows is no request", async () => {
     const request = await openRequest(server.url, "POST /v1/influxdb/write", { "content-length": String(200 * MIB) });
     expect(await request.answer()).toMatch(/^HTTP\/1\.1 413 /);
-    request.write("GET /status HTTP/1.1\r\nhost: x\r\n\r\n");
+    request.write("GET /status HTTP/1.1\r\nhost: localhost\r\n\r\n");
     await queryRows(server.url, "SELECT 1");
     expect((await request.answer()).match(/HTTP\/1\.1/g)).toHaveLength(1);
     request.close();
@@ -209,7 +209,8 @@ describe("SQL", () => {
   test("that is none, that is too deep, that names what is not there", async () => {
     await checkSql("SELEC 1", 1001, "Line: 1, Column: 1");
     await checkSql("SELECT 1; SELECT 'open", 2000, "Line: 1, Column: 18");
-    await checkSql(`SELECT ${"(".repeat(50_000)}1${")".repeat(50_000)}`, 2000, "nests deeper");
+    await checkSql(`SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`, 2000, "nests deeper");
+    await checkSql(`SELECT ${"(".repeat(50_000)}1${")".repeat(50_000)}`, 2000, "more than 65536 words");
     await checkSql("SELECT v FROM nowhere", 4001, "Table not found: greptime.public.nowhere");
     await checkSql("SELECT nothing FROM good", 3000, "No field named nothing");
     await checkSql("  ; -- nothing\n", 1004, "empty statements");

@@ -333,7 +333,7 @@ describe("protocols that keep the good records", () => {
     expect((await post(at("kept_types"), mixed, { query: "skip_error=true" }))[0]).toBe(200);
     await checkRows("SELECT a FROM kept_types", [[1]]);
     const [status, text] = await post(doorOf("JSON through a pipeline"), "[1]");
-    expect([status, JSON.parse(text)]).toEqual([500, { error: "Top level value must be map" }]);
+    expect([status, JSON.parse(text)]).toEqual([400, { error: "Top level value must be map" }]);
     await checkRefused(doorOf("text through a pipeline"), `ok\n${"x".repeat(17 * MIB)}\n`, /line 2 has 17825792 characters/);
   });
 

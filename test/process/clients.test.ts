@@ -92,10 +92,10 @@ describe("@influxdata/influxdb-client", () => {
     expect(await failure("client:wrong")).toMatchObject({ status: 401, text: expect.stringContaining('"code":7002') });
     expect(await failure("not-a-pair")).toMatchObject({ status: 401, text: expect.stringContaining('"code":7004') });
     expect(await failure("reader:r0")).toMatchObject({ status: 403, text: expect.stringContaining("not authorized") });
-    const nameless = new Point("no table,").intField("v", 1);
+    const nameless = new Point("no\u0085table").intField("v", 1);
     expect(await failure(TOKEN, nameless)).toMatchObject({
       status: 400,
-      text: expect.stringContaining("'no table,' cannot be a table name"),
+      text: expect.stringContaining("cannot be a table name"),
     });
     const { rows } = await queryRows(server.url, "SHOW TABLES", { headers: HEADERS });
     expect(rows.flat()).not.toContain("refused");

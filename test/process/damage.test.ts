@@ -40,6 +40,8 @@ const rowsOf = (batches: number): readonly number[] => [batches * ROWS, (batches
 describe("the log", () => {
   let path = "";
   let whole: Buffer;
+  /** What the log says of its ends, as of a kill with no pause before. */
+  let ends: Buffer;
 
   beforeAll(async () => {
     for (let n = 0; n < BATCHES; n++) await writeBatch("logged", n);
@@ -48,6 +50,7 @@ describe("the log", () => {
     const [segment = ""] = readdirSync(folder).filter((name) => name.endsWith(".log"));
     path = join(folder, segment);
     whole = readFileSync(path);
+    ends = readFileSync(join(folder, "ends"));
   });
 
   test("damaged in the middle: refuses to start, and says what to do", async () => {
@@ -62,7 +65,7 @@ describe("the log", () => {
   test("and starts without the damaged record when it is told to, with a warning", async () => {
     await server.restart({ config: '[wal]\nrecovery = "skip_corrupt"\n' });
     expect(await countOf("logged")).toEqual(rowsOf(BATCHES - 1));
-    const warning = await server.running.logged("replayed the log without its damaged records: their rows are lost");
+    const warning = await server.running.logged("replayed the log without records that are damaged or missing: their rows are lost");
     expect(warning).toMatchObject({ level: "warn", records: BATCHES - 1, lostBytes: expect.any(Number), lostRows: ROWS, lostUnknown: 0 });
     await server.kill();
   });
@@ -70,11 +73,33 @@ describe("the log", () => {
   test("cut at its end: starts with all but the last record, as after a power cut in a write", async () => {
     for (const file of readdirSync(join(server.dataHome, "wal"))) rmSync(join(server.dataHome, "wal", file));
     writeFileSync(path, whole.subarray(0, whole.length - 100));
+    writeFileSync(join(server.dataHome, "wal", "ends"), ends);
     await server.restart({});
     expect(await countOf("logged")).toEqual(rowsOf(BATCHES - 1));
     await writeBatch("logged", BATCHES);
     expect(await countOf("logged")).toEqual(rowsOf(BATCHES));
   });
+});
+
+describe("the log of an ingest thread", () => {
+  test("whose folder is gone: refuses to start, and starts without it when it is told to, with a warning", async () => {
+    const threaded = await TestServer.start({ config: "[ingest]\nthreads = 2\n" });
+    try {
+      await writeLines(threaded.url, "cpu,host=a v=1i 1");
+      await threaded.kill();
+      rmSync(join(threaded.dataHome, "wal", "thread-1"), { recursive: true });
+      const { status, stderr } = await runVarve(await threaded.flags());
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("the log of thread-1 is missing; restore it, or") });
+      await threaded.restart({ config: '[wal]\nrecovery = "skip_corrupt"\n[ingest]\nthreads = 2\n' });
+      const warning = await threaded.running.logged("logs of ingest threads are missing: rows that were in them alone are lost");
+      expect(warning).toMatchObject({ level: "warn", threads: [1] });
+      await threaded.kill();
+      await threaded.restart({ config: "[ingest]\nthreads = 2\n" });
+      await writeLines(threaded.url, "cpu,host=b v=1i 1");
+    } finally {
+      await threaded.end();
+    }
+  }, 30_000);
 });
 
 describe("a data file", () => {

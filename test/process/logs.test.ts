@@ -173,7 +173,13 @@ describe("/v1/ingest", () => {
       400,
       /invalid content type: text\/csv, expected: one of/,
     ],
-    ["ingest?table=a%20b&pipeline_name=greptime_identity", '{"a":1}', JSON_TYPE, 400, "Invalid table name: a b"],
+    [
+      "ingest?table=a%0Ab&pipeline_name=greptime_identity",
+      '{"a":1}',
+      JSON_TYPE,
+      400,
+      "Invalid table name: a b: it holds a control character",
+    ],
     ["pipelines/greptime_x", DISSECT, YAML, 400, "Invalid request parameter: pipeline_name cannot start with greptime_"],
     ["pipelines/empty", "", YAML, 400, "Invalid request parameter: pipeline is required in body"],
     ["pipelines/broken", "processors: [", YAML, 400, /^Yaml load error\./],
@@ -263,7 +269,7 @@ describe("Splunk", () => {
     ["event", '{"host":"h"}', 12],
     ["event", '{"event":" "}', 13],
     ["event", '{"event":"x","time":"soon"}', 6],
-    ["event?table=a%20b", '{"event":"x"}', 7],
+    ["event?table=a%0Ab", '{"event":"x"}', 7],
     ["raw", "\n", 5],
   ])("POST %s of %p is refused with code %d", async (path, body, code) => {
     expect(await post(`splunk/services/collector/${path}`, body, splunk)).toEqual([400, { text: expect.any(String), code }]);

@@ -41,7 +41,7 @@ test("puts of seconds and milliseconds are rows once the connection ends", async
 });
 
 test("each bad put gets its line, the good ones beside it are kept", async () => {
-  const bad = ["put", "put m", "put m soon 1 a=b", "put m 1 many a=b", "put m 1 1 a", "put m 1 1 a=b a=c", "put b@d/m 1 1 a=b"];
+  const bad = ["put", "put m", "put m soon 1 a=b", "put m 1 many a=b", "put m 1 1 a", "put m 1 1 a=b a=c", "put b\x07d 1 1 a=b"];
   const answers = await talk(`put kept 1 1 a=b\n${bad.join("\n")}\nnonsense\nput kept 2 2 a=b\nexit\n`);
   expect(answers.trimEnd().split("\n")).toEqual(
     bad.map(() => expect.stringMatching(/^put: /)).concat([expect.stringMatching(/^unknown command: nonsense/)]),

@@ -135,6 +135,21 @@ describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
     expect(await rows(`SELECT service_name FROM ${table}_services`)).toEqual([["shop"]]);
   });
 
+  test("all three without a header of ours, as a plain SDK or Collector sends them", async () => {
+    const processor = new BatchSpanProcessor({ exporter: exporters.traces(`${server.url}/v1/otlp/v1/traces`, AUTHORIZATION) });
+    const spans = new TracerProvider({ resource: RESOURCE, spanProcessors: [processor] });
+    spans.getTracer("plain").startSpan(`${form}_plain`).end();
+    await spans.shutdown();
+    expect(await rows(`SELECT service_name FROM opentelemetry_traces WHERE span_name = '${form}_plain'`)).toEqual([["shop"]]);
+    const logs = new LoggerProvider({
+      resource: RESOURCE,
+      processors: [new BatchLogRecordProcessor({ exporter: exporters.logs(`${server.url}/v1/otlp/v1/logs`, AUTHORIZATION) })],
+    });
+    logs.getLogger("plain").emit({ body: `${form}_plain` });
+    await logs.shutdown();
+    expect(await rows(`SELECT scope_name FROM opentelemetry_logs WHERE body = '${form}_plain'`)).toEqual([["plain"]]);
+  });
+
   test("logs", async () => {
     const table = `${form}_logs`;
     const headers = { ...AUTHORIZATION, "x-greptime-log-table-name": table, "x-greptime-log-extract-keys": "tenant" };

@@ -51,7 +51,7 @@ test("a table of the older way is written that way, and not together with others
       "CREATE TABLE both (greptime_timestamp TIMESTAMP TIME INDEX, greptime_value DOUBLE) WITH ('otlp_metric_compat' = 'prom')",
     );
     const answer = await post(server, gauges("old.one", "both"));
-    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining("send them apart")]);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("send them apart")]);
   } finally {
     await server.end();
   }

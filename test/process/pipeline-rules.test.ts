@@ -108,10 +108,10 @@ ${AT}`,
       ["web", 2],
       ["db", 3],
     ]);
-    const bad = JSON.stringify({ at: 1, app: "no table", shard: 1 });
+    const bad = JSON.stringify({ at: 1, app: "no\ttable", shard: 1 });
     expect(await post("ingest?table=parts&pipeline_name=suffixed", bad, JSON_TYPE)).toEqual([
       400,
-      { error: "Invalid table name: parts_no table_1" },
+      { error: "Invalid table name: parts_no table_1: it holds a control character" },
     ]);
   });
 

@@ -91,6 +91,34 @@ const DATES: readonly Asked[] = [
   ["make_date(1990 + n, n % 12 + 1, n + 1)", "make_date(1990 + n, n % 12 + 1, n + 1)"],
   ["to_char(d, '%Y-%m-%d|%j|%a|%B|%y|%u|%V')", "strftime(d, '%Y-%m-%d|%j|%a|%B|%y|%u|%V')"],
   ["CAST(d AS STRING)", "CAST(d AS VARCHAR)"],
+  ...listed("year(d); quarter(d); month(d); day(d); dayofmonth(d); dayofyear(d); weekofyear(d); monthname(d); dayname(d); last_day(d)"),
+  ["dayofweek(d)", "dayofweek(d) + 1"],
+  ["weekday(d)", "isodow(d) - 1"],
+  ...["1 day", "1 week", "10 days", "1 month", "1 quarter", "2 years"].map(
+    (width): Asked => [
+      `CAST(time_bucket(INTERVAL '${width.replace("1 quarter", "3 months")}', d) AS DATE)`,
+      `CAST(time_bucket(INTERVAL '${width.replace("1 quarter", "3 months")}', d) AS DATE)`,
+    ],
+  ),
+  ["CAST(time_bucket(INTERVAL '10 days', d, '2001-02-03') AS DATE)", "CAST(time_bucket(INTERVAL '10 days', d, DATE '2001-02-03') AS DATE)"],
+  [
+    "CAST(time_bucket(INTERVAL '7 days', d, INTERVAL '2 days') AS DATE)",
+    "CAST(time_bucket(INTERVAL '7 days', d, INTERVAL '2 days') AS DATE)",
+  ],
+  // Weeks that begin on the way are whole weeks there.
+  ...["decade", "year", "quarter", "month", "day"].map((unit) => both(`date_diff('${unit}', d, make_date(1990 + n, n % 12 + 1, n + 1))`)),
+  ...["hour", "minute", "second", "millisecond", "microsecond"].map((unit) => both(`date_diff('${unit}', d, DATE '2001-02-03')`)),
+  ...["day", "week", "hour"].map(
+    (unit): Asked => [`timestampdiff(${unit}, d, DATE '2001-02-03')`, `date_sub('${unit}', d, DATE '2001-02-03')`],
+  ),
+  ...["year", "month", "day"].map(
+    (part): Asked => [
+      `date_part('${part}', age(DATE '2001-02-03', d))`,
+      `date_part('${part}', age(TIMESTAMP '2001-02-03', CAST(d AS TIMESTAMP)))`,
+    ],
+  ),
+  ["CAST(timestampadd(MONTH, n, d) AS DATE)", "CAST(d + to_months(CAST(n AS INTEGER)) AS DATE)"],
+  ["str_to_date(to_char(d, '%Y/%m/%d'), '%Y/%m/%d')", "d"],
 ];
 
 const AGGREGATES: readonly Asked[] = [
@@ -101,6 +129,10 @@ const AGGREGATES: readonly Asked[] = [
   ...listed("regr_sxx(x, y); regr_syy(x, y); regr_sxy(x, y); regr_r2(x, y); median(x); bit_and(i); bit_or(i); bit_xor(i)"),
   ...listed("count(DISTINCT s); sum(DISTINCT n); string_agg(u, '-' ORDER BY k); sum(j) FILTER (WHERE x > 0)"),
   ...listed("max(n) FILTER (WHERE s IS NULL)"),
+  ...listed("arg_max(s, k); arg_min(s, k); max_by(i, k); min_by(u, k); count_if(x > 0)"),
+  ["group_concat(u ORDER BY k SEPARATOR '-')", "string_agg(u, '-' ORDER BY k)"],
+  ["listagg(u, '-') WITHIN GROUP (ORDER BY k DESC)", "string_agg(u, '-' ORDER BY k DESC)"],
+  ["group_concat(DISTINCT n ORDER BY n)", "string_agg(DISTINCT CAST(n AS INTEGER), ',' ORDER BY CAST(n AS INTEGER))"],
   ["bool_and(x > 0)", "bool_and(x > 0)"],
   ["bool_or(x > 100)", "bool_or(x > 100)"],
   ["percentile_cont(0.25) WITHIN GROUP (ORDER BY x)", "quantile_cont(x, 0.25)"],

@@ -10,13 +10,14 @@ export class CopyFixture {
   readonly folder: string;
   readonly query: QueryFixture;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, copyEndpoints: readonly string[]) {
     this.folder = folder;
-    this.query = new QueryFixture(new AbortController().signal, externalFiles(folder));
+    this.query = new QueryFixture(new AbortController().signal, externalFiles({ copyRoot: folder, copyEndpoints }));
   }
 
-  static async start(): Promise<CopyFixture> {
-    return new CopyFixture(await mkdtemp(join(tmpdir(), "varve-copy-")));
+  /** @param copyEndpoints stores that it reaches */
+  static async start(copyEndpoints: readonly string[] = []): Promise<CopyFixture> {
+    return new CopyFixture(await mkdtemp(join(tmpdir(), "varve-copy-")), copyEndpoints);
   }
 
   sql(text: string): Promise<Answer> {

@@ -42,10 +42,10 @@ export function affectedResult(rowCount: number): StatementResult {
 }
 
 export class FakeDb implements Db {
-  readonly names: string[] = ["public", "my-db"];
+  readonly names: string[] = ["information_schema", "public", "my-db"];
   readonly writes: RecordedWrite[] = [];
   readonly sessions: Session[] = [];
-  healthNow: Health = { ok: true, reason: undefined };
+  healthNow: Health = { ok: true, reason: undefined, parts: [] };
   readonly schemas: SchemaLookup = { columnOf: () => undefined };
   /** What `sql` yields. */
   onSql: (text: string, session: Session) => AsyncIterable<StatementResult> | Iterable<StatementResult> = () => [];

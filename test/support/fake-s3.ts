@@ -5,6 +5,8 @@ export class FakeS3 {
   readonly objects: Map<string, Uint8Array> = new Map();
   /** Uploads begun and neither completed nor aborted. */
   readonly uploads: Map<string, Map<number, Uint8Array>> = new Map();
+  /** Headers of the requests that came. */
+  readonly requests: Headers[] = [];
   /** The n-th part of every upload fails from here on; 0: none. */
   failPart = 0;
   /** Most keys of one answer to a list. */
@@ -25,6 +27,7 @@ export class FakeS3 {
 
   private async answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    this.requests.push(request.headers);
     if (!(request.headers.get("authorization") ?? "").includes("Credential=key/")) return error(403, "AccessDenied");
     const key = decodeURIComponent(url.pathname.slice(1));
     if (url.searchParams.has("list-type")) return this.list(key.replace(/\/$/, ""), url.searchParams);
@@ -87,12 +90,14 @@ export class FakeS3 {
     const isMore = from + page.length < all.length;
     const contents = page.map((key) => {
       const size = this.objects.get(key)?.length ?? 0;
-      return `<Contents><Key>${key.slice(bucket.length + 1)}</Key><Size>${size}</Size></Contents>`;
+      const name = key.slice(bucket.length + 1);
+      const shown = query.get("encoding-type") === "url" ? encodeURIComponent(name) : name;
+      return `<Contents><Key>${shown}</Key><Size>${size}</Size></Contents>`;
     });
     const more = isMore ? `<NextContinuationToken>${from + page.length}</NextContinuationToken>` : "";
-    return xml(
-      `<ListBucketResult><Name>${bucket}</Name><IsTruncated>${isMore}</IsTruncated>${more}${contents.join("")}</ListBucketResult>`,
-    );
+    const type = `<EncodingType>${query.get("encoding-type") ?? ""}</EncodingType>`;
+    const head = `<Name>${bucket}</Name>${type}<IsTruncated>${isMore}</IsTruncated>`;
+    return xml(`<ListBucketResult>${head}${more}${contents.join("")}</ListBucketResult>`);
   }
 }
 

@@ -8,7 +8,7 @@ import { Faults } from "./faults.ts";
  * Calls that can fail. `commit` fails before anything is changed; `commit-unknown` changes everything and then says that it failed, as a
  * disk does that loses power while it syncs; `settled` fails after a commit that is in force here.
  */
-export type MetaStoreCall = "get" | "list" | "commit" | "commit-unknown" | "settled";
+export type MetaStoreCall = "get" | "list" | "commit" | "commit-unknown" | "settled" | "secure";
 
 /** A store and what it does wrong. */
 export interface FaultyMetaStore extends MetaStore {
@@ -41,6 +41,10 @@ export function faultyMetaStore(store: MetaStore): FaultyMetaStore {
       await faults.pass();
       check("settled", "write");
       await store.settled();
+    },
+    secure() {
+      check("secure", "write");
+      store.secure();
     },
     close: () => store.close(),
   };

@@ -11,20 +11,23 @@ const tables = new Map<number, string>();
 self.onmessage = (event: MessageEvent<ToQueryWorker>) => {
   const { data } = event;
   if (data.kind === "open") tables.set(data.fragment, (data.job.snapshot as ScanSnapshot).schema.name);
-  if (data.kind === "pull") misbehave(tables.get(data.fragment) ?? "");
+  if (data.kind === "pull" && misbehaves(tables.get(data.fragment) ?? "")) return;
   serve?.call(self, event);
 };
 
-function misbehave(table: string): void {
+/** Whether it was told to; then nothing answers. */
+function misbehaves(table: string): boolean {
   switch (table) {
     case "throws":
       throw new Error("it was told to throw");
     case "rejects":
       void Promise.reject(new Error("it was told to reject"));
-      return;
+      return true;
     case "exits":
       process.exit(7); // Never returns.
     case "loops":
       for (;;) Atomics.load(new Int32Array(1), 0);
+    default:
+      return false;
   }
 }

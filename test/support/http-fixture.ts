@@ -100,6 +100,7 @@ function fixtureOptions(
     timeoutMs: 0,
     publicAdmin: false,
     cors: { enabled: true, origins: [] },
+    allowedHosts: [],
     autoCreateTable: true,
     influx: {
       enabled: true,

@@ -37,7 +37,7 @@ export async function openLocalLog(directory: string, options: Partial<LocalWalO
     wal,
     directory,
     disk,
-    hold: () => disk.hold(),
+    hold: () => void disk.hold(),
     release: () => disk.release(),
     failNextWrite: (why) => disk.fail("write", why, 7),
     failNextSync: (why) => disk.fail("sync", why),

@@ -12,7 +12,7 @@ import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
-import type { RowKeys, RowRange } from "../../src/table/delete.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "../../src/table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
 import {
   type ColumnSchema,
@@ -89,13 +89,19 @@ export class MemoryTable implements Table {
     for (const { rows } of this.all) rows.length = 0;
   }
 
-  async deleteRows({ rowCount, series, times }: RowKeys): Promise<void> {
+  async deleteRows({ rowCount, series, times }: RowKeys): Promise<number> {
     this.checkDeletes();
     for (let row = 0; row < rowCount; row++) {
       const found = this.all[series[row] ?? -1];
       const time = times.base + BigInt(times.offsets[row] ?? 0);
       if (found !== undefined) this.keep(found, (other) => other.time !== time);
     }
+    return 0;
+  }
+
+  /** Nothing is written here while a statement runs. */
+  watchOverwrites(): OverwriteWatch {
+    return { unwritten: ({ count }) => count, isFull: false, end: () => undefined };
   }
 
   async deleteRange({ timeRange, tagPredicates }: RowRange): Promise<number> {

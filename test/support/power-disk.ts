@@ -31,10 +31,14 @@ export interface AttachedDisk {
   /** Resolves when the process dies. */
   readonly died: Promise<void>;
   readonly isDead: boolean;
+  /** What it did to a file that was not open, if anything. */
+  readonly misuse: string | undefined;
   /** The process dies after so many more calls that change something, or now. */
   dieAfter(calls: number): void;
   /** After `after` more calls that change something the next `count` of them fail. A failed sync may have worked. */
   failSome(after: number, count: number, random: Random): void;
+  /** The next `count` calls that change something take so many milliseconds at most. */
+  slowSome(count: number, millisMax: number, random: Random): void;
   /** Counts as a call that changes something, by which the process may die. Returns whether it lives on. */
   step(): boolean;
 }
@@ -104,12 +108,23 @@ export class PowerDisk {
   }
 }
 
+/** A file that a process has open: the system's number, and what the disk has. */
+interface OpenFile {
+  readonly fd: number;
+  readonly node: FileNode;
+}
+
+let lastDescriptor = 1000;
+
 /** One process's view. Real files change at once; calls end a turn later, so that others come between. */
 class Attached implements AttachedDisk {
   private readonly disk: PowerDisk;
-  private readonly open: Map<number, FileNode> = new Map();
+  /** By a number that never comes again, so that a call on a file that is closed is seen though the system's number is another's by now. */
+  private readonly open: Map<number, OpenFile> = new Map();
   private readonly death: PromiseWithResolvers<void> = Promise.withResolvers();
   private callsLeft = Number.POSITIVE_INFINITY;
+  private slowness: { count: number; readonly millisMax: number; readonly random: Random } | undefined;
+  misuse: string | undefined;
   private failure: { after: number; count: number; readonly random: Random } | undefined;
   isDead = false;
 
@@ -130,6 +145,17 @@ class Attached implements AttachedDisk {
     this.failure = { after, count, random };
   }
 
+  slowSome(count: number, millisMax: number, random: Random): void {
+    this.slowness = { count, millisMax, random };
+  }
+
+  /** A turn, or as long as this call is to take. */
+  private async pass(): Promise<void> {
+    const { slowness } = this;
+    if (slowness !== undefined && slowness.count-- > 0) await Bun.sleep(1 + slowness.random.below(slowness.millisMax));
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** @throws Error when this call is to fail */
   private checkFailure(): void {
     const { failure } = this;
@@ -145,7 +171,7 @@ class Attached implements AttachedDisk {
 
   private die(): void {
     this.isDead = true;
-    for (const fd of this.open.keys()) closeSync(fd);
+    for (const { fd } of this.open.values()) closeSync(fd);
     this.open.clear();
     this.death.resolve();
   }
@@ -155,7 +181,7 @@ class Attached implements AttachedDisk {
     if (!this.step()) return await never();
     this.checkFailure();
     const result = work();
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.pass();
     return this.isDead ? await never() : result;
   }
 
@@ -163,7 +189,7 @@ class Attached implements AttachedDisk {
   private async laterSurely(work: () => void): Promise<void> {
     if (!this.step()) return await never();
     work();
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.pass();
     return this.isDead ? await never() : undefined;
   }
 
@@ -179,20 +205,27 @@ class Attached implements AttachedDisk {
     const node: FileNode = { kind: "file", durable: new Uint8Array(0), changes: [] };
     this.disk.remove(path);
     this.disk.add(path, node);
-    this.open.set(fd, node);
-    return fd;
+    return this.opened(fd, node);
   }
 
-  private write(fd: number, parts: readonly Uint8Array[], at: number): number {
+  private opened(fd: number, node: FileNode): number {
+    const descriptor = ++lastDescriptor;
+    this.open.set(descriptor, { fd, node });
+    return descriptor;
+  }
+
+  private write(descriptor: number, parts: readonly Uint8Array[], at: number): number {
     const bytes = new Uint8Array(Buffer.concat(parts));
+    const { fd, node } = this.fileOf(descriptor);
     writeSync(fd, bytes, 0, bytes.length, at);
-    this.nodeOf(fd).changes.push({ kind: "write", at, bytes });
+    node.changes.push({ kind: "write", at, bytes });
     return bytes.length;
   }
 
   /** What is written while a sync runs may or may not be covered: here it is not. */
   private async sync(fd: number): Promise<void> {
-    const node = this.nodeOf(fd);
+    if (this.isDead) return await never();
+    const { node } = this.fileOf(fd);
     const covered = new Set(node.changes);
     const { failure } = this;
     try {
@@ -223,16 +256,18 @@ class Attached implements AttachedDisk {
     this.disk.remove(path);
   }
 
-  private close(fd: number): void {
-    this.nodeOf(fd);
-    this.open.delete(fd);
+  private close(descriptor: number): void {
+    const { fd } = this.fileOf(descriptor);
+    this.open.delete(descriptor);
     closeSync(fd);
   }
 
-  private nodeOf(fd: number): FileNode {
-    const node = this.open.get(fd);
-    if (node === undefined) throw new Error(`file ${fd} is not open`);
-    return node;
+  private fileOf(descriptor: number): OpenFile {
+    const file = this.open.get(descriptor);
+    if (file !== undefined) return file;
+    const why = `file ${descriptor} is used and not open`;
+    if (!this.isDead) this.misuse ??= why;
+    throw new Error(why);
   }
 
   private makeFolder(path: string): string | undefined {
@@ -251,16 +286,16 @@ class Attached implements AttachedDisk {
     read: async (path) => readFileSync(path),
     open: (path) =>
       this.later(() => {
-        const fd = openSync(path, "r+");
-        this.open.set(fd, this.disk.file(path));
-        return fd;
+        const node = this.disk.file(path);
+        return this.opened(openSync(path, "r+"), node);
       }),
     create: (path) => this.later(() => this.make(path, "wx")),
     write: (fd, parts, position) => this.later(() => this.write(fd, parts, position)),
     truncate: (fd, length) =>
       this.later(() => {
-        ftruncateSync(fd, length);
-        this.nodeOf(fd).changes.push({ kind: "cut", length });
+        const file = this.fileOf(fd);
+        ftruncateSync(file.fd, length);
+        file.node.changes.push({ kind: "cut", length });
       }),
     sync: (fd) => this.sync(fd),
     syncFolder: (path) => this.later(() => this.syncFolder(path)),

@@ -45,15 +45,15 @@ describe("logging in", () => {
     expect(set.size).toBe(6);
   });
 
-  test("says which of name and password is wrong", async () => {
+  test("says the same of an unknown name and of a wrong password", async () => {
     const mismatch = "Username and password does not match, username: ";
-    await checkRefused("nobody", "secret", StatusCode.UserNotFound, "User not found, username: nobody");
-    await checkRefused("Alice", "secret", StatusCode.UserNotFound, "User not found, username: Alice");
+    await checkRefused("nobody", "secret", StatusCode.UserPasswordMismatch, `${mismatch}nobody`);
+    await checkRefused("Alice", "secret", StatusCode.UserPasswordMismatch, `${mismatch}Alice`);
     await checkRefused("alice", "wrong", StatusCode.UserPasswordMismatch, `${mismatch}alice`);
     await checkRefused("derived", "passwort", StatusCode.UserPasswordMismatch, `${mismatch}derived`);
     await checkRefused("mysql", "123456", StatusCode.UserPasswordMismatch, `${mismatch}mysql`);
     await checkRefused("twice", "first", StatusCode.UserPasswordMismatch, `${mismatch}twice`);
-    await checkRefused("toString", "x", StatusCode.UserNotFound, "User not found, username: toString");
+    await checkRefused("toString", "x", StatusCode.UserPasswordMismatch, `${mismatch}toString`);
   });
 
   test("refuses a blank name and a blank password, even where the file has one", async () => {
@@ -70,7 +70,7 @@ describe("derived passwords", () => {
       await logins.authenticate("derived", "password");
       expect(logins.authenticate("derived", "passwort")).rejects.toThrow("does not match");
       expect(logins.authenticate("other", "password")).rejects.toThrow("does not match");
-      expect(logins.authenticate("nobody", "password")).rejects.toThrow("User not found");
+      expect(logins.authenticate("nobody", "password")).rejects.toThrow("does not match");
     }
   });
 
@@ -79,6 +79,17 @@ describe("derived passwords", () => {
     // More than may wait: they pass because they share one derivation.
     const all = await Promise.all(Array.from({ length: 1000 }, () => logins.authenticate("derived", "password")));
     expect(new Set(all.map((user) => user.name))).toEqual(new Set(["derived"]));
+  });
+
+  test("cost every login that fails, so that time tells neither which names there are nor which passwords are plain", async () => {
+    const codes = async (name: string): Promise<readonly (StatusCode | 0)[]> => {
+      const logins = setOf(`alice=secret\nslow=pbkdf2_sha256:50:${SALT}:${"00".repeat(32)}`);
+      const results = await Promise.allSettled(Array.from({ length: 300 }, (_, i) => logins.authenticate(name, `p${i}`)));
+      return results.map((result) => (result.status === "rejected" && result.reason instanceof DbError ? result.reason.code : 0));
+    };
+    // As many as find no room among the derivations: each of the 300 wants one.
+    for (const name of ["alice", "slow", "nobody", "somebody"])
+      expect([name, (await codes(name)).filter((code) => code === StatusCode.RateLimited).length]).toEqual([name, 43]);
   });
 
   test("of too many different logins at once are refused with a time to come back", async () => {

@@ -2,7 +2,7 @@
  * A fixed set of accounts and the check of names and passwords against it.
  *
  * A derived password (PBKDF2, SCRAM) costs thousands of hashes, so a login that succeeded is remembered by a keyed digest of name and
- * password, and equal logins in flight share one derivation. An unknown name costs what one of the accounts would cost.
+ * password, and equal logins in flight share one derivation. Every login that fails, of a known name or not, costs the dearest check.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
@@ -12,7 +12,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { CheckQueue } from "./check-queue.ts";
 import type { Account } from "./credential-line.ts";
 import type { User } from "./user.ts";
-import { isSlow, matchesPassword } from "./verifier.ts";
+import { costOf, isSlow, matchesPassword } from "./verifier.ts";
 
 /** Key of every digest below; new in each process, never stored. */
 const SECRET: Uint8Array = randomBytes(32);
@@ -28,6 +28,8 @@ interface Entry extends Account {
 export class AccountSet {
   private readonly entries: ReadonlyMap<string, Entry>;
   private readonly decoys: readonly Entry[];
+  /** One whose check costs the most. */
+  private readonly dearest: Entry;
   /** Digests of logins that succeeded, the least recently used first. */
   private readonly succeeded: Set<string> = new Set();
   /** Derivations that run or wait, by digest. */
@@ -38,6 +40,9 @@ export class AccountSet {
     assert(accounts.length > 0, "an account set holds an account; got none");
     this.entries = new Map(accounts.map((account) => [account.name, { ...account, user: { name: account.name, mode: account.mode } }]));
     this.decoys = [...this.entries.values()];
+    const [first, ...rest] = this.decoys;
+    assert(first !== undefined, "an account set holds an entry; got none");
+    this.dearest = rest.reduce((most, entry) => (costOf(entry.verifier) > costOf(most.verifier) ? entry : most), first);
   }
 
   /** Number of accounts. */
@@ -45,7 +50,10 @@ export class AccountSet {
     return this.entries.size;
   }
 
-  /** @throws DbError InvalidArguments (blank name or password), UserNotFound, UserPasswordMismatch, RateLimited (too many logins wait) */
+  /**
+   * @throws DbError InvalidArguments (blank name or password), UserPasswordMismatch (unknown name or wrong password), RateLimited (too many
+   *   logins wait)
+   */
   async authenticate(name: string, password: string): Promise<User> {
     if (name === "") throw new DbError(StatusCode.InvalidArguments, "Illegal param: blank username");
     if (password === "") throw new DbError(StatusCode.InvalidArguments, "Illegal param: blank password");
@@ -53,9 +61,15 @@ export class AccountSet {
     const login = `${Buffer.byteLength(name)}:${name}${password}`;
     const digest = createHmac("sha256", SECRET).update(login).digest("base64");
     const entry = this.entries.get(name);
-    const matches = await this.check(entry ?? decoy, digest, password, entry !== undefined);
-    if (entry === undefined) throw new DbError(StatusCode.UserNotFound, `User not found, username: ${name}`);
-    if (!matches) throw new DbError(StatusCode.UserPasswordMismatch, `Username and password does not match, username: ${name}`);
+    const checked = entry ?? decoy;
+    const matches = await this.check(checked, digest, password, entry !== undefined);
+    // What fails costs the dearest check of all, whichever account it was about: a quick answer would tell of a plain password.
+    const { dearest } = this;
+    if (!(matches && entry !== undefined) && costOf(dearest.verifier) > costOf(checked.verifier))
+      await this.check(dearest, `${digest} again`, password, false);
+    // One answer for both, after the same work: who guesses learns no names (README 21).
+    if (entry === undefined || !matches)
+      throw new DbError(StatusCode.UserPasswordMismatch, `Username and password does not match, username: ${name}`);
     return entry.user;
   }
 

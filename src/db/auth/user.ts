@@ -18,7 +18,7 @@ export interface UserProvider {
   /**
    * The account, if name and password match.
    *
-   * @throws DbError UserNotFound, UserPasswordMismatch, InvalidArguments (blank name or password)
+   * @throws DbError UserPasswordMismatch (unknown name or wrong password), InvalidArguments (blank name or password)
    */
   authenticate(name: string, password: string): Promise<User>;
   /** The provider string with every password masked: `static_user_provider:cmd:alice=***`. */

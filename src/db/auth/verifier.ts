@@ -80,7 +80,12 @@ export function printVerifier(verifier: Verifier): string {
 
 /** Whether checking costs a key derivation, which runs on the thread pool and is worth remembering. */
 export function isSlow(verifier: Verifier): boolean {
-  return verifier.kind === "pbkdf2_sha256" || verifier.kind === "pg_scram_sha256";
+  return costOf(verifier) > 0;
+}
+
+/** What checking costs, in rounds of a derivation; 0: next to nothing. */
+export function costOf(verifier: Verifier): number {
+  return verifier.kind === "pbkdf2_sha256" || verifier.kind === "pg_scram_sha256" ? verifier.iterations : 0;
 }
 
 /**

@@ -154,7 +154,19 @@ function checkName(name: string): void {
   if (name.startsWith(BUILT_IN_PREFIX)) {
     throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: pipeline_name cannot start with ${BUILT_IN_PREFIX}`);
   }
-  if (name.length > 0 && name.length <= PIPELINE_NAME_CHARACTERS_MAX) return;
-  const rule = `must have 1 to ${PIPELINE_NAME_CHARACTERS_MAX} characters`;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: pipeline_name ${rule}`);
+  const rule = ruleBroken(name);
+  if (rule !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: pipeline_name ${rule}`);
+}
+
+/** Names that paths of the dry run take (README 3). */
+const RESERVED: ReadonlySet<string> = new Set(["dryrun", "_dryrun"]);
+
+/** What a name must not be; a name stands in a path, in headers of writes and in log lines. */
+function ruleBroken(name: string): string | undefined {
+  if (name.length === 0 || name.length > PIPELINE_NAME_CHARACTERS_MAX) return `must have 1 to ${PIPELINE_NAME_CHARACTERS_MAX} characters`;
+  if (RESERVED.has(name)) return `cannot be ${name}: paths of the dry run have that name`;
+  if (name === "." || name === ".." || name.includes("/") || name.includes("\\")) return "cannot hold / or \\, nor be . or ..";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name) || name !== name.trim())
+    return "cannot hold control characters, nor begin or end with blanks";
+  return undefined;
 }

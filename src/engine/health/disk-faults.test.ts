@@ -128,6 +128,7 @@ test("rows that are truncated after a flush whose commit took effect unseen do n
           for (const { key } of changes) hidden.delete(key);
         },
         settled: () => store.settled(),
+        secure: () => store.secure(),
         close: () => store.close(),
       };
     },

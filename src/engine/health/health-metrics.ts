@@ -6,6 +6,7 @@ import type { WalQueue } from "../../storage/wal/wal.ts";
 /** What of an engine the families show. */
 export interface EngineHealth {
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Record<TroublePart, number>> };
+  readonly seriesState: { readonly count: number; readonly renewals: number };
   readonly storageState: { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number };
 }
 
@@ -46,5 +47,15 @@ export function registerHealthMetrics(metrics: MetricRegistry, engine: EngineHea
     "bytes of the writes that wait for the log's disk; most are memtables' memory",
     () => engine.storageState.queued.bytes,
   );
+  gauge("varve_series", "series that are held in memory, also those without rows until they are let go", () => engine.seriesState.count);
+  new Counter({
+    name: "varve_series_renewals_total",
+    help: "how often a table let go of the series that have no rows, since the start",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(engine.seriesState.renewals);
+    },
+  });
   gauge("varve_log_bytes", "bytes of the log on disk", () => engine.storageState.logBytes);
 }

@@ -4,6 +4,7 @@ import { silentLogger } from "../../base/log.ts";
 import { ServerMemory } from "../../base/server-memory.ts";
 import { Troubles } from "../../base/troubles.ts";
 import { DiskWatch } from "./disk-watch.ts";
+import { PlaceWatch } from "./place-watch.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 
 function make(changes: Partial<UpkeepParts> = {}) {
@@ -12,6 +13,7 @@ function make(changes: Partial<UpkeepParts> = {}) {
   let looks = 0;
   const disk = new DiskWatch({ paths: ["/"], freeBytesMin: 1, freeBytesOf: async () => ++looks }, troubles);
   const parts: UpkeepParts = {
+    keepSeries: async () => undefined,
     disk,
     memory: new ServerMemory(Number.POSITIVE_INFINITY),
     troubles,
@@ -24,6 +26,8 @@ function make(changes: Partial<UpkeepParts> = {}) {
     },
     logger: silentLogger,
     onLooked: () => undefined,
+    places: new PlaceWatch([], troubles),
+    secureMeta: () => undefined,
     trimLog: async () => void calls.push("trim"),
     isLogFailing: () => false,
     probeMeta: () => void calls.push("probe"),

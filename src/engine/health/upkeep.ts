@@ -1,5 +1,6 @@
 /**
- * What an engine does once a second whatever else happens: it looks at the disk's room, and tries again what failed and nobody waits for.
+ * What an engine does once a second whatever else happens: it looks whether the disk has room and all is where it was, and tries again what
+ * failed and nobody waits for.
  */
 import { errorText } from "../../base/error.ts";
 import { AssertionError } from "../../base/assert.ts";
@@ -8,20 +9,26 @@ import type { ServerMemory } from "../../base/server-memory.ts";
 import type { Troubles } from "../../base/troubles.ts";
 import type { Leftovers } from "../../storage/file-store/lasting-deletes.ts";
 import type { DiskWatch } from "./disk-watch.ts";
+import type { PlaceWatch } from "./place-watch.ts";
 
 /** What is kept up. */
 export interface UpkeepParts {
   readonly disk: DiskWatch;
+  readonly places: PlaceWatch;
   readonly memory: ServerMemory;
   readonly troubles: Troubles;
   readonly leftovers: Leftovers;
   readonly logger: Logger;
-  /** Called when the disk's room is known anew. */
+  /** Called when the disk's room, or where things are, is known anew. */
   onLooked(): void;
   /** Deletes log segments that nobody needs. */
   trimLog(): Promise<void>;
   /** Whether a log takes no records. It may wait for a segment to go that no table has rows in, so that no flush lets it go. */
   isLogFailing(): boolean;
+  /** Puts what the meta store committed where one damaged place cannot take it. @throws DbError */
+  secureMeta(): void;
+  /** Counts series, and begins anew where most are dead. */
+  keepSeries(): Promise<void>;
   /** Tries whether the meta store takes commits again. */
   probeMeta(): void;
   /** Looks again at damaged data files. @throws DbError */
@@ -63,11 +70,13 @@ export class Upkeep {
 
   /** One round. @throws AssertionError only */
   async tick(): Promise<void> {
-    const { disk, memory, troubles, logger } = this.parts;
+    const { disk, places, memory, troubles, logger } = this.parts;
     try {
       memory.tick();
       // Not waited for: on a network that is down it hangs, and the rest must not.
-      void disk.look().then(() => this.parts.onLooked()); // Never rejects.
+      void Promise.all([disk.look(), places.look()]).then(() => this.parts.onLooked()); // Never rejects.
+      this.parts.secureMeta();
+      await this.parts.keepSeries();
       if (this.parts.isLogFailing()) await this.parts.trimLog();
       if (troubles.list().length > 0 && this.ticks++ % RETRY_TICKS === 0) await this.retry();
     } catch (error) {

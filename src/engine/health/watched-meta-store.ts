@@ -34,6 +34,13 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
         throw noted(error);
       }
     },
+    secure() {
+      try {
+        meta.secure();
+      } catch (error) {
+        throw noted(error);
+      }
+    },
     close: () => meta.close(),
   };
 }

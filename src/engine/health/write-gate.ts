@@ -1,8 +1,9 @@
-/** Whether writes are taken: the log must work, and the disk have room beside its reserve. */
+/** Whether writes are taken: the log must work, the disk have room beside its reserve, and all be where it was. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LogStreams } from "../log-streams.ts";
 import { type DiskWatch, LOW_DISK_RETRY_SECONDS } from "./disk-watch.ts";
+import { LOST_PLACE_RETRY_SECONDS, type PlaceWatch } from "./place-watch.ts";
 
 /** After how many seconds a writer should come back when the log does not work. */
 const LOG_RETRY_SECONDS = 5;
@@ -11,22 +12,24 @@ const LOG_RETRY_SECONDS = 5;
 export class WriteGate {
   private readonly streams: LogStreams;
   private readonly disk: DiskWatch;
+  private readonly places: PlaceWatch;
 
-  constructor(streams: LogStreams, disk: DiskWatch) {
+  constructor(streams: LogStreams, disk: DiskWatch, places: PlaceWatch) {
     this.streams = streams;
     this.disk = disk;
+    this.places = places;
   }
 
   /** Why writes fail, those of any thread, or undefined. */
   failure(): string | undefined {
-    return this.streams.failure() ?? this.disk.refusal;
+    return this.streams.failure() ?? this.refusal();
   }
 
   /** @throws DbError StorageUnavailable when writes of this thread would fail */
   check(what: "write" | "delete" = "write"): void {
-    const failure = this.streams.own.failure() ?? this.disk.refusal; // Another thread's log is that thread's trouble.
+    const failure = this.streams.own.failure() ?? this.refusal(); // Another thread's log is that thread's trouble.
     if (failure === undefined) return;
-    const retryAfterSeconds = this.disk.refusal === failure ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
+    const retryAfterSeconds = this.retryAfterOf(failure);
     throw new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${failure}`, { retryAfterSeconds });
   }
 
@@ -37,7 +40,17 @@ export class WriteGate {
    * @throws DbError StorageUnavailable when it would fail
    */
   checkDelete(bytes: number): void {
-    if (this.streams.own.failure() === undefined && this.disk.hasRoomFor(bytes)) return;
-    this.check("delete");
+    const isTaken = this.streams.own.failure() === undefined && this.places.refusal === undefined && this.disk.hasRoomFor(bytes);
+    if (!isTaken) this.check("delete");
+  }
+
+  /** Why no thread takes writes, whatever its log does; undefined while they may. */
+  refusal(): string | undefined {
+    return this.places.refusal ?? this.disk.refusal;
+  }
+
+  private retryAfterOf(failure: string): number {
+    if (failure === this.places.refusal) return LOST_PLACE_RETRY_SECONDS;
+    return failure === this.disk.refusal ? LOW_DISK_RETRY_SECONDS : LOG_RETRY_SECONDS;
   }
 }

@@ -11,7 +11,7 @@ import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagPredicate } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { NumberList } from "./number-list.ts";
-import type { PhysicalTable } from "./physical-table.ts";
+import type { PhysicalSeries, PhysicalTable } from "./physical-table.ts";
 import { SeriesListing } from "./series-listing.ts";
 
 /** Beside what the registry counts: its objects a label; the region's number and the place in the listing. */
@@ -21,16 +21,19 @@ const BYTES_PER_SERIES = 16;
 /** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
 export class LogicalSeries {
   readonly registry: SeriesRegistry;
+  /** The region's series, under the numbers that `regionSeries` has. */
+  readonly region: PhysicalSeries;
   private readonly physical: PhysicalTable;
   private readonly tableId: number;
   private readonly regionSeries: NumberList = new NumberList();
-  private readonly listing: SeriesListing = new SeriesListing((series) => this.physical.hashOf(this.regionSeriesOf(series)));
+  private readonly listing: SeriesListing = new SeriesListing((series) => this.region.hashOf(this.regionSeriesOf(series)));
   /** Position of a tag column by the id of its label on the physical table. */
   private positions: Map<number, number> = new Map();
 
   constructor(schema: TableSchema, physical: PhysicalTable) {
     this.registry = new SeriesRegistry(schema.name);
     this.physical = physical;
+    this.region = physical.current;
     this.tableId = schema.id;
     this.setSchema(schema);
   }
@@ -44,8 +47,8 @@ export class LogicalSeries {
 
   /** Learns of series that came since the last call. */
   catchUp(): void {
-    const { region } = this.physical.storage;
-    const list = this.physical.byTable.seriesOf(this.tableId);
+    const { region } = this;
+    const list = region.byTable.seriesOf(this.tableId);
     if (list.length === this.regionSeries.length) return;
     const position = 1; // Label sets are the second tag of the region.
     const codes = region.registry.codesAt(position);

@@ -7,7 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { OutputColumn } from "../../storage/scan/assemble.ts";
 import { conditionsOf } from "../../storage/scan/column-condition.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
-import type { RowKeys, RowRange } from "../../table/delete.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
@@ -28,6 +28,9 @@ export class LogicalTable implements Table {
   readonly physical: PhysicalTable;
   private schemaNow: TableSchema;
   private readonly kept: KeptSeries;
+  /** By what scans know as `series`. */
+  private readonly known: WeakMap<SeriesView, LogicalSeries> = new WeakMap();
+  private lanesMade: WeakRef<LogicalSeries>[] = [];
   private knownPlan: WritePlan | undefined;
   private dropped = false;
 
@@ -38,6 +41,8 @@ export class LogicalTable implements Table {
     this.kept = new KeptSeries(physical.storage.cache, () => {
       const made = new LogicalSeries(this.schemaNow, physical);
       made.catchUp();
+      this.known.set(made.registry, made);
+      this.lanesMade = [...this.lanesMade.filter((former) => former.deref() !== undefined), new WeakRef(made)];
       return made;
     });
   }
@@ -60,7 +65,20 @@ export class LogicalTable implements Table {
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
     this.knownPlan = undefined;
-    this.kept.known?.setSchema(schema);
+    for (const made of this.lanesMade) made.deref()?.setSchema(schema);
+  }
+
+  /** The region's registry is a new one: series are numbered anew. */
+  renewSeries(): void {
+    this.kept.drop();
+  }
+
+  /** The series under the numbers that a reader has. */
+  private lanesOf(numbers: SeriesView | undefined): LogicalSeries {
+    if (numbers === undefined) return this.lanes;
+    const lanes = this.known.get(numbers);
+    assert(lanes !== undefined, "numbers are those of the table's series");
+    return lanes;
   }
 
   /** From now on reads fail. */
@@ -72,7 +90,7 @@ export class LogicalTable implements Table {
   async *scan(request: ScanRequest, metrics?: ScanMetrics): AsyncGenerator<ScanBatch> {
     this.physical.storage.catchUp();
     this.checkExists();
-    const { lanes } = this;
+    const lanes = this.lanesOf(request.numbers);
     try {
       yield* this.physical.storage.scanRegion(this.resolved(request, metrics, lanes));
     } finally {
@@ -85,7 +103,7 @@ export class LogicalTable implements Table {
     storage.catchUp();
     this.checkExists();
     if (!isShareable(request)) return undefined;
-    const { lanes } = this;
+    const lanes = this.lanesOf(request.numbers);
     lanes.catchUp();
     const { region } = storage;
     const ofTable = lanes.registry.count / Math.max(1, region.seriesCount);
@@ -116,28 +134,33 @@ export class LogicalTable implements Table {
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
     const asked = { ...request, timeRange: physical.storage.livingRange(request.timeRange, this.schema) };
-    return { output, conditions, summaries: physical.summariesOf(request, stored), request: asked, metrics, selection };
+    const { registry } = lanes.region;
+    return { output, conditions, summaries: physical.summariesOf(request, stored), request: asked, metrics, selection, registry };
   }
 
-  async deleteRows(keys: RowKeys): Promise<void> {
+  async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
     this.checkExists();
-    const { lanes } = this;
+    const lanes = this.lanesOf(keys.numbers);
     const series = keys.series.slice(0, keys.rowCount).map((number) => lanes.regionSeriesOf(number));
-    await this.physical.storage.deleteRows({ ...keys, series });
+    return this.physical.storage.deleteRows({ ...keys, series, numbers: lanes.region.registry }, unless);
+  }
+
+  watchOverwrites(timeRange: TimeRange): OverwriteWatch {
+    this.checkExists();
+    return this.physical.storage.watchOverwrites(timeRange);
   }
 
   async deleteRange(range: RowRange): Promise<number> {
     this.checkExists();
     const { lanes } = this;
-    const { storage } = this.physical;
-    return storage.deleteScanned(
-      range,
-      (request) => this.scan(request),
-      (series) => lanes.regionSeriesOf(series),
-    );
+    return this.physical.storage.deleteScanned(range, {
+      scan: (request) => this.scan({ ...request, numbers: lanes.registry }),
+      regionSeriesOf: (series) => lanes.regionSeriesOf(series),
+      registry: lanes.region.registry,
+    });
   }
 
-  /** The region's number of a tag set, or -1 when no series known so far has it. */
+  /** The region's number now of a tag set, or -1 when no series known so far has it. */
   regionSeriesOfTags(tags: TagSet): number {
     const { lanes } = this;
     lanes.catchUp();
@@ -153,7 +176,7 @@ export class LogicalTable implements Table {
   /** Rows and bytes are the table's share of the physical table, estimated from its share of the series known so far. */
   statistics(): TableStatistics {
     const whole = this.physical.statistics();
-    const seriesCount = this.physical.byTable.seriesOf(this.schema.id).length;
+    const seriesCount = this.physical.current.byTable.seriesOf(this.schema.id).length;
     const share = whole.seriesCount === 0 ? 0 : seriesCount / whole.seriesCount;
     return {
       rowCount: Math.round(whole.rowCount * share),

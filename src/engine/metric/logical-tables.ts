@@ -16,6 +16,12 @@ export class LogicalTables {
     return this.byId.get(id);
   }
 
+  /** Lets go of series under numbers of a registry that was renewed. */
+  renewSeries(physical: PhysicalTable | undefined): void {
+    if (physical === undefined) return;
+    for (const table of this.byId.values()) if (table.physical === physical) table.renewSeries();
+  }
+
   /** Takes in a new table, or a new version of the schema of one. */
   put(schema: TableSchema, physical: PhysicalTable): LogicalTable {
     const known = this.byId.get(schema.id);

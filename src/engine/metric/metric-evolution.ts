@@ -9,6 +9,7 @@ import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { holdsHistograms } from "../../table/native-histogram.ts";
 import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema-evolution.ts";
 import type { SchemaStep } from "../schema-store.ts";
+import { carrierName, type TableSteps, type WriteRefusals } from "../write-refusals.ts";
 import { logicalOptionsOf } from "./metric-rules.ts";
 import type { SchemaSource } from "./metric-steps.ts";
 import { checkSampleKind } from "./sample-kind.ts";
@@ -32,10 +33,8 @@ interface Needs {
 }
 
 /**
- * The steps that make room for the keys, for one commit. Label columns of physical tables are not among them: `withPhysicalSteps` adds
- * them.
- *
- * @throws DbError TableNotFound, TableColumnNotFound (automatic creation is off), InvalidArguments
+ * The steps that make room for the keys, table by table, physical ones first. Label columns of physical tables are not among them:
+ * `withPhysicalSteps` adds them. Tables that may not be made, or lack what may not be added, are refused.
  */
 export function metricSteps(
   database: string,
@@ -43,32 +42,54 @@ export function metricSteps(
   dictionary: SeriesDictionary,
   options: WriteOptions,
   schemas: SchemaSource,
-): SchemaStep[] {
-  const steps: SchemaStep[] = [];
+  refusals: WriteRefusals,
+): TableSteps[] {
+  const made: TableSteps[] = [];
   const needed = new Map<string, Needs>();
   const physical = new Set<string>();
   for (const { write, keys } of pending) {
     if (keys.length === 0) continue;
+    const carrier = carrierName(write.table);
     const isMissing = schemas.schema(database, write.table) === undefined && !physical.has(write.table);
     if (isMissing) {
-      checkMayCreate(database, write.table, options);
       physical.add(write.table);
-      steps.push({ kind: "create", definition: physicalDefinition(database, write) });
+      try {
+        checkMayCreate(database, write.table, options);
+        made.push({ table: carrier, steps: [{ kind: "create", definition: physicalDefinition(database, write) }] });
+      } catch (error) {
+        refusals.refuse(carrier, error);
+      }
     }
-    collectNeeds(database, write, keys, dictionary, schemas, needed);
+    if (!refusals.tables.has(carrier)) collectNeeds(database, write, keys, dictionary, schemas, needed, refusals);
   }
-  for (const [table, { schema, write, missing }] of needed) {
-    if (schema === undefined) {
-      checkMayCreate(database, table, options);
-      const carrier = schemas.schema(database, write.table);
-      steps.push({ kind: "create", definition: logicalDefinition(database, table, missing, write, options, carrier) });
-    } else if (missing.length > 0) {
-      const columns = missing.map(tagColumn);
-      checkMayExtend(schema, columns, options);
-      steps.push({ kind: "alter", database, table, change: { kind: "add-columns", columns, ifNotExists: true } });
+  for (const [table, needs] of needed) {
+    if (refusals.tables.has(table)) continue;
+    try {
+      const steps = logicalSteps(database, table, needs, options, schemas);
+      if (steps.length > 0) made.push({ table, steps });
+    } catch (error) {
+      refusals.refuse(table, error);
     }
   }
-  return steps;
+  return made;
+}
+
+function logicalSteps(
+  database: string,
+  table: string,
+  { schema, write, missing }: Needs,
+  options: WriteOptions,
+  schemas: SchemaSource,
+): SchemaStep[] {
+  if (schema === undefined) {
+    checkMayCreate(database, table, options);
+    const carrier = schemas.schema(database, write.table);
+    return [{ kind: "create", definition: logicalDefinition(database, table, missing, write, options, carrier) }];
+  }
+  if (missing.length === 0) return [];
+  const columns = missing.map(tagColumn);
+  checkMayExtend(schema, columns, options);
+  return [{ kind: "alter", database, table, change: { kind: "add-columns", columns, ifNotExists: true } }];
 }
 
 function checkMayCreate(database: string, table: string, options: WriteOptions): void {
@@ -83,6 +104,7 @@ function collectNeeds(
   dictionary: SeriesDictionary,
   schemas: SchemaSource,
   needed: Map<string, Needs>,
+  refusals: WriteRefusals,
 ): void {
   const seen = new Set<TagShape>();
   for (const key of keys) {
@@ -92,20 +114,38 @@ function collectNeeds(
       seen.add(shared);
     }
     const { table, names } = shared ?? dictionary.shapeOf(key);
-    let needs = needed.get(table);
-    if (needs === undefined) {
-      const schema = schemas.schema(database, table);
-      if (schema !== undefined) checkSampleKind(table, [...schema.columns, valueColumn(write)]);
-      const tags = schema?.columns.filter(({ semantic }) => semantic === "tag") ?? [];
-      needs = { schema, write, known: new Set(tags.map(({ name }) => name)), missing: [] };
-      needed.set(table, needs);
+    if (refusals.tables.has(table)) continue;
+    try {
+      need(database, write, table, names, schemas, needed);
+    } catch (error) {
+      refusals.refuse(table, error);
     }
-    for (const name of names) {
-      if (needs.known.has(name)) continue;
-      checkIsFree(table, needs.schema, name);
-      needs.known.add(name);
-      needs.missing.push(name);
-    }
+  }
+}
+
+/** @throws DbError InvalidArguments when the table cannot have the names as labels, or the write's samples */
+function need(
+  database: string,
+  write: TableWrite,
+  table: string,
+  names: readonly string[],
+  schemas: SchemaSource,
+  needed: Map<string, Needs>,
+): void {
+  let needs = needed.get(table);
+  if (needs === undefined) {
+    const schema = schemas.schema(database, table);
+    const tags = schema?.columns.filter(({ semantic }) => semantic === "tag") ?? [];
+    needs = { schema, write, known: new Set(tags.map(({ name }) => name)), missing: [] };
+    needed.set(table, needs);
+  }
+  // Of every write: one request may bring numbers and histograms of one metric.
+  checkSampleKind(table, [...(needs.schema?.columns ?? [valueColumn(needs.write)]), valueColumn(write)]);
+  for (const name of names) {
+    if (needs.known.has(name)) continue;
+    checkIsFree(table, needs.schema, name);
+    needs.known.add(name);
+    needs.missing.push(name);
   }
 }
 

@@ -32,6 +32,7 @@ import { workerFlushExecutor } from "../../storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { Engine } from "../engine.ts";
+import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const [METRICS = 1000, SERIES = 100, FILE_STEPS = 30, MEMORY_STEPS = 10]: readonly number[] = SMALL
@@ -63,6 +64,7 @@ async function open(): Promise<Engine> {
     files: localFileStore(data),
     flusher: workerFlushExecutor(data),
     merger: workerMergeExecutor(data),
+    onBug: unexpectedBug,
     compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
     clock: systemClock,
     logger: silentLogger,

@@ -23,6 +23,7 @@ import { workerFlushExecutor } from "../../storage/sst/flush-executor.ts";
 import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { Engine } from "../engine.ts";
+import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const METRICS: number = SMALL ? 50 : 1000;
@@ -51,6 +52,7 @@ async function open(): ReturnType<typeof Engine.open> {
     files: localFileStore(data),
     flusher: workerFlushExecutor(data),
     merger: workerMergeExecutor(data),
+    onBug: unexpectedBug,
     compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
     clock: systemClock,
     logger: silentLogger,

@@ -264,7 +264,7 @@ describe("metrics of a protocol", () => {
     expect((await failureOf(write([sample("nope", {}, 1, 1)], closed))).code).toBe(StatusCode.TableNotFound);
     expect((await failureOf(write([sample("cpu", { rack: "r" }, 1, 1)], closed))).code).toBe(StatusCode.TableColumnNotFound);
     expect((await failureOf(write([sample("cpu", { val: "r" }, 1, 1)], AUTO))).message).toContain("val is a field column; got a tag");
-    expect((await failureOf(write([sample("bad name", {}, 1, 1)], AUTO))).message).toContain("Invalid table name");
+    expect((await failureOf(write([sample("bad\nname", {}, 1, 1)], AUTO))).message).toContain("Invalid table name");
     expect((await failureOf(write([sample("m", { __labels: "x" }, 1, 1)], AUTO))).message).toContain("belongs to the metric engine");
     await engineSql(machine.engine, "CREATE TABLE plain (t TIMESTAMP TIME INDEX, v DOUBLE)");
     expect((await failureOf(write([sample("m", {}, 1, 1)], AUTO, "plain"))).message).toContain("cannot carry metrics");

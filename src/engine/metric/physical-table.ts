@@ -13,9 +13,11 @@ import type { ResolvedSummaries } from "../../storage/scan/page-summaries.ts";
 import type { NumberedSeries } from "../../storage/scan/series-selection.ts";
 import { wantedTags } from "../../storage/scan/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
+import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { WantedTag } from "../../storage/sst/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
+import type { OverwriteWatch } from "../../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
@@ -30,12 +32,22 @@ import { SeriesListing } from "./series-listing.ts";
 /** Position of the label sets among the region's tags. */
 const LABELS = 1;
 
+/** What is known of the series of one registry of the region. */
+export interface PhysicalSeries {
+  readonly registry: SeriesRegistry;
+  readonly byTable: SeriesByTable;
+  readonly tags: PhysicalTags;
+  readonly listing: SeriesListing;
+  /** Hash of the labels of a series, as `__tsid` shows it. */
+  hashOf(series: number): bigint;
+}
+
 /** See the file header. `storage` is its region as a table of its own, by the storage schema. */
 export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   readonly storage: EngineTable;
-  readonly byTable: SeriesByTable;
-  private readonly tags: PhysicalTags;
-  private readonly listing: SeriesListing;
+  private seriesNow: PhysicalSeries;
+  /** Of this registry and of earlier ones that scans still have, by what they know as `series`. */
+  private readonly known: WeakMap<SeriesView, PhysicalSeries> = new WeakMap();
   private readonly hasher: SeriesHasher = new SeriesHasher((columnId) => this.labelName(columnId));
   private readonly logicalIds: Set<number> = new Set();
   private knownLive: readonly string[] | undefined;
@@ -51,13 +63,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   constructor(schema: TableSchema, storage: EngineTable, unclean: boolean) {
     this.unclean = unclean;
     this.storage = storage;
-    this.byTable = new SeriesByTable(storage.region.registry);
-    const { registry } = storage.region;
-    this.tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), hashOf: (series) => this.hashOf(series) });
-    this.listing = new SeriesListing((series) => {
-      const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
-      return (BigInt(id ?? 0) << 64n) | this.hashOf(series);
-    });
+    this.seriesNow = this.seriesIn(storage.region.registry);
     this.schemaNow = schema;
     this.setSchema(schema);
     storage.region.sharedBy = this;
@@ -68,7 +74,36 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   }
 
   get series(): SeriesView {
-    return this.tags;
+    return this.seriesNow.tags;
+  }
+
+  /** The series under the numbers that they have now. */
+  get current(): PhysicalSeries {
+    return this.seriesNow;
+  }
+
+  /** Bytes of what is known of its series beside the region's registry. */
+  get seriesBytes(): number {
+    const { byTable, tags } = this.seriesNow;
+    return byTable.byteLength + tags.byteLength;
+  }
+
+  /** Follows the region, whose registry is a new one. */
+  renewSeries(): void {
+    this.seriesNow = this.seriesIn(this.storage.region.registry);
+  }
+
+  private seriesIn(registry: SeriesRegistry): PhysicalSeries {
+    const hashOf = (series: number): bigint =>
+      this.hasher.hash(textAt(registry.textsAt(LABELS), registry.codesAt(LABELS)[series] as number));
+    const tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), hashOf });
+    const listing = new SeriesListing((series) => {
+      const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
+      return (BigInt(id ?? 0) << 64n) | hashOf(series);
+    });
+    const own = { registry, byTable: new SeriesByTable(registry), tags, listing, hashOf };
+    this.known.set(tags, own);
+    return own;
   }
 
   fieldFor({ kind }: DataType): ColumnSchema {
@@ -105,12 +140,6 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const name = this.labelNames.get(id);
     assert(name !== undefined, `${id} is a label of ${this.schema.name}`);
     return name;
-  }
-
-  /** Hash of the labels of one of the region's series, as `__tsid` shows it. */
-  hashOf(series: number): bigint {
-    const { registry } = this.storage.region;
-    return this.hasher.hash(textAt(registry.textsAt(LABELS), registry.codesAt(LABELS)[series] as number));
   }
 
   /** Takes in a logical table. */
@@ -153,8 +182,9 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const stored = (name: string): ColumnSchema => this.columnNamed(name);
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     const summaries = this.summariesOf(request, stored);
-    const { tags } = this;
-    const { registry } = this.storage.region;
+    const numbers = request.numbers === undefined ? this.seriesNow : this.known.get(request.numbers);
+    assert(numbers !== undefined, "numbers are those of the table's series");
+    const { tags, registry, listing } = numbers;
     const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
     const only = request.tagPredicates.find(({ column }) => column === TABLE_ID_COLUMN);
     const ids = only?.kind === "in" ? only.values : [];
@@ -165,15 +195,19 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
       fileTags: this.fileTagsOf(request.tagPredicates),
       wanted: (predicates: readonly TagPredicate[]): NumberedSeries => {
         tags.prepare(used);
-        const series = this.seriesMeeting(predicates);
+        const series = this.seriesMeeting(predicates, numbers);
         return { numbers: series, regionSeries: series };
       },
-      listed: (numbers: Uint32Array) => this.listing.listed(numbers, registry.count),
+      listed: (wanted: Uint32Array) => listing.listed(wanted, registry.count),
     };
-    yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection });
+    yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection, registry });
   }
 
-  async deleteRows(): Promise<void> {
+  async deleteRows(): Promise<number> {
+    throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
+  }
+
+  watchOverwrites(): OverwriteWatch {
     throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
   }
 
@@ -207,13 +241,12 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   }
 
   /** Every series of a table that exists, under its own number, where the predicates accept it. */
-  private seriesMeeting(predicates: readonly TagPredicate[]): Uint32Array {
-    const { registry } = this.storage.region;
+  private seriesMeeting(predicates: readonly TagPredicate[], { registry, tags }: PhysicalSeries): Uint32Array {
     const live = new Set<string | undefined>(this.liveIds());
-    const tests = predicates.map((predicate) => ({ predicate, codes: this.tags.codesOf(predicate.column) }));
+    const tests = predicates.map((predicate) => ({ predicate, codes: tags.codesOf(predicate.column) }));
     const accepts = tests.map(({ predicate, codes }) => ({
       codes,
-      accepts: acceptedCodes(predicate, this.tags.dictionaryOf(predicate.column)),
+      accepts: acceptedCodes(predicate, tags.dictionaryOf(predicate.column)),
     }));
     const isLive = Uint8Array.from(registry.dictionaryAt(0), (id) => (live.has(id) ? 1 : 0));
     accepts.push({ codes: registry.codesAt(0), accepts: isLive });

@@ -5,6 +5,9 @@ import { textAt } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import { NumberList } from "./number-list.ts";
 
+/** Of a list that has grown by doubling. */
+const BYTES_PER_SERIES = 6;
+
 const NONE: NumberList = new NumberList();
 
 /** Invariant: every series below `seen` is in the list of its table. */
@@ -24,6 +27,11 @@ export class SeriesByTable {
     this.catchUp();
     const code = this.codeOf.get(tableId);
     return (code === undefined ? undefined : this.lists[code]) ?? NONE;
+  }
+
+  /** Bytes held, about. */
+  get byteLength(): number {
+    return this.seen * BYTES_PER_SERIES;
   }
 
   private catchUp(): void {

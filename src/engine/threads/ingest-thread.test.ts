@@ -21,6 +21,59 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await Bun.sleep(1);
 }
 
+test("flushes that fail again and again leave one memtable for what is under way, and its rows are there", async () => {
+  const machine = await start(1);
+  await put(machine.writer(1), "cpu,host=a v=1i 1");
+  const { region } = machine.engine.table("public", "cpu") as unknown as { readonly region: { readonly frozen: readonly unknown[] } };
+  machine.flushFailure = "no space left on device";
+  machine.logOf(1).hold();
+  const late = put(machine.writer(1), "cpu,host=a v=2i 2"); // Numbered before the flushes, told of after some of them.
+  const flushes = Array.from({ length: 20 }, () => refusal(machine.engine.flushTable("public", "cpu")));
+  await Bun.sleep(5);
+  machine.logOf(1).release();
+  await Promise.all([late, ...flushes]);
+  for (let i = 0; i < 20; i++) await refusal(machine.engine.flushTable("public", "cpu"));
+  expect(region.frozen.length).toBeLessThanOrEqual(3);
+  expect(await read(machine.engine, "cpu")).toEqual(["'a'|1|1", "'a'|2|2"]);
+  machine.flushFailure = undefined;
+  await machine.engine.flushTable("public", "cpu");
+  expect(region.frozen).toEqual([]);
+  await machine.crash();
+  expect(await read(machine.engine, "cpu")).toEqual(["'a'|1|1", "'a'|2|2"]);
+});
+
+describe("an ingest thread that is gone", () => {
+  async function withDeadThread(): Promise<Machine> {
+    const machine = await start(2);
+    await put(machine.engine, "cpu,host=a v=1i 1");
+    await put(machine.writer(1), "cpu,host=b v=2i 2");
+    await put(machine.writer(2), "cpu,host=c v=3i 3");
+    machine.links[0]?.cut(); // It hears nothing, and nobody hears it.
+    return machine;
+  }
+
+  const CUT = "ingest thread 1 is gone: it exited; its log has what it acknowledged";
+
+  test("does not keep the engine from closing, which says so; every row is there at the next start", async () => {
+    const machine = await withDeadThread();
+    machine.engine.threadDied(1, "it exited");
+    expect((await refusal(machine.engine.close())).message).toBe(CUT);
+    await machine.crash();
+    expect(await read(machine.engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2", "'c'|3|3"]);
+  });
+
+  test("ends what waited for it when it went, and what is asked later", async () => {
+    const machine = await withDeadThread();
+    const flush = refusal(machine.engine.flushTable("public", "cpu"));
+    const closing = refusal(machine.engine.close());
+    await Bun.sleep(5);
+    machine.engine.threadDied(1, "it exited");
+    expect([(await flush).message, (await closing).message]).toEqual([CUT, CUT]);
+    await machine.crash();
+    expect(await read(machine.engine, "cpu")).toEqual(["'a'|1|1", "'b'|2|2", "'c'|3|3"]);
+  });
+});
+
 describe("rows of ingest threads", () => {
   test("are there for every reader when they are acknowledged, under series of their own", async () => {
     const machine = await start();

@@ -7,21 +7,27 @@
  * An acknowledged row is in the owner's queue, which it empties before it looks at a table; so whoever hears of the acknowledgement sees
  * the row, on whatever connection.
  */
+import { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, toDbError } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
+import { SureSteps } from "../../base/sure-steps.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
+import { abandonAll, publishAll } from "../../storage/region/prepared-chunk.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import { onlyFieldOf, type TableSchema } from "../../table/schema.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
 import { Expiry } from "../expiry.ts";
+import { checkLogQueue } from "../too-many-writes.ts";
 import { type LoggedBatch, WritePath } from "../write-path.ts";
 import { type CatalogNews, errorOfTold, type FromThread, type Task, type ToldError, toldError, type ToThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
 import { ThreadArenas } from "./thread-memory.ts";
 import { ThreadTables } from "./thread-tables.ts";
+
+const HELD = "cannot write: rows are being deleted by their values; send it again";
 
 /** What a message takes besides the head of its record, about. */
 const MESSAGE_BYTES = 1024;
@@ -41,6 +47,11 @@ export interface IngestThreadParts {
   readonly writeBufferBytes: number;
   /** Most bytes of memory that is kept for later chunks. */
   readonly pooledBytes: number;
+  /**
+   * Called when the owner cannot be told of what is stored: has to end the process. Should it return, the thread acknowledges nothing any
+   * more.
+   */
+  readonly onBug: (error: Error) => void;
 }
 
 /** See the file header. */
@@ -49,6 +60,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
   private readonly arenas: ThreadArenas;
   private readonly tables: ThreadTables;
   private readonly path: WritePath;
+  private readonly sure: SureSteps;
   /** Writes whose record is not told of yet. Each resolves when it is. */
   private readonly pending: Set<Promise<unknown>> = new Set();
   /** Records told of. */
@@ -60,15 +72,17 @@ export class IngestThread implements RowWriter, SchemaLookup {
   constructor(parts: IngestThreadParts) {
     this.parts = parts;
     const { shared, link, wal, clock } = parts;
+    this.sure = new SureSteps(parts.onBug);
     this.arenas = new ThreadArenas(new SlabPool(parts.pooledBytes), shared, (message) => link.post(message));
     this.tables = new ThreadTables(shared, link, this.arenas, parts.news);
-    const { tables } = this;
+    const { tables, sure } = this;
     this.path = new WritePath({
       wal,
       clock,
       tables,
       sequences: shared.sequences,
       expiry: new Expiry(clock, (name) => tables.databaseOptions(name)),
+      sure,
       noteLogged: () => undefined, // The owner notes it when it is told.
       noteExpired: (rows) => shared.addExpiredRows(rows),
     });
@@ -92,7 +106,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
   }
 
   onlyFieldOf(database: string, table: string): string | undefined {
-    const found = this.tables.find(database, table);
+    const found = this.tables.find(database, table) ?? this.tables.logical(database, table);
     return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 
@@ -106,8 +120,9 @@ export class IngestThread implements RowWriter, SchemaLookup {
    * @throws DbError RateLimited; StorageUnavailable while the owner refuses writes
    */
   async admit(): Promise<void> {
-    const { shared, writeBufferBytes } = this.parts;
-    if (shared.memoryBytes > writeBufferBytes || shared.isRefusing) await this.ask("admit");
+    const { shared, wal, writeBufferBytes } = this.parts;
+    checkLogQueue(wal.queued().records);
+    if (shared.memoryBytes > writeBufferBytes || shared.isRefusing || shared.isHolding) await this.ask("admit");
     this.tables.refresh();
   }
 
@@ -124,6 +139,11 @@ export class IngestThread implements RowWriter, SchemaLookup {
     this.parts.link.post({ kind: "health", failure });
   }
 
+  /** Says how much memory series take. Called once a second. */
+  countSeries(): void {
+    this.parts.shared.setSeriesBytes(this.parts.id, this.tables.seriesBytes);
+  }
+
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
     if (!this.tables.databases.has(database)) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
     if (database === "information_schema") {
@@ -131,6 +151,8 @@ export class IngestThread implements RowWriter, SchemaLookup {
     }
     const failure = this.failure();
     if (failure !== undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot write: ${failure}`);
+    // From here to the record's number nothing waits. Nothing was written: the batch may be decoded again.
+    if (this.parts.shared.isHolding) throw new DbError(StatusCode.RegionBusy, HELD, { retryAfterSeconds: 1 });
     const logged = this.log(database, batch, options);
     const version = this.tables.catalogVersion;
     const written = this.finish(logged);
@@ -139,6 +161,8 @@ export class IngestThread implements RowWriter, SchemaLookup {
     await written.finally(() => this.pending.delete(done));
     // A restart must find the tables that the record names.
     if (this.parts.shared.durableVersion < version) await this.ask("durable");
+    this.sure.check();
+    if (logged.refused !== undefined) throw logged.refused;
     return { rowCount: logged.rowCount };
   }
 
@@ -147,8 +171,10 @@ export class IngestThread implements RowWriter, SchemaLookup {
       return this.path.log(database, batch, options);
     } catch (error) {
       // Nothing was logged, but chunks may have been built before it went wrong.
-      const chunks = this.arenas.takePlaces();
-      if (chunks.length > 0) this.tell({ kind: "failed", sequence: this.parts.shared.sequences.newest, chunks });
+      this.sure.run("the owner is told of a failed write's memory", () => {
+        const chunks = this.arenas.takePlaces();
+        if (chunks.length > 0) this.tell({ kind: "failed", sequence: this.parts.shared.sequences.newest, chunks });
+      });
       throw error;
     }
   }
@@ -159,19 +185,27 @@ export class IngestThread implements RowWriter, SchemaLookup {
     try {
       await durable;
     } catch (error) {
-      for (const chunk of prepared) chunk.abandon();
-      this.tell({ kind: "failed", sequence: record.sequence, chunks: this.arenas.takePlaces() });
+      this.sure.run("the owner is told of a failed write", () => {
+        this.noteLog();
+        abandonAll(prepared);
+        this.tell({ kind: "failed", sequence: record.sequence, chunks: this.arenas.takePlaces() });
+      });
       throw error;
-    } finally {
-      this.noteLogBytes();
-      this.tellHealth();
     }
-    failPoint("thread.durable");
-    for (const chunk of prepared) chunk.publish();
-    const queuedBytes = record.head.length + MESSAGE_BYTES;
-    this.parts.shared.addUntoldBytes(queuedBytes); // So that an owner that is held up is not buried under small requests.
-    this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces(), queuedBytes });
+    this.sure.run("the owner is told of a write", () => {
+      failPoint("thread.durable");
+      this.noteLog();
+      publishAll(prepared);
+      const queuedBytes = record.head.length + MESSAGE_BYTES;
+      this.parts.shared.addUntoldBytes(queuedBytes); // So that an owner that is held up is not buried under small requests.
+      this.tell({ kind: "logged", ...record, chunks: this.arenas.takePlaces(), queuedBytes });
+    });
     failPoint("thread.told");
+  }
+
+  private noteLog(): void {
+    this.noteLogBytes();
+    this.tellHealth();
   }
 
   private tell(message: Extract<FromThread, { kind: "logged" | "failed" }>): void {
@@ -212,6 +246,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
     try {
       await this.perform(task);
     } catch (thrown) {
+      if (thrown instanceof AssertionError) this.parts.onBug(thrown);
       error = toldError(toDbError(thrown));
     }
     this.parts.link.post({ kind: "answer", id, error });
@@ -222,6 +257,11 @@ export class IngestThread implements RowWriter, SchemaLookup {
     switch (task.kind) {
       case "barrier":
         this.tables.rotate(task.tableId);
+        await Promise.all(this.pending);
+        this.sure.check(); // A record that the owner was not told of must not pass for one that failed.
+        return;
+      case "renew":
+        this.tables.renew(task.tableId);
         await Promise.all(this.pending);
         return;
       case "trim": {

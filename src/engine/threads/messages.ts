@@ -87,6 +87,8 @@ export type FromThread =
 export type Task =
   /** Give up the memory that a table's chunks lie on, and answer once all records that were begun are told of. */
   | { readonly kind: "barrier"; readonly tableId: number }
+  /** Begin anew with the series of a table, and answer once all records are told of that were begun with the numbers before. */
+  | { readonly kind: "renew"; readonly tableId: number }
   /**
    * Delete log segments below `needed`. `head`: the newest segment that the owner knows of; `seen`: how many records it was told of. If
    * there are no others, and `needed` is above `head`, the segment being written goes as well.

@@ -2,9 +2,9 @@
  * What all threads of the process see at once, in one piece of shared memory:
  *
  *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3 expired rows
- *          | 4… log bytes a thread
- *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | then three a thread: a message waits, a reply waits,
- *          messages posted
+ *          | 4… log bytes a thread | … bytes of series a thread
+ *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | 4 new series are refused
+ *          | 5 how many hold writes back | then three a thread: a message waits, a reply waits, messages posted
  *
  * Every field has one writer, or is changed by atomic steps.
  */
@@ -19,11 +19,17 @@ const VERSION = 0;
 const DURABLE_VERSION = 1;
 const CLOSED = 2;
 const REFUSING = 3;
-const THREAD_FLAGS = 4;
+const REFUSING_SERIES = 4;
+const HOLDERS = 5;
+const THREAD_FLAGS = 6;
 const WAITING = 0;
 const REPLIED = 1;
 const POSTED = 2;
 const FLAGS_PER_THREAD = 3;
+
+const SERIES_REFUSED =
+  "the series of all tables hold as much memory as they may (half of memory.limit), and none of them can be let go; use fewer distinct " +
+  "tag values, a shorter ttl, or raise memory.limit";
 
 /** Longest wait for a reply before it is asked whether the process is going down, in milliseconds. */
 const REPLY_CHECK_MILLIS = 1000;
@@ -39,7 +45,7 @@ export class SharedState {
 
   /** @param memory that of another thread's state; new by default */
   constructor(threads: number, memory?: SharedArrayBuffer) {
-    const longs = LOG_BYTES + threads;
+    const longs = LOG_BYTES + 2 * threads;
     const bytes = longs * 8 + (THREAD_FLAGS + threads * FLAGS_PER_THREAD) * 4;
     this.memory = memory ?? new SharedArrayBuffer(bytes);
     assert(this.memory.byteLength === bytes, `${bytes} B for ${threads} threads; got ${this.memory.byteLength}`);
@@ -73,6 +79,11 @@ export class SharedState {
     return Number(Atomics.load(this.longs, KNOWN) + Atomics.load(this.longs, UNTOLD));
   }
 
+  /** Of those, what threads took and have not told of. */
+  get untoldBytes(): number {
+    return Math.max(0, Number(Atomics.load(this.longs, UNTOLD)));
+  }
+
   /** Says what the owner counts; it alone does. */
   setKnownBytes(bytes: number): void {
     Atomics.store(this.longs, KNOWN, BigInt(bytes));
@@ -101,6 +112,16 @@ export class SharedState {
     Atomics.store(this.flags, REFUSING, refusing ? 1 : 0);
   }
 
+  /** Whether the owner lets no thread begin a write: they ask it, and it answers once they may. */
+  get isHolding(): boolean {
+    return Atomics.load(this.flags, HOLDERS) > 0;
+  }
+
+  /** One more, or one less, has a reason to hold writes back. */
+  addHolder(change: 1 | -1): void {
+    Atomics.add(this.flags, HOLDERS, change);
+  }
+
   /** Bytes of a thread's log. */
   logBytes(thread: number): number {
     return Number(Atomics.load(this.longs, LOG_BYTES + thread - 1));
@@ -108,6 +129,29 @@ export class SharedState {
 
   setLogBytes(thread: number, bytes: number): void {
     Atomics.store(this.longs, LOG_BYTES + thread - 1, BigInt(bytes));
+  }
+
+  /** Bytes of what a thread knows of series. */
+  seriesBytes(thread: number): number {
+    return Number(Atomics.load(this.longs, LOG_BYTES + this.threads + thread - 1));
+  }
+
+  setSeriesBytes(thread: number, bytes: number): void {
+    Atomics.store(this.longs, LOG_BYTES + this.threads + thread - 1, BigInt(bytes));
+  }
+
+  /** Whether new series are refused on all threads. */
+  get isRefusingSeries(): boolean {
+    return Atomics.load(this.flags, REFUSING_SERIES) === 1;
+  }
+
+  set isRefusingSeries(refusing: boolean) {
+    Atomics.store(this.flags, REFUSING_SERIES, refusing ? 1 : 0);
+  }
+
+  /** Why a new series is refused; undefined: it is not. */
+  refusal(): string | undefined {
+    return this.isRefusingSeries ? SERIES_REFUSED : undefined;
   }
 
   /** Counts a message that a thread has posted; answers whether the owner has to be woken: it was not before. */

@@ -6,6 +6,8 @@
  */
 import { AssertionError, assert } from "../../base/assert.ts";
 import { DbError, toDbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { SureSteps } from "../../base/sure-steps.ts";
 import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
 import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { Region } from "../../storage/region/region.ts";
@@ -22,6 +24,7 @@ import type { OwnerLink } from "./thread-link.ts";
 export interface ThreadOwner {
   readonly shared: SharedState;
   readonly feed: CatalogFeed;
+  readonly sure: SureSteps;
   /** The table of an id, dropped ones apart. */
   regionOf(tableId: number): Region | undefined;
   /** Makes what a write needs, in one commit. @throws DbError */
@@ -45,6 +48,8 @@ export class ThreadHost implements LogStream {
   private readonly translator: SeriesTranslator = new SeriesTranslator();
   private readonly leases: Map<number, ArenaLease> = new Map();
   private readonly tasks: Map<number, PromiseWithResolvers<void>> = new Map();
+  /** Renewals of a table's series that the thread has not answered, by table. */
+  private readonly renewals: Map<number, number> = new Map();
   private lastTask = 0;
   private newestSegment: number;
   /** Messages taken, as an int32 that wraps. */
@@ -55,6 +60,8 @@ export class ThreadHost implements LogStream {
   private trimmed: { readonly needed: number; readonly seen: number } | undefined;
   private logFailure: string | undefined;
   private isClosed = false;
+  /** Why the thread answers no more. */
+  private gone: DbError | undefined;
 
   /**
    * @param before what is known of the stream from its replay
@@ -65,18 +72,20 @@ export class ThreadHost implements LogStream {
     this.link = link;
     this.ledger = before.ledger;
     this.newestSegment = before.head;
-    link.onWaiting(() => this.drain());
+    link.onWaiting(() => {
+      if (!owner.sure.hasFailed) this.drain(); // Nobody waits for an answer here, and the process is ending.
+    });
   }
 
-  /** Takes the messages that wait, and no later ones. What was acknowledged before the call is visible after it. */
+  /**
+   * Takes the messages that wait, and no later ones. What was acknowledged before the call is visible after it: whoever asks, a message
+   * that cannot be taken ends the process, since nothing would ever tell of its rows again.
+   */
   drain(): void {
+    this.owner.sure.check();
     const posted = this.link.posted();
-    while (this.taken !== posted) {
-      const message = this.link.receive();
-      if (message === undefined) return; // Taken by a drain within this one.
-      this.taken = (this.taken + 1) | 0;
-      this.take(message);
-    }
+    if (this.taken === posted) return;
+    this.owner.sure.run(`what ingest thread ${this.id} tells is taken`, () => this.takeUpTo(posted));
   }
 
   /**
@@ -84,6 +93,28 @@ export class ThreadHost implements LogStream {
    */
   async barrier(tableId: number): Promise<void> {
     if (!this.isClosed) await this.request({ kind: "barrier", tableId });
+  }
+
+  /**
+   * Has the thread begin anew with the series of a table, whose registry was renewed: what it said of them before is kept until it has said
+   * all again.
+   */
+  async renew(tableId: number): Promise<void> {
+    if (this.isClosed) return;
+    this.renewals.set(tableId, (this.renewals.get(tableId) ?? 0) + 1);
+    await this.request({ kind: "renew", tableId });
+    const left = (this.renewals.get(tableId) ?? 1) - 1;
+    if (left > 0) {
+      this.renewals.set(tableId, left);
+      return;
+    }
+    this.renewals.delete(tableId);
+    this.translator.forgetFormer(tableId);
+  }
+
+  /** Bytes that are held to know what the thread's series numbers mean. */
+  get seriesBytes(): number {
+    return this.translator.byteLength;
   }
 
   bytes(): number {
@@ -102,7 +133,7 @@ export class ThreadHost implements LogStream {
   }
 
   failure(): string | undefined {
-    return this.logFailure;
+    return this.gone?.message ?? this.logFailure;
   }
 
   async close(): Promise<void> {
@@ -115,12 +146,32 @@ export class ThreadHost implements LogStream {
     }
   }
 
+  /** Says that the thread is gone: what waits for an answer of it fails, and so does what is asked later. */
+  died(why: string): void {
+    if (this.isClosed || this.gone !== undefined) return;
+    const gone = new DbError(StatusCode.StorageUnavailable, `ingest thread ${this.id} is gone: ${why}; its log has what it acknowledged`);
+    this.gone = gone;
+    for (const task of this.tasks.values()) task.reject(gone);
+    this.tasks.clear();
+  }
+
   private request(task: Task): Promise<void> {
+    if (this.gone !== undefined) return Promise.reject(this.gone);
     const id = ++this.lastTask;
     const waiting = Promise.withResolvers<void>();
     this.tasks.set(id, waiting);
     this.link.post({ kind: "task", id, task });
     return waiting.promise;
+  }
+
+  /** A drain within this one may have taken more. */
+  private takeUpTo(posted: number): void {
+    while (((posted - this.taken) | 0) > 0) {
+      const message = this.link.receive();
+      assert(message !== undefined, `a message that was posted is there; got ${this.taken} of ${posted}`);
+      this.taken = (this.taken + 1) | 0;
+      this.take(message);
+    }
   }
 
   private take(message: FromThread): void {
@@ -175,10 +226,12 @@ export class ThreadHost implements LogStream {
     takenBytes: number,
   ): void {
     const wasFull = region.registry.isFull;
-    const map = this.translator.define(entry, region.registry);
+    const known = this.translator.define(entry, region.registry);
     if (!wasFull && region.registry.isFull) this.owner.feed.push({ kind: "full", tableId: entry.tableId });
     this.ledger.note(segment, entry.tableId, sequence);
-    const chunk = renumber(entry.header.place(place.buffer, place.offset), map);
+    const told = entry.header.place(place.buffer, place.offset);
+    known.complete(told);
+    const chunk = renumber(told, known.series);
     assert(
       chunk !== undefined,
       `a record or one before it in its segment defines each series; got record ${sequence} of thread ${this.id}`,

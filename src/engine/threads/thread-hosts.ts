@@ -9,6 +9,9 @@ import type { OwnerLink } from "./thread-link.ts";
 export class ThreadHosts {
   private readonly owner: ThreadOwner;
   private hosts: readonly ThreadHost[] = [];
+  /** Ends when no thread is held back any more. */
+  private held: PromiseWithResolvers<void> | undefined;
+  private holders = 0;
 
   constructor(owner: ThreadOwner) {
     this.owner = owner;
@@ -26,9 +29,53 @@ export class ThreadHosts {
     return host;
   }
 
+  /** Says that a thread is gone without having been closed. */
+  died(id: number, why: string): void {
+    this.hosts.find((host) => host.id === id)?.died(why);
+  }
+
   /** Makes every row visible that was acknowledged before the call. */
   drain(): void {
     for (let i = 0; i < this.hosts.length; i++) this.hosts[i]?.drain();
+  }
+
+  /**
+   * Does a step at a moment when every record that a thread has numbered is told of or failed: threads begin no write from the call until
+   * the step is done.
+   */
+  async whileQuiet<T>(tableId: number, step: () => T): Promise<T> {
+    if (this.hosts.length === 0) return step();
+    this.holders++;
+    this.held ??= Promise.withResolvers<void>();
+    this.owner.shared.addHolder(1);
+    try {
+      await this.barrier(tableId);
+      this.drain();
+      return step();
+    } finally {
+      this.owner.shared.addHolder(-1);
+      if (--this.holders === 0) {
+        this.held.resolve();
+        this.held = undefined;
+      }
+    }
+  }
+
+  /** Resolves when threads may begin writes. */
+  async released(): Promise<void> {
+    while (this.held !== undefined) await this.held.promise;
+  }
+
+  /** Has all threads begin anew with the series of a table. A thread that ends meanwhile has none any more. */
+  async renew(tableId: number): Promise<void> {
+    await Promise.allSettled(this.hosts.map((host) => host.renew(tableId)));
+  }
+
+  /** Bytes that are held to know what the threads' series numbers mean. */
+  get seriesBytes(): number {
+    let bytes = 0;
+    for (const { seriesBytes } of this.hosts) bytes += seriesBytes;
+    return bytes;
   }
 
   /** Resolves when every thread has told of all records that it had begun. */

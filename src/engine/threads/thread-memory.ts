@@ -6,7 +6,7 @@
  */
 import { Arena, type SlabPool } from "../../storage/memtable/arena.ts";
 import { buildChunk, type ChunkSource } from "../../storage/memtable/chunk-builder.ts";
-import type { PreparedChunk } from "../../storage/region/region.ts";
+import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import type { ChunkPlace, FromThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 

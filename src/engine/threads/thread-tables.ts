@@ -5,8 +5,8 @@
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
-import type { PreparedChunk } from "../../storage/region/region.ts";
-import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
+import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-registry.ts";
 import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
@@ -28,16 +28,16 @@ class MirrorTable implements WriteTarget {
   schema: TableSchema;
   plan: WritePlan;
   readonly physical: MirrorCarrier | undefined;
-  readonly registry: SeriesRegistry;
+  registry: SeriesRegistry;
   readonly marks: SegmentMarks = new SegmentMarks();
   readonly memory: ThreadMemory;
 
-  constructor(shown: TableSchema, arenas: ThreadArenas) {
+  constructor(shown: TableSchema, arenas: ThreadArenas, room: SeriesRoom) {
     this.shown = shown;
     this.schema = storageSchemaOf(shown);
     this.plan = writePlanOf(this.schema);
     this.physical = isPhysicalTable(shown) ? new MirrorCarrier(shown) : undefined;
-    this.registry = new SeriesRegistry(shown.name);
+    this.registry = new SeriesRegistry(shown.name, undefined, room);
     this.memory = new ThreadMemory(arenas, shown.id);
     this.setSchema(shown);
   }
@@ -49,6 +49,12 @@ class MirrorTable implements WriteTarget {
     this.plan = writePlanOf(schema);
     this.physical?.setSchema(shown);
     this.registry.setColumns(schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []));
+  }
+
+  /** Forgets all series: those that are written get other numbers, which the log is told of anew. */
+  renew(): void {
+    this.registry = this.registry.renewed();
+    this.marks.forget();
   }
 
   prepare(source: ChunkSource): PreparedChunk {
@@ -68,6 +74,7 @@ export class ThreadTables implements WriteTables {
   private optionsOfDatabase: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
   private version = 0;
   private epoch = 0;
+  private renewals = 0;
 
   /** @param news everything there is now */
   constructor(shared: SharedState, link: ThreadLink, arenas: ThreadArenas, news: CatalogNews) {
@@ -79,6 +86,26 @@ export class ThreadTables implements WriteTables {
 
   get dropEpoch(): number {
     return this.epoch;
+  }
+
+  get seriesRenewals(): number {
+    return this.renewals;
+  }
+
+  /** Begins anew with the series of a table. */
+  renew(tableId: number): void {
+    const table = this.byId.get(tableId);
+    if (table === undefined) return;
+    table.renew();
+    this.epoch++;
+    this.renewals++;
+  }
+
+  /** Bytes of what is known of series. */
+  get seriesBytes(): number {
+    let bytes = 0;
+    for (const { registry, marks } of this.byId.values()) bytes += registry.byteLength + marks.byteLength;
+    return bytes;
   }
 
   /** Version of the catalogue that the mirror shows. */
@@ -160,7 +187,7 @@ export class ThreadTables implements WriteTables {
     if (physicalTableOf(schema) !== undefined) return this.logicalTables.put(schema);
     const known = this.byId.get(schema.id);
     if (known === undefined) {
-      const table = new MirrorTable(schema, this.arenas);
+      const table = new MirrorTable(schema, this.arenas, this.shared);
       this.byId.set(schema.id, table);
       this.byName.set(keyOf(schema.database, schema.name), table);
       return;

@@ -109,7 +109,7 @@ describe("JSON", () => {
       [point(`"metric":"a b"`), "metric 'a b' cannot be the name of a table"],
       [point(`"tags":[]`), "`tags` must be an object"],
       [point(`"tags":{"a":1}`), "tag 'a' must be a string"],
-      [point(`"tags":{"":"x"}`), "a tag has an empty name"],
+      [point(`"tags":{"":"x"}`), "tag '' cannot be the name of a column: the empty name cannot be used"],
       [point(`"tags":{"greptime_value":"x"}`), "a tag cannot be named greptime_value"],
       [point(`"tags":{"greptime_timestamp":"x"}`), "a tag cannot be named greptime_timestamp"],
       [point(`"metric":"m${"x".repeat(70_000)}"`), "metric and tags take 70005 bytes; at most 65535 are allowed"],

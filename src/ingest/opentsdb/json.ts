@@ -161,7 +161,7 @@ function seriesOf(metric: Uint8Array, tags: Uint8Array): ParsedSeries {
   const pairs = new Map<string, string>();
   for (const [tag, value] of Object.entries(object as Record<string, unknown>)) {
     if (typeof value !== "string") return { flaw: `tag '${tag.slice(0, 80)}' must be a string` };
-    pairs.set(tag.toWellFormed(), value.toWellFormed());
+    pairs.set(tag, value.toWellFormed()); // Names are checked, not mended.
   }
-  return { metric: String(name).toWellFormed(), tags: pairs };
+  return { metric: String(name), tags: pairs };
 }

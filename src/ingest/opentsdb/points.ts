@@ -3,7 +3,8 @@
  * comparison, no string.
  */
 import { fnv1a } from "../../base/hash.ts";
-import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { nameFlaw, shownName } from "../../table/names.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { METRICS_MAX, RETAINED_BYTES_MAX, TIME_MS_MAX } from "./limits.ts";
@@ -122,16 +123,14 @@ export class Points {
     if ("flaw" in series) return series.flaw;
     const { metric, tags } = series;
     if (metric === "") return "empty metric name";
-    if (Buffer.byteLength(metric) > NAME_BYTES_MAX || this.options?.acceptsTable(metric) !== true) {
-      return `metric '${metric.slice(0, 80)}' cannot be the name of a table`;
-    }
+    if (this.options?.acceptsTable(metric) !== true) return `metric '${shownName(metric)}' cannot be the name of a table`;
     if (tags.size > TABLE_COLUMNS_MAX - 2) return `${tags.size} tags; a table has ${TABLE_COLUMNS_MAX} columns at most`;
     const names: string[] = [];
     const values: string[] = [];
     for (const [name, value] of tags) {
-      if (name === "") return "a tag has an empty name";
       if (RESERVED.has(name)) return `a tag cannot be named ${name}`;
-      if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `the name of a tag has more than ${NAME_BYTES_MAX} bytes`;
+      const flaw = nameFlaw(name);
+      if (flaw !== undefined) return `tag '${shownName(name)}' cannot be the name of a column: ${flaw}`;
       if (value === "") continue; // As if it were not there.
       names.push(name);
       values.push(value);

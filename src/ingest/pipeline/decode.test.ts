@@ -108,7 +108,7 @@ describe("identity", () => {
 
   test("an item that is no object is refused", () => {
     for (const item of [1, "a", null, [{ a: 1 }], true]) {
-      checkError(() => ran(identityPipeline(), [item]), /^Top level value must be map$/, StatusCode.IllegalState);
+      checkError(() => ran(identityPipeline(), [item]), /^Top level value must be map$/, StatusCode.InvalidArguments);
     }
   });
 

@@ -11,6 +11,8 @@ import { type PipelineValue, WholeFloat } from "./value.ts";
 const SPECIAL_NUMBER =
   /(?:^|[:,[\s])-?(?:0(?=[\s,\]}]|$)(?<=-0)|\d+\.(?:000|999)|\d+\.0{1,2}(?=[\s,\]}]|$)|\d{12}\d*\.|\d+(?:\.\d+)?[eE]|\d{16})/;
 const INTEGER = /^-?\d+$/;
+/** Of the longest numbers of 64 bits: JSON has no zeros in front. */
+const WIDE_CHARACTERS_MAX = 20;
 const INT_MIN = -(2n ** 63n);
 const UINT_MAX = 2n ** 64n - 1n;
 
@@ -30,6 +32,7 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
   const source = context?.source ?? String(value);
   if (!INTEGER.test(source)) return Number.isSafeInteger(value) ? new WholeFloat(value) : value;
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (source.length > WIDE_CHARACTERS_MAX) return value; // Beyond 64 bits; of a million digits it takes seconds.
   const wide = BigInt(source);
   return wide >= INT_MIN && wide <= UINT_MAX ? wide : value;
 }

@@ -81,3 +81,9 @@ test("paths that are not understood, or look at too much, are refused", () => {
   const wide = Array.from({ length: 400 }, () => [1, 2, 3]);
   expect(() => compileJsonPath("$[?(@..a || $..b)]")(wide)).toThrow("looks at more than");
 });
+
+test("a number of a million digits is the float that it is, and not read digit by digit", () => {
+  expect(jsonValue("9".repeat(1_000_000))).toBe(Number.POSITIVE_INFINITY);
+  expect([jsonValue("18446744073709551615"), jsonValue("-9223372036854775808")]).toEqual([2n ** 64n - 1n, -(2n ** 63n)]);
+  expect([jsonValue("184467440737095516150"), jsonValue("-92233720368547758080")]).toEqual([2 ** 64 * 10, -(2 ** 63) * 10]);
+});

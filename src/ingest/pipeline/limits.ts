@@ -34,6 +34,3 @@ export const VRL_STEPS_MAX = 1_000_000;
 
 /** Deepest nesting of a VRL program; a pair of parentheses counts twice. Reason: parser and interpreter recurse. */
 export const VRL_DEPTH_MAX = 128;
-
-/** Offsets of a time zone that are remembered, one for each quarter of an hour. */
-export const ZONE_OFFSETS_MAX = 8192;

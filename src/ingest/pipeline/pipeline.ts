@@ -158,12 +158,12 @@ function isIdentity(shape: Layout | Identity): shape is Identity {
 }
 
 function notAMap(): DbError {
-  return new DbError(StatusCode.IllegalState, "Top level value must be map");
+  return new DbError(StatusCode.InvalidArguments, "Top level value must be map");
 }
 
 function notAnObject(index: number, value: PipelineValue): DbError {
   return new DbError(
-    StatusCode.IllegalState,
+    StatusCode.InvalidArguments,
     `Array element at index ${index} must be an object for one-to-many transformation, got ${kindOf(value)}`,
   );
 }

@@ -1,16 +1,14 @@
 /**
  * The labels of a new series, checked: its metric, its tags, and where it goes (contract ingest.md 2.2).
  */
-import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
+import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
+import { nameFlaw, shownName } from "../../table/names.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { invalid, undecodable } from "./failure.ts";
 import type { RemoteWriteOptions } from "./types.ts";
 
 /** Name of the label that holds the metric. */
 export const METRIC = "__name__";
-/** What names of labels look like. */
-export const LABEL_NAME: RegExp = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-
 /** A series, and the place that its labels name. */
 export interface LabelledSeries {
   readonly tags: TagSet;
@@ -28,11 +26,11 @@ export function labelledSeries(names: readonly string[], values: readonly string
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const value = values[i] as string;
-    if (!LABEL_NAME.test(name)) throw undecodable(`Invalid label name: \`${name.slice(0, 200)}\``);
-    if (name.length > NAME_BYTES_MAX) throw invalid(`the name of a label has ${name.length} bytes; at most ${NAME_BYTES_MAX} are allowed`);
+    const flaw = nameFlaw(name);
+    if (flaw !== undefined) throw undecodable(`Invalid label name: \`${shownName(name)}\`: ${flaw}`);
     if (seen.has(name)) throw invalid(`the label ${name} occurs twice in a series`);
     seen.add(name);
-    bytes += name.length + Buffer.byteLength(value);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     if (value === "") continue;
     if (name === METRIC) metric = value;
     else if (isPlace(name)) places.set(name, value);
@@ -48,7 +46,7 @@ export function labelledSeries(names: readonly string[], values: readonly string
   if (metric === "") throw invalid("a series has no metric name: the label __name__ is missing or empty");
   const physicalTable = places.get("__physical_table__") ?? places.get("x_greptime_physical_table");
   for (const table of [metric, physicalTable]) {
-    if (table !== undefined && !options.acceptsTable(table)) throw invalid(`Invalid table name: ${table.slice(0, 200)}`);
+    if (table !== undefined && !options.acceptsTable(table)) throw invalid(`Invalid table name: ${shownName(table)}`);
   }
   const database = places.get("__schema__") ?? places.get("__database__") ?? places.get("x_greptime_database");
   return { tags: { table: metric, ...tags }, database, physicalTable };

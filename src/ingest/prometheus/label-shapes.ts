@@ -8,9 +8,9 @@
  * Only usual series have a shape: valid names, none twice, no label that names a database, and a metric that may be a table. The others are
  * looked at label by label (`label-set.ts`), which also finds the words to refuse them with.
  */
-import { NAME_BYTES_MAX } from "../../base/limits.ts";
+import { isName } from "../../table/names.ts";
 import type { TagShape } from "../../table/series-dictionary.ts";
-import { isPlace, LABEL_NAME, METRIC } from "./label-set.ts";
+import { isPlace, METRIC } from "./label-set.ts";
 import { LABEL_NODES_MAX } from "./limits.ts";
 import type { RemoteWriteOptions } from "./types.ts";
 
@@ -66,8 +66,8 @@ export class LabelShapes {
     const { timeColumn, valueColumn } = this.options;
     const isTwice = isMetric ? node.hasMetric : node.names.includes(name);
     const isColumn = name === timeColumn || name === valueColumn;
-    const isName = name.length <= NAME_BYTES_MAX && LABEL_NAME.test(name);
-    const isUsual = node.isUsual && !isTwice && !isColumn && isName && !isPlace(name);
+    const isLabel = isName(name);
+    const isUsual = node.isUsual && !isTwice && !isColumn && isLabel && !isPlace(name);
     const made = nodeOf(isMetric ? node.names : [...node.names, name], isMetric, node.hasMetric || isMetric, isUsual);
     node.children.set(number, made);
     this.nodes++;

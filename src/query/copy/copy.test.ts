@@ -205,8 +205,28 @@ describe("COPY DATABASE", () => {
   });
 });
 
+test("no store is reached that the configuration does not list", async () => {
+  const store = new FakeS3();
+  try {
+    const connection = `connection (endpoint = '${store.endpoint}', access_key_id = 'key', secret_access_key = 'hush')`;
+    await db.sql(CPU);
+    const why = /cannot reach http:\/\/127.0.0.1:\d+: it is not in storage.copy_endpoints/;
+    await rejects(`copy cpu to 's3://bucket/x' ${connection}`, why);
+    await rejects(`copy cpu from 's3://bucket/x' ${connection}`, why);
+    const options = `location = 's3://b/x', endpoint = '${store.endpoint}', access_key_id = 'key', secret_access_key = 's'`;
+    await rejects(`create external table e with (${options})`, why);
+    await rejects("copy cpu to 's3://bucket/x'", /cannot reach https:\/\/s3.us-east-1.amazonaws.com: it is not in storage/);
+    await rejects("copy cpu to 'gcs://bucket/x'", /cannot reach https:\/\/storage.googleapis.com: it is not in/);
+    expect(store.requests).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
 test("tables go to a store and come back", async () => {
   const store = new FakeS3();
+  await db.close();
+  db = await CopyFixture.start([store.endpoint]);
   try {
     const connection = `connection (endpoint = '${store.endpoint}', access_key_id = 'key', secret_access_key = 'hush', region = 'r')`;
     await db.sql(`${CPU}; ${COPY_OF_CPU}`);

@@ -23,8 +23,18 @@ import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, 
 import { type RowAccumulator, rowAccumulator } from "./row-accumulator.ts";
 import { valueAt, valuesVector } from "./vector-values.ts";
 
-/** About what one accumulator object costs, bytes. */
-const ACCUMULATOR_BYTES = 200;
+/**
+ * About what one accumulator object costs, bytes: its functions, what they share, an empty list; and the set of DISTINCT. Measured with
+ * 200,000 of them: string_agg of one short text 475, count(DISTINCT) of one 827.
+ */
+export const ACCUMULATOR_BYTES = 430;
+const DISTINCT_BYTES = 340;
+
+/** What the object of a call costs. */
+function accumulatorBytes({ distinct }: Pick<AggregateCall, "distinct">): number {
+  return distinct ? ACCUMULATOR_BYTES + DISTINCT_BYTES : ACCUMULATOR_BYTES;
+}
+
 /** About what a number costs that is no double, by group, bytes. */
 const LARGE_BYTES = 112;
 
@@ -282,7 +292,7 @@ class ExtremeStates implements AggregateState {
 
 /** States that are objects, one a group. */
 export class AccumulatorStates implements AggregateState {
-  private readonly accumulators: RowAccumulator[] = [];
+  private readonly accumulators: (RowAccumulator | undefined)[] = [];
   private readonly call: AggregateCall;
   private readonly args: readonly VectorEvaluator[];
   private readonly keys: readonly VectorEvaluator[];
@@ -321,13 +331,23 @@ export class AccumulatorStates implements AggregateState {
 
   private grow(groupCount: number): void {
     const { reserve } = this.context.budget;
-    reserve(Math.max(0, groupCount - this.accumulators.length) * ACCUMULATOR_BYTES);
+    reserve(Math.max(0, groupCount - this.accumulators.length) * accumulatorBytes(this.call));
     while (this.accumulators.length < groupCount) this.accumulators.push(rowAccumulator(this.call, reserve));
   }
 
   vector(groupCount: number): Vector {
     this.grow(groupCount);
-    const values = this.accumulators.slice(0, groupCount).map((accumulator) => accumulator.result());
+    return this.take(0, groupCount);
+  }
+
+  /** The results of groups `[from, to)`, whose states are let go: results of all groups at once would take as much again. */
+  take(from: number, to: number): Vector {
+    this.grow(to);
+    const values: Value[] = [];
+    for (let group = from; group < to; group++) {
+      values.push(this.accumulators[group]?.result());
+      this.accumulators[group] = undefined;
+    }
     return valuesVector(this.call.type.result, values);
   }
 }

@@ -6,11 +6,10 @@ import { columnId, tableId } from "../../base/units.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
-import { newPlanner } from "../plan/plan-query.ts";
-import { planSelect } from "../plan/plan-select.ts";
+import { newPlanner, planQuery } from "../plan/plan-query.ts";
 import type { Select } from "../sql/ast.ts";
 import { parseSql } from "../sql/parse.ts";
-import { Pace } from "./exec-context.ts";
+import { Pace, SeriesOfTables } from "./exec-context.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { run } from "./run.ts";
 
@@ -102,6 +101,7 @@ function tableOf(make: (rows: number) => NumberArray): Table {
     },
     timeBounds: () => ({ start: FIRST, end: FIRST + BigInt(ROWS_PER_HOST * NANOS_PER_ROW) }),
     deleteRows: () => Promise.reject(new Error("the rows of a bench stay")),
+    watchOverwrites: () => ({ unwritten: () => 0, isFull: false, end: () => undefined }),
     deleteRange: () => Promise.reject(new Error("the rows of a bench stay")),
     statistics: () => ({ rowCount: HOSTS * ROWS_PER_HOST, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: HOSTS }),
   };
@@ -125,13 +125,14 @@ async function query(sql: string, table: Table): Promise<number> {
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
   const catalog = { table: () => table } as unknown as Catalog; // planning asks for the table only
   const [statement] = parseSql(sql);
-  const plan = planSelect(statement as Select, newPlanner({ catalog }, environment, true));
+  const plan = planQuery(statement as Select, newPlanner({ catalog }, environment, true));
   const clock = systemClock;
   const exec = {
     environment,
     signal: new AbortController().signal,
     clock,
     pace: new Pace(clock),
+    series: new SeriesOfTables(),
     budget: new MemoryBudget(),
     spill: undefined,
     interpretOnly: false,

@@ -6,7 +6,7 @@ import type { RowsSummary } from "../../table/scan.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 import type { AggregateCall, PlanNode } from "../plan/node.ts";
 import type { AggregateState } from "./aggregate-state.ts";
-import { AccumulatorStates, stateFor } from "./aggregate-states.ts";
+import { ACCUMULATOR_BYTES, AccumulatorStates, stateFor } from "./aggregate-states.ts";
 import { VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { GroupFinder, NO_GROUP } from "./group-finder.ts";
@@ -23,7 +23,6 @@ type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
 /** Bytes of state that one aggregate keeps for one group, about; more where it is an object. */
 const STATE_BYTES = 24;
-const OBJECT_BYTES = 224;
 /** Rows that are taken before others get a turn: as many as scans give; fewer where states are objects. */
 const PIECE_ROWS = 65_536;
 const OBJECT_ROWS = 16_384;
@@ -75,7 +74,7 @@ class Groups implements HeldGroups {
   get rowBytes(): number {
     const { objects } = this;
     const { keys, aggregates } = this.node;
-    return GROUP_BYTES + keys.length * KEY_BYTES + aggregates.length * STATE_BYTES + objects * OBJECT_BYTES;
+    return GROUP_BYTES + keys.length * KEY_BYTES + aggregates.length * STATE_BYTES + objects * ACCUMULATOR_BYTES;
   }
 
   /** Takes the rows of a batch. */
@@ -120,17 +119,20 @@ class Groups implements HeldGroups {
   /** One row a group, some thousand at a time. */
   async *batches(): AsyncGenerator<ExecBatch> {
     const { node, grouper, count, context } = this;
-    const results: Vector[] = [];
+    const results: (Vector | AccumulatorStates)[] = [];
     for (const state of this.states) {
       checkCancelled(context);
-      results.push(state.vector(count));
+      results.push(state instanceof AccumulatorStates ? state : state.vector(count));
       await context.pace.turn();
     }
     for (let from = 0; from < count; from += ANSWER_ROWS) {
       checkCancelled(context);
       const to = Math.min(count, from + ANSWER_ROWS);
       const keys = node.keys.map((_, i) => grouper.keyVector(i, from, to));
-      yield { rowCount: to - from, vectors: [...keys, ...sliceBatch({ rowCount: count, vectors: results }, from, to).vectors] };
+      const values = results.flatMap((result) =>
+        result instanceof AccumulatorStates ? result.take(from, to) : sliceBatch({ rowCount: count, vectors: [result] }, from, to).vectors,
+      );
+      yield { rowCount: to - from, vectors: [...keys, ...values] };
       await context.pace.turn();
     }
   }

@@ -3,11 +3,14 @@ import { throwIfCancelled } from "../../base/cancel.ts";
 import type { Clock } from "../../base/clock.ts";
 import { nextRound } from "../../base/rounds.ts";
 import type { Batch, SeriesRuns } from "../../column/batch.ts";
+import type { ScannedTable } from "../../table/catalog.ts";
 import type { RowsSummary } from "../../table/scan.ts";
+import type { SeriesView } from "../../table/series-view.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { PlanNode } from "../plan/node.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
+import type { LongCalls } from "./long-calls.ts";
 import type { NodeMetrics } from "./node-metrics.ts";
 import type { QueryWorkers } from "./parallel/query-workers.ts";
 
@@ -47,6 +50,23 @@ export class Pace {
   }
 }
 
+/**
+ * The series of tables as a query found them first: its scans and those who read what they give mean the same numbers, whatever a table
+ * does meanwhile.
+ */
+export class SeriesOfTables {
+  private readonly views: Map<ScannedTable, SeriesView> = new Map();
+
+  of(table: ScannedTable): SeriesView {
+    let view = this.views.get(table);
+    if (view === undefined) {
+      view = table.series;
+      this.views.set(table, view);
+    }
+    return view;
+  }
+}
+
 /** Shared state of the operators of one query. */
 export interface ExecContext {
   readonly environment: Environment;
@@ -54,6 +74,7 @@ export interface ExecContext {
   readonly clock: Clock;
   readonly pace: Pace;
   readonly budget: MemoryBudget;
+  readonly series: SeriesOfTables;
   /** Where rows go that do not fit in memory; undefined: nowhere, and too many are an error. */
   readonly spill: SpillSpace | undefined;
   /** True: no generated code runs. */
@@ -62,6 +83,8 @@ export interface ExecContext {
   readonly metrics: Map<PlanNode, NodeMetrics> | undefined;
   /** Takes the source of each generated loop, for EXPLAIN VERBOSE. */
   readonly onSource: ((name: string, source: string) => void) | undefined;
+  /** Where calls run that take long on one row; undefined: here. */
+  readonly calls?: LongCalls | undefined;
   /** Other threads for large scans; undefined: all runs here. */
   readonly workers: QueryWorkers | undefined;
   /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */

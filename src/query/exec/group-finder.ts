@@ -51,7 +51,7 @@ export class GroupFinder {
     assert(table !== undefined, "series keys come with their table");
     const read = (index: number): string | undefined => {
       const column = table.schema.columns[index];
-      return column === undefined ? undefined : table.series.tagOf(column.name, series);
+      return column === undefined ? undefined : context.series.of(table).tagOf(column.name, series);
     };
     let id = 0;
     for (const [position, { key, codes }] of this.grouper.seriesKeys.entries()) {

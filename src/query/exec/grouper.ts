@@ -113,7 +113,7 @@ export class Grouper {
     if (key.kind !== "series" || key.expression.kind !== "column" || key.type.kind !== "string" || this.table === undefined)
       return undefined;
     const column = this.table.schema.columns[key.expression.index];
-    return column === undefined ? undefined : new TagKeyCodes(this.table.series, column.name, this.context.budget.reserve);
+    return column === undefined ? undefined : new TagKeyCodes(this.context.series.of(this.table), column.name, this.context.budget.reserve);
   }
 
   /** Groups found so far. Without keys there is always one. */
@@ -196,10 +196,11 @@ export class Grouper {
   private computeSeries(series: number): number {
     const { table } = this;
     assert(table !== undefined, "series keys come with their table");
+    const numbers = this.context.series.of(table);
     const read = (index: number): string | undefined => {
       const column = table.schema.columns[index];
       if (column === undefined) return undefined;
-      return table.series.tagOf(column.name, series);
+      return numbers.tagOf(column.name, series);
     };
     let id = 0;
     for (let position = 0; position < this.seriesKeys.length; position++) {

@@ -15,6 +15,7 @@ import type { Integer } from "../function/integer.ts";
 import { likeTest } from "../function/like.ts";
 import { compareValues, type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
+import { longCall } from "./long-calls.ts";
 
 /** Gives the value of a column of the current row. */
 export type RowReader = (column: number) => Value;
@@ -113,7 +114,7 @@ function call(expression: Of<"call">, row: RowReader, environment: Environment):
     if (value === undefined && expression.function.nulls === "propagate") return undefined;
     args.push(value);
   }
-  return expression.function.evaluate(args, { type: expression.functionType, environment });
+  return longCall(expression, args, { type: expression.functionType, environment });
 }
 
 function logic(expression: Of<"logic">, row: RowReader, environment: Environment): Value {

@@ -18,12 +18,18 @@ import { gatherBatch } from "./held-rows.ts";
 import { type Join, otherSide, type Side } from "./join-sides.ts";
 import { concat } from "./kernels/concat.ts";
 import { sliceBatch } from "./kernels/slice.ts";
+import { withLongCalls } from "./long-calls.ts";
 import { NO_ROW, RowCodes } from "./row-codes.ts";
+import { takesLong } from "./short-pieces.ts";
 import { pieces } from "./spill/pieces.ts";
 import { constantVector } from "./vector-values.ts";
 
 /** Candidate pairs that are tested and given out at once. Reason: one row may have as many candidates as there are rows. */
 const PAIRS_MAX = 8192;
+/** The same at first where the condition takes long for one, and the milliseconds below and above which there are more and fewer. */
+const LONG_PAIRS = 16;
+const QUICK_MS = 1;
+const LONG_MS = 8;
 /** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
 const PIECE_ROWS = 16_384;
 
@@ -133,11 +139,16 @@ class Pairs {
   private hasMet = false;
   /** Streaming rows of the batches before. */
   private base = 0;
+  /** Candidates that are looked at together: few where the condition takes long for one. */
+  private pairsMax: number;
+  private readonly context: ExecContext;
 
   constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
     this.met = met;
     this.node = node;
     this.held = held;
+    this.context = context;
+    this.pairsMax = node.residual !== undefined && takesLong(node) ? LONG_PAIRS : PAIRS_MAX;
     const columns = [...node.left.columns, ...node.right.columns];
     this.residual = node.residual === undefined ? undefined : new FilterEvaluator(node.residual, columns, context);
   }
@@ -147,12 +158,20 @@ class Pairs {
     for (let row = 0; row < batch.rowCount; ) {
       checkCancelled(context);
       const end = this.collect(ids, row, batch.rowCount);
-      const made = this.finish(batch, row, end);
+      const begun = context.clock.monotonicMillis();
+      const made = await this.finish(batch, row, end);
+      if (this.pairsMax < PAIRS_MAX) this.adapt(context.clock.monotonicMillis() - begun);
       row = end;
       if (made.rowCount > 0) yield made;
       await context.pace.turn();
     }
     this.base += batch.rowCount;
+  }
+
+  /** More candidates while they are quick, fewer when they were slow. */
+  private adapt(millis: number): void {
+    const wanted = millis < QUICK_MS ? this.pairsMax * 4 : millis > LONG_MS ? this.pairsMax / 2 : this.pairsMax;
+    this.pairsMax = Math.min(PAIRS_MAX - 1, Math.max(1, Math.floor(wanted)));
   }
 
   /** Collects the candidates of rows `[from, end)` and gives `end`, and some of those of row `end` where they are many. */
@@ -163,13 +182,13 @@ class Pairs {
     const one = plain && side === "right";
     this.count = 0;
     for (let row = from; row < to; row++) {
-      if (this.count >= PAIRS_MAX) return row;
+      if (this.count >= this.pairsMax) return row;
       const id = ids === undefined ? NO_ROW : (ids[row] ?? 0);
       let partner = this.resumed;
       this.resumed = NO_ROW;
       if (partner === NO_ROW) partner = id !== NO_ROW ? (heads[id] ?? 0) : ids === undefined && rowCount > 0 ? 0 : NO_ROW;
       while (partner !== NO_ROW) {
-        if (this.count >= PAIRS_MAX) {
+        if (this.count >= this.pairsMax) {
           this.resumed = partner;
           return row;
         }
@@ -193,8 +212,8 @@ class Pairs {
   }
 
   /** What the join gives for rows `[from, to)` of a streaming batch, and for the candidates of row `to` that were collected. */
-  private finish(batch: ExecBatch, from: number, to: number): ExecBatch {
-    const kept = this.keep(batch);
+  private async finish(batch: ExecBatch, from: number, to: number): Promise<ExecBatch> {
+    const kept = await this.keep(batch);
     const { hasMet } = this;
     const isPartMet = kept > 0 && this.own[kept - 1] === to;
     this.hasMet = this.resumed !== NO_ROW && (isPartMet || (from === to && hasMet));
@@ -213,9 +232,11 @@ class Pairs {
   }
 
   /** Drops the candidates that the residual refuses; notes which held rows have met. */
-  private keep(batch: ExecBatch): number {
-    if (this.residual !== undefined && this.count > 0) {
-      const { selection, count } = this.residual.select(this.gathered(batch, this.count));
+  private async keep(batch: ExecBatch): Promise<number> {
+    const { residual } = this;
+    if (residual !== undefined && this.count > 0) {
+      const candidates = this.gathered(batch, this.count);
+      const { selection, count } = await withLongCalls(() => residual.select(candidates), this.context);
       for (let i = 0; i < count; i++) {
         const at = selection[i] ?? 0;
         this.own[i] = this.own[at] ?? 0;

@@ -7,7 +7,7 @@ import { INT64 } from "../../column/data-type.ts";
 import type { NumberArray } from "../../column/vector.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { type ExecBatch, type ExecContext, Pace } from "./exec-context.ts";
+import { type ExecBatch, type ExecContext, Pace, SeriesOfTables } from "./exec-context.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { run } from "./run.ts";
 
@@ -45,6 +45,8 @@ function side(total: number): PlanNode {
 /** The most that was held between batches. */
 class PeakAccount {
   peak = 0;
+  readonly room = Number.POSITIVE_INFINITY;
+  readonly bytesMax = Number.POSITIVE_INFINITY;
   private held = 0;
   hasRoom(): boolean {
     return true;
@@ -80,6 +82,7 @@ async function joined(left: number, right: number, isChosen: boolean): Promise<{
     signal: new AbortController().signal,
     clock: systemClock,
     pace: new Pace(systemClock),
+    series: new SeriesOfTables(),
     budget: new MemoryBudget(undefined, account),
     spill: isChosen ? refusing : undefined, // Without room on disk the right side is held.
     interpretOnly: false,

@@ -95,17 +95,18 @@ export class LiftedTable {
   }
 
   private compute(code: number, text: string | undefined): void {
-    this.known++;
     let value: Value;
     try {
       value = evaluate(this.expression, () => text, this.environment);
     } catch (thrown) {
       if (!(thrown instanceof DbError)) throw thrown;
+      this.known++;
       // The row may be none that counts, so the entry fails only when the interpreter comes to it.
       this.states[code] = ASK;
       this.asked = true;
       return;
     }
+    this.known++;
     this.results[code] = value;
     if (typeof value === "bigint") this.hasBig = true;
     const number = typeof value === "number" ? value : 0;

@@ -6,7 +6,8 @@
  *
  * Operators that can write rows to disk ask `fits` before they hold more. They may share half of the limit: one alone takes all of that
  * half, and when it has, each of the others may still take its share. So all of them together stay below the limit, and what they need
- * for a while on top (arrays being joined, results) has room.
+ * for a while on top (arrays being joined, results) has room. The limit is that of the query, or what the memory of all queries has left
+ * for it where that is less: a query spills before it is refused.
  */
 import { DbError } from "../../base/error.ts";
 import type { MemoryAccount } from "../../base/server-memory.ts";
@@ -21,7 +22,7 @@ const SPILL_RATIO = 0.5;
 const NAMED_MAX = 3;
 
 /** What a budget counts into. */
-export type BudgetAccount = Pick<MemoryAccount, "take" | "give" | "hasRoom">;
+export type BudgetAccount = Pick<MemoryAccount, "take" | "give" | "hasRoom" | "room" | "bytesMax">;
 
 /** The budget of one query, or the part of one operator. Estimates, not exact counts. */
 export class MemoryBudget {
@@ -93,14 +94,20 @@ export class MemoryBudget {
   /** Whether an operator that can spill may hold `bytes` more before it does. */
   fits(bytes: number): boolean {
     const { root } = this;
-    const allowed = root.limit * SPILL_RATIO;
+    const allowed = root.limitNow * SPILL_RATIO;
     const hasShare = root.held + bytes <= allowed || this.held + bytes <= allowed / root.sharers;
     return hasShare && (root.account?.hasRoom(bytes) ?? true);
   }
 
   /** Bytes that an operator may hold at least before it spills; Infinity without a limit. */
   get share(): number {
-    return (this.root.limit * SPILL_RATIO) / this.root.sharers;
+    const { root } = this;
+    return (Math.min(root.limit, root.account?.bytesMax ?? root.limit) * SPILL_RATIO) / root.sharers;
+  }
+
+  /** What the query may hold: less than its own limit while the memory of all queries is smaller, or others have it. */
+  private get limitNow(): number {
+    return this.account === undefined ? this.limit : Math.min(this.limit, this.held + this.account.room);
   }
 
   private get root(): MemoryBudget {

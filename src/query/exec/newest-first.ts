@@ -2,7 +2,7 @@
  * Runs a plan on stretches of time, newest first, until enough rows came out. The first stretch is guessed; each further one is
  * four times as long, so a wrong guess costs a third more than a right one.
  */
-import type { TimeRange } from "../../table/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
 import { bucketIndexOf, bucketStartOf } from "../function/time/buckets.ts";
 import { withTimeRange, type PlanNode } from "../plan/node.ts";
 import { intersect } from "../plan/split-where.ts";
@@ -20,7 +20,8 @@ export async function* newestFirst(
 ): AsyncIterable<ExecBatch> {
   const bounds = node.table.timeBounds();
   if (bounds === undefined || node.wanted === 0) return;
-  const range = intersect(bounds, node.timeRange);
+  // A condition with a value of the query around it reaches the scan only when that value is known, after this was planned.
+  const range = intersect(intersect(bounds, node.timeRange), scannedRange(node.input));
   let { end } = range;
   let length = firstLength(node, range);
   let found = 0;
@@ -33,6 +34,12 @@ export async function* newestFirst(
     end = start;
     length *= GROWTH;
   }
+}
+
+/** The times that the scan of a plan reads. */
+function scannedRange(node: PlanNode): TimeRange {
+  if (node.kind === "scan") return node.request.timeRange;
+  return "input" in node ? scannedRange(node.input) : ALL_TIME;
 }
 
 /** A first guess, in units of the time index: the wanted buckets, or as long as the wanted rows take on average. */

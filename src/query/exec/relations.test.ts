@@ -295,3 +295,17 @@ test("DISTINCT ON keeps the first row of each group", async () => {
   await check("SELECT DISTINCT ON (k) k, a FROM l ORDER BY k, a DESC", ["p 2", "q 3", "s -", "- 4"]);
   await checkFails("SELECT DISTINCT ON (k) k, a FROM l ORDER BY a", /must match initial ORDER BY/);
 });
+
+test("the newest row before that of the query around is found, not the newest of all", async () => {
+  const newest = (columns: string): string =>
+    `SELECT l.ts, (SELECT ${columns} FROM r WHERE r.k = l.k AND r.ts < l.ts ORDER BY r.ts DESC LIMIT 1) FROM l WHERE l.k IN ('p', 'q')`;
+  await check(newest("r.ts"), ["1 -", "2 1", "3 -"]);
+  await check(newest("r.b"), ["1 -", "2 1", "3 -"]);
+  await check("SELECT l.ts, (SELECT r.ts FROM r WHERE r.ts <= l.ts ORDER BY r.ts DESC LIMIT 1) FROM l", [
+    "1 1",
+    "2 2",
+    "3 3",
+    "4 4",
+    "5 5",
+  ]);
+});

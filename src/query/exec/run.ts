@@ -10,6 +10,7 @@ import { inputsOf, type PlanNode } from "../plan/node.ts";
 import { aggregate } from "./aggregate.ts";
 import { apply, lateralJoin } from "./apply.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
+import { asof } from "./asof.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { fillSlots } from "./fill-slots.ts";
@@ -20,6 +21,7 @@ import { groupingSets } from "./grouping-sets.ts";
 import { join } from "./join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
+import { withLongCalls } from "./long-calls.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
@@ -88,6 +90,8 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
       return newestFirst(node, (plan) => runCopy(node.input, plan, context));
     case "join":
       return join(node, rowsFor(node, node.left, context), rowsFor(node, node.right, context), context);
+    case "asof":
+      return asof(node, rowsFor(node, node.input, context), context);
     case "lateral-join":
       return lateralJoin(node, rowsFor(node, node.input, context), (plan) => runCopy(node.plan, plan, context), context);
     case "apply":
@@ -171,7 +175,10 @@ async function* scan(node: NodeOf<"scan">, context: ExecContext): AsyncIterable<
   const metrics = context.metrics?.get(node);
   if (metrics !== undefined) metrics.scan ??= newScanMetrics();
   checkTypes(node); // From here to the scan's first batch nothing waits.
-  for await (const batch of node.table.scan({ ...node.request, signal: context.signal }, metrics?.scan)) {
+  for await (const batch of node.table.scan(
+    { ...node.request, signal: context.signal, numbers: context.series.of(node.table) },
+    metrics?.scan,
+  )) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();
@@ -202,7 +209,7 @@ async function* source(node: NodeOf<"source">, context: ExecContext): AsyncItera
 async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {
   const evaluator = new FilterEvaluator(node.predicate, node.input.columns, context);
   for await (const batch of rowsFor(node, node.input, context)) {
-    const { selection, count } = evaluator.select(batch);
+    const { selection, count } = await withLongCalls(() => evaluator.select(batch), context);
     if (count === batch.rowCount) yield batch;
     else if (count > 0) {
       const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, count);
@@ -217,6 +224,7 @@ async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIte
   const needed = new Set<number>();
   for (const expression of node.expressions) columnsOf(expression, needed);
   const isLong = node.expressions.some(computesText);
+  const mayBeLong = takesLong(node);
   let rowsAtOnce = TEXT_ROWS_FIRST;
   for await (const batch of rowsFor(node, node.input, context, needed)) {
     for (let from = 0; from < batch.rowCount; ) {
@@ -224,7 +232,7 @@ async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIte
       const piece = sliceBatch(batch, from, to);
       const vectors: Vector[] = [];
       for (const evaluator of evaluators) {
-        vectors.push(evaluator.vector(piece));
+        vectors.push(isLong || mayBeLong ? await withLongCalls(() => evaluator.vector(piece), context) : evaluator.vector(piece));
         if (vectors.length % COLUMNS_PER_TURN === 0) await context.pace.turn();
       }
       const made = { rowCount: to - from, vectors };

@@ -6,10 +6,11 @@ import type { QueryContext } from "../query-context.ts";
 import type { Query, Tql } from "../sql/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { inputsOf, type PlanNode } from "../plan/node.ts";
-import { newPlanner, planQuery } from "../plan/plan-query.ts";
+import { newPlanner, planInSteps } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { planTql } from "../plan/tql.ts";
-import { type ExecContext, Pace } from "./exec-context.ts";
+import { type ExecContext, inTurns, Pace, SeriesOfTables } from "./exec-context.ts";
+import type { LongCalls } from "./long-calls.ts";
 import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
 import type { QueryWorkers } from "./parallel/query-workers.ts";
 import { answer } from "./answer.ts";
@@ -24,6 +25,8 @@ export interface ExecOptions {
   readonly memory?: MemoryAccount;
   /** Where it spills rows to; whoever gave it closes it. */
   readonly spill?: SpillSpace;
+  /** Where calls of functions run that take long. */
+  readonly calls?: LongCalls | undefined;
   /** Other threads for large scans. */
   readonly workers?: QueryWorkers | undefined;
   /** Rows of a join's right side that are read before its left side is tried too. */
@@ -36,17 +39,18 @@ export interface PreparedSelect {
   readonly exec: ExecContext;
 }
 
-/** Plans a query. @throws DbError PlanQuery, TableNotFound */
-export function prepareSelect(
+/** Plans a query, with turns for others. @throws DbError PlanQuery, TableNotFound, RuntimeResourcesExhausted, Cancelled */
+export async function prepareSelect(
   query: Query | Tql,
   context: QueryContext,
   options: ExecOptions,
   extra: Partial<ExecContext> = {},
-): PreparedSelect {
+): Promise<PreparedSelect> {
   const environment = environmentOf(context.clock, context.variables);
-  const planner = newPlanner(context, environment, options.forceInterpreter !== true);
-  const plan = query.kind === "tql" ? planTql(query, planner) : planQuery(query, planner);
   const exec = { ...execContextOf(environment, context, options), ...extra };
+  // What the plan holds counts until the query ends.
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
+  const plan = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
 }
@@ -66,19 +70,21 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     signal: context.signal,
     clock: context.clock,
     pace: new Pace(context.clock),
+    series: new SeriesOfTables(),
     budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX, options.memory),
     spill: options.spill,
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,
     onSource: undefined,
+    calls: options.calls,
     workers: options.workers,
     joinRowsFirst: options.joinRowsFirst,
   };
 }
 
 /** The answer of a query. Rows are computed while they are read. */
-export function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): StatementResult {
-  const { plan, exec } = prepareSelect(statement, context, options);
+export async function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const { plan, exec } = await prepareSelect(statement, context, options);
   const batches = answer(plan, exec);
   return { kind: "rows", headers: plan.columns, batches };
 }

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ExecOptions } from "../execute.ts";
+import { localWorkers } from "../../../test/support/local-workers.ts";
+import { openMemorySnapshot } from "../../../test/support/memory-catalog.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 /** Three hosts in two zones (one without a zone), a row a minute over seven hours, values of many shapes. */
@@ -168,11 +170,35 @@ test("sums of integers stay exact where doubles round", async () => {
   expect(rows).toEqual([[9007199254740993n + 5n + 9007199254740991n * 2n]]);
 });
 
-test("sums of integers beyond 64 bits go round", async () => {
-  await data.sql("CREATE TABLE huge (v BIGINT, u BIGINT UNSIGNED, ts TIMESTAMP TIME INDEX)");
-  await data.sql("INSERT INTO huge VALUES (9223372036854775807, 18446744073709551615, 1), (9223372036854775807, 3, 2)");
-  expect((await data.both("SELECT sum(v), sum(u), avg(v), avg(u) FROM huge")).rows).toEqual([[-2, 2, 2 ** 63, 2 ** 63 + 1]]);
-  expect((await data.both("SELECT sum(v) OVER (ORDER BY ts) FROM huge ORDER BY ts")).rows).toEqual([[2n ** 63n - 1n], [-2]]);
+describe("sums of integers beyond 64 bits", () => {
+  const [max, min] = [2n ** 63n - 1n, -(2n ** 63n)];
+  beforeAll(async () => {
+    await data.sql("CREATE TABLE huge (h STRING PRIMARY KEY, v BIGINT, u BIGINT UNSIGNED, ts TIMESTAMP TIME INDEX)");
+    await data.sql(
+      `INSERT INTO huge VALUES ('a', ${max}, 18446744073709551615, 1), ('a', ${max}, 3, 2), ('b', ${min}, 0, 3), ('b', ${min}, 0, 4)`,
+    );
+  });
+  test("are an error of the whole, in groups, windows and parts", async () => {
+    for (const query of [
+      "SELECT sum(v) FROM huge WHERE h = 'a'",
+      "SELECT sum(u) FROM huge",
+      "SELECT h, sum(v) FROM huge GROUP BY h",
+      "SELECT sum(v) OVER (ORDER BY ts) FROM huge",
+      "SELECT sum(DISTINCT u) FROM huge",
+      "SELECT sum(v) RANGE '1h' FROM huge ALIGN '1h'",
+      "SELECT count(DISTINCT ts), sum(v) FROM huge WHERE h = 'a'",
+      "SELECT sum(d) FROM (SELECT arrow_cast(v, 'Duration(Second)') AS d FROM huge WHERE h = 'a')",
+    ]) {
+      for (const options of [{}, { forceInterpreter: true }, { workers: localWorkers(openMemorySnapshot) }])
+        expect([query, await failureOf(data, query, options)]).toEqual([query, expect.stringContaining("Arithmetic overflow: sum is ")]);
+    }
+  });
+  test("are none where only a part is too large", async () => {
+    expect((await data.both("SELECT sum(v), avg(v) FROM huge")).rows).toEqual([[-2, -0.5]]);
+    expect((await data.both("SELECT count(DISTINCT h), sum(v) FROM huge")).rows).toEqual([[2, -2]]);
+    expect((await data.both("SELECT avg(v), avg(u) FROM huge WHERE h = 'a'")).rows).toEqual([[2 ** 63, 2 ** 63 + 1]]);
+    expect((await data.both("SELECT sum(v::DECIMAL(38, 0)) FROM huge WHERE h = 'a'")).rows).toEqual([[2n * max]]);
+  });
 });
 
 test("a query over its memory limit says so", async () => {

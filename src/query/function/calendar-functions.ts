@@ -9,7 +9,7 @@ import { durationParts } from "./time/format-time.ts";
 import { parseClockByFormat } from "./time/parse-format.ts";
 import { formatLocalTime } from "./time/strftime.ts";
 import { rescale } from "./time/time-units.ts";
-import { offsetSecondsAt } from "./time/time-zone.ts";
+import { offsetSecondsAt } from "../../base/time-zone.ts";
 import { NANOS_PER_DAY, type Present, textOf } from "./value.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;

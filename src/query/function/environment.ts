@@ -19,4 +19,6 @@ export interface Environment {
   readonly database: string;
   /** Of a prepared statement that has any. */
   readonly placeholders?: Placeholders | undefined;
+  /** Counts what the plan of the statement grows to, while it is planned. */
+  readonly planSize?: { add(parts: number): void } | undefined;
 }

@@ -44,6 +44,18 @@ describe("values of a path", () => {
     await check(`json_get_int('[1, 2, 3]', '[last - 1]')`, 2);
     await check(`json_get_int('[1, 2, 3]', '[-1]')`, 3);
     await check("json_get_int(NULL, 'a')", undefined);
+    for (const [json, number] of [
+      ["true", 1],
+      ["false", 0],
+    ] as const) {
+      const member = `(parse_json('{"b": ${json}}'), 'b')`;
+      await check(`json_get_bool${member}`, number === 1, "Boolean");
+      await check(`json_get_int${member}`, number, "Int64");
+      await check(`json_get_float${member}`, number, "Float64");
+      await check(`json_get_string${member}`, json, "String");
+      await check(`json_get_object${member}`, undefined);
+      await check(`json_get_bool('{"b": ${json}}', 'b')`, number === 1, "Boolean");
+    }
   });
   test("are text, or the type of a NULL", async () => {
     await check(`json_get(${DOCUMENT}, 's')`, 'q"t', "String");

@@ -71,6 +71,12 @@ function integerOf(json: string, kind: JsonKind): Value {
   return fits(value, { kind: "int", bits: 64, signed: true }) ? value : undefined;
 }
 
+/** A Boolean counts as 1 or 0 where `json_get_int` and `json_get_float` ask for a number, as in other servers of the interface. */
+const orFlag =
+  (read: (json: string, kind: JsonKind) => Value) =>
+  (json: string, kind: JsonKind): Value =>
+    kind === "boolean" ? Number(json === "true") : read(json, kind);
+
 const floatOf = (json: string, kind: JsonKind): Value => (kind === "number" ? Number(json) : undefined);
 const booleanOf = (json: string, kind: JsonKind): Value => (kind === "boolean" ? json === "true" : undefined);
 
@@ -166,8 +172,8 @@ function failure(why: string): DbError {
 export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
   strict("parse_json(text)", typed(["text"], JSON_TYPE), ([text]) => toJson(textOf(text))),
   strict("json_to_string(json)", ofDocument(STRING), ([json], { type }) => documentOf(json, type.args[0])),
-  getter("json_get_int", INT64, integerOf),
-  getter("json_get_float", FLOAT64, floatOf),
+  getter("json_get_int", INT64, orFlag(integerOf)),
+  getter("json_get_float", FLOAT64, orFlag(floatOf)),
   getter("json_get_string", STRING, scalarText),
   getter("json_get_bool", BOOLEAN, booleanOf),
   strict("json_object_keys(json[, path])", keysType, objectKeys),

@@ -150,7 +150,9 @@ const MODULO: ScalarFunction["resolve"] = (args) => {
   if (args.length === 2 && a !== undefined && b !== undefined && args.some((arg) => arg.kind === "decimal"))
     return { args: [a, b], result: decimalResult("%", a, b) };
   if (args.length !== 2 || !args.every((arg) => isNumeric(arg) || arg.kind === "null" || arg.kind === "decimal")) return undefined;
-  const type = args.every((arg) => arg.kind === "int" || arg.kind === "null") ? INT64 : FLOAT64;
+  const areWhole = args.every((arg) => arg.kind === "int" || arg.kind === "null");
+  const areUnsigned = args.every((arg) => arg.kind === "int" && arg.bits === 64 && !arg.signed);
+  const type = areUnsigned ? UINT64 : areWhole ? INT64 : FLOAT64;
   return { args: [type, type], result: type };
 };
 

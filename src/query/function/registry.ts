@@ -1,6 +1,8 @@
 /** Looks up scalar functions by name and suggests near ones. */
+import { BUCKET_FUNCTIONS } from "./bucket-functions.ts";
 import { CALENDAR_FUNCTIONS } from "./calendar-functions.ts";
 import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
+import { DATE_DIFFERENCE_FUNCTIONS } from "./date-difference-functions.ts";
 import { GEO_FUNCTIONS } from "./geo-functions.ts";
 import { GEO_LIST_FUNCTIONS } from "./geo-list-functions.ts";
 import { HASH_FUNCTIONS } from "./hash-functions.ts";
@@ -8,6 +10,7 @@ import { IP_FUNCTIONS } from "./ip-functions.ts";
 import { JSON_FUNCTIONS } from "./json-functions.ts";
 import { MATH_FUNCTIONS } from "./math-functions.ts";
 import { MYSQL_FUNCTIONS } from "./mysql-functions.ts";
+import { MYSQL_TIME_FUNCTIONS } from "./mysql-time-functions.ts";
 import { LIST_FUNCTIONS } from "./nested/list-functions.ts";
 import { LIST_SEARCH_FUNCTIONS } from "./nested/list-search-functions.ts";
 import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
@@ -32,7 +35,10 @@ const ALL: readonly ScalarFunction[] = [
   ...IP_FUNCTIONS,
   ...CONDITIONAL_FUNCTIONS,
   ...TIME_FUNCTIONS,
+  ...BUCKET_FUNCTIONS,
   ...CALENDAR_FUNCTIONS,
+  ...MYSQL_TIME_FUNCTIONS,
+  ...DATE_DIFFERENCE_FUNCTIONS,
   ...ZONE_FUNCTIONS,
   ...SESSION_FUNCTIONS,
   ...POSTGRES_FUNCTIONS,

@@ -26,6 +26,7 @@ import { binBuckets, bucketIndexOf, bucketStartOf, TRUNC_PRECISIONS, type TimeBu
 import { floorDivide } from "./time/civil.ts";
 import { parseByFormat } from "./time/parse-format.ts";
 import { parseTimestamp } from "./time/parse-time.ts";
+import { binnedInZone, truncatedInZone } from "./time/zone-buckets.ts";
 import { NANOS_PER_UNIT, rescale } from "./time/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "./value.ts";
 import { zoneOf } from "./zone-functions.ts";
@@ -65,7 +66,22 @@ function timeType(type: DataType): DataType | undefined {
   return type.kind === "date" || type.kind === "string" || type.kind === "null" ? TIMESTAMP_NANOSECOND : undefined;
 }
 
+/** (precision, time[, zone]): only moments have a zone, so that times of day take none. */
+const truncType: ScalarFunction["resolve"] = ([part, time, zone, ...rest]) => {
+  if (zone === undefined) return partAndTime((type) => type)(time === undefined ? [] : [part ?? STRING, time]);
+  const type = time === undefined ? undefined : timeType(time);
+  if (rest.length > 0 || type === undefined || ![part, zone].every((each) => each?.kind === "string" || each?.kind === "null"))
+    return undefined;
+  return { args: [STRING, type, STRING], result: type };
+};
+
+/** (stride, time[, origin[, zone]]). */
 const binType: ScalarFunction["resolve"] = (args) => {
+  if (args.length === 4) {
+    const given = binType(args.slice(0, 3));
+    const isZone = args[3]?.kind === "string" || args[3]?.kind === "null";
+    return given === undefined || !isZone ? undefined : { ...given, args: [...given.args, STRING] };
+  }
   const [stride, time, origin] = args;
   if (stride === undefined || time === undefined || args.length > 3) return undefined;
   const type = time.kind === "time" && origin === undefined ? time : timeType(time);
@@ -85,10 +101,11 @@ export function truncBucketsOf(precision: string, unit: TimeUnit): TimeBuckets {
   );
 }
 
-/** @throws DbError PlanQuery for an unknown precision, EngineExecuteQuery for one that a time of day has not */
-function dateTrunc(precision: Present, time: Present, type: DataType): number | bigint {
+/** @throws DbError PlanQuery for an unknown precision, EngineExecuteQuery for one that a clock has not, InvalidArguments for a zone */
+function dateTrunc([precision = "", time = 0, zone]: readonly Present[], type: DataType): number | bigint {
   if (type.kind === "time") return clockTrunc(textOf(precision), Number(time), type.unit);
   const buckets = truncBucketsOf(textOf(precision), unitOf(type));
+  if (zone !== undefined) return truncatedInZone(buckets, BigInt(time as bigint), zoneOf(zone));
   return bucketStartOf(buckets, bucketIndexOf(buckets, BigInt(time as bigint)));
 }
 
@@ -101,19 +118,31 @@ function clockTrunc(precision: string, clock: number, unit: TimeUnit): number {
 }
 
 /** `date_bin` on one value. Strides that are no whole number of units are counted in nanoseconds. */
-function dateBin([stride, time, origin]: readonly Present[], call: FunctionCall): number | bigint {
+function dateBin([stride, time, origin, zone]: readonly Present[], call: FunctionCall): number | bigint {
   const unit = unitOf(call.type.args[1]);
   const first = origin === undefined ? 0n : BigInt(origin as bigint);
   if (!isInterval(stride as Value)) throw new Error("the planner casts a stride to an interval");
   const interval = stride as Extract<Value, { months: number }>;
   const nanos = rescale(BigInt(time as number | bigint), unit, "nanosecond");
-  const buckets = binBuckets(interval, "nanosecond", first);
-  if (buckets === undefined) {
-    const why = interval.months !== 0 ? "it must not mix months with days or hours" : "it must be longer than zero";
-    throw new DbError(StatusCode.EngineExecuteQuery, `cannot bin by this interval: ${why}`);
-  }
-  const start = rescale(bucketStartOf(buckets, bucketIndexOf(buckets, nanos)), "nanosecond", unitOf(call.type.result));
+  const start = rescale(
+    binned(interval, nanos, first, zone === undefined ? undefined : zoneOf(zone)),
+    "nanosecond",
+    unitOf(call.type.result),
+  );
   return call.type.result.kind === "time" ? Math.max(Number(start), 0) : start;
+}
+
+/** The start of the bin of a time, in nanoseconds. @throws DbError EngineExecuteQuery for a stride that is none */
+export function binned(stride: Extract<Value, { months: number }>, nanos: bigint, origin: bigint, zone: string | undefined): bigint {
+  const start = zone === undefined ? binnedInUtc(stride, nanos, origin) : binnedInZone(stride, nanos, origin, zone);
+  if (start !== undefined) return start;
+  const why = stride.months !== 0 ? "it must not mix months with days or hours" : "it must be longer than zero";
+  throw new DbError(StatusCode.EngineExecuteQuery, `cannot bin by this interval: ${why}`);
+}
+
+function binnedInUtc(stride: Extract<Value, { months: number }>, nanos: bigint, origin: bigint): bigint | undefined {
+  const buckets = binBuckets(stride, "nanosecond", origin);
+  return buckets && bucketStartOf(buckets, bucketIndexOf(buckets, nanos));
 }
 
 /** A value and formats to read it by when it is text. */
@@ -222,11 +251,7 @@ const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.e
 const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
   volatility: "stable",
 });
-const trunc = strict(
-  "date_trunc(precision, time)",
-  partAndTime((time) => time),
-  ([part, time], call) => dateTrunc(part as Present, time as Present, call.type.result),
-);
+const trunc = strict("date_trunc(precision, time[, zone])", truncType, (args, call) => dateTrunc(args, call.type.result));
 const part = strict(
   "date_part(part, time)",
   (args) => partOf(args, PARTED, INT32),
@@ -253,7 +278,7 @@ export const TIME_FUNCTIONS: readonly ScalarFunction[] = [
   alias("today", today),
   trunc,
   alias("datetrunc", trunc),
-  strict("date_bin(stride, time[, origin])", binType, dateBin),
+  strict("date_bin(stride, time[, origin[, zone]])", binType, dateBin),
   part,
   alias("datepart", part),
   nanosPart,

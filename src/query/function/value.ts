@@ -22,7 +22,8 @@ export function isInterval(value: Value): value is IntervalValue {
 }
 
 /** Length of an interval for comparison: a month counts 30 days, a day 24 hours. Nanoseconds. */
-function intervalNanos(value: IntervalValue): bigint {
+/** Its length: a month is 30 days, a day 24 hours. */
+export function intervalNanos(value: IntervalValue): bigint {
   return (BigInt(value.months) * 30n + BigInt(value.days)) * NANOS_PER_DAY + value.nanos;
 }
 

@@ -8,7 +8,7 @@ import { type DataType, STRING, TIMESTAMP_NANOSECOND, type TimeUnit, UNITS_PER_S
 import { type ScalarFunction, strict } from "./scalar-function.ts";
 import { floorDivide } from "./time/civil.ts";
 import { INT64_MAX, INT64_MIN } from "./time/time-units.ts";
-import { offsetSecondsAt, parseTimeZone, utcSecondsOf } from "./time/time-zone.ts";
+import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../base/time-zone.ts";
 import { type Present, textOf } from "./value.ts";
 
 /** (time, zone): dates and texts become timestamps. */
@@ -21,12 +21,7 @@ const timeAndZone: ScalarFunction["resolve"] = ([time, zone, ...rest]) => {
 
 /** A time zone by its name or offset. @throws DbError InvalidArguments for what is none */
 export function zoneOf(value: Present): string {
-  const zone = parseTimeZone(textOf(value));
-  if (zone !== undefined) return zone;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `Invalid timezone string ${textOf(value).slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`,
-  );
+  return timeZoneNamed(textOf(value));
 }
 
 /** @param shift seconds to add at a time in seconds */

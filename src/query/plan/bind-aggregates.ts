@@ -144,6 +144,10 @@ function isPresent(operand: TypedExpression): TypedExpression {
 }
 
 /** ORDER BY items with their NULL order resolved: last when ascending, first when descending. */
-export function sortItems(items: readonly OrderItem[], resolve: (item: OrderItem) => TypedExpression): readonly SortItem[] {
-  return items.map((item) => ({ expression: resolve(item), descending: item.descending, nullsFirst: item.nullsFirst ?? item.descending }));
+export function sortItems(items: readonly OrderItem[], resolve: (item: OrderItem, index: number) => TypedExpression): readonly SortItem[] {
+  return items.map((item, i) => ({
+    expression: resolve(item, i),
+    descending: item.descending,
+    nullsFirst: item.nullsFirst ?? item.descending,
+  }));
 }

@@ -3,12 +3,14 @@
  *
  *   date_part('epoch', x)    seconds, which a part of a second may follow
  *   date_part('nanosecond', x)  more than 32 bits hold; of durations the parts below seconds too
+ *   str_to_date(x, '%Y-%m-%d')  a date, since the format names no time of day
  *   round(x, 2)              a decimal of as many digits after the point
  */
-import type { DataType } from "../../column/data-type.ts";
+import { type DataType, DATE } from "../../column/data-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { operatorFunction } from "../function/registry.ts";
 import { partName } from "../function/time/date-part.ts";
+import { isDayFormat } from "../function/time/mysql-format.ts";
 import { textOf } from "../function/value.ts";
 import type { BindCall } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
@@ -28,6 +30,8 @@ export function constantCall(
     const isLong = second?.type.kind === "duration" && (part === "millisecond" || part === "microsecond");
     if (part === "nanosecond" || isLong) return bindCall(operatorFunction("date_part_nanosecond_op"), name, args);
   }
+  if (name === "str_to_date" && second?.kind === "literal" && args.length === 2 && isDayFormat(textOf(second.value ?? "")))
+    return castTo(bindCall(operatorFunction("str_to_date"), name, args), DATE, environment);
   if (name !== "round" || first?.type.kind !== "decimal" || args.length > 2) return undefined;
   const digits = second === undefined ? 0 : second.kind === "literal" && second.type.kind === "int" ? second.value : undefined;
   const scale = Math.max(Number(digits), 0);

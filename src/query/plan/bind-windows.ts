@@ -4,6 +4,7 @@
  *   relation → window → window → [QUALIFY] → projection
  */
 import { DbError } from "../../base/error.ts";
+import { WINDOWS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, FLOAT64, NULL, UINT64 } from "../../column/data-type.ts";
@@ -20,6 +21,7 @@ import { columnsOf, expressionKey, literal, mapColumns, type TypedExpression } f
 import { changedWindowCall, type PlanNode, type SortItem, type WindowCall } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import { bindOutputCondition, type SelectBody } from "./select-body.ts";
+import type { Steps } from "./steps.ts";
 import { frameOf } from "./window-frame.ts";
 
 /** Position of the column that the first window call over a relation becomes, until the operator that computes it has its place. */
@@ -113,6 +115,8 @@ export class Windows {
     const key = `${partition.map(itemKey).join(";")}|${order.map(itemKey).join(";")}`;
     const group = this.groups.get(key) ?? { partitionBy: partition, orderBy: order, calls: [], numbers: [] };
     this.groups.set(key, group);
+    if (this.groups.size > WINDOWS_MAX)
+      throw planError(`a SELECT has more than ${WINDOWS_MAX} different windows; calls may share one: OVER w … WINDOW w AS (…)`);
     const columnKey = `${key}|${callKey(call)}`;
     const known = this.columns.get(columnKey);
     if (known !== undefined) return known;
@@ -158,10 +162,10 @@ export interface Placed {
 }
 
 /** The condition of QUALIFY, which may name aliases of the select list. @throws DbError PlanQuery without any window call */
-export function bindQualify(body: SelectBody, windows: Windows): TypedExpression | undefined {
+export function* bindQualify(body: SelectBody, windows: Windows): Steps<TypedExpression | undefined> {
   const { qualify } = body.select;
   if (qualify === undefined) return undefined;
-  const condition = bindOutputCondition(qualify, "QUALIFY", body, windows.binder);
+  const condition = yield* bindOutputCondition(qualify, "QUALIFY", body, windows.binder);
   if (windows.isEmpty) throw planError("QUALIFY needs a window call in the select list or in itself; use WHERE or HAVING");
   return condition;
 }

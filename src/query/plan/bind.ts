@@ -19,6 +19,7 @@ import {
 import { chosenType } from "../function/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../function/arrow-type.ts";
+import { isUnitWord, UNIT_FIRST } from "../function/date-difference-functions.ts";
 import type { Environment } from "../function/environment.ts";
 import { exactInteger, type Present, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
@@ -27,6 +28,7 @@ import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-f
 import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/ast.ts";
 import {
   asWrittenDecimal,
+  besideUnsigned,
   castTo,
   compare,
   concatenation,
@@ -46,6 +48,7 @@ import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range/range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
+import { finished, type Steps } from "./steps.ts";
 import { systemVariable } from "./system-variables.ts";
 
 /** What binding reads. `intercept` sees every node first: it resolves aliases, group keys and aggregates. */
@@ -68,9 +71,10 @@ type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
 /** The typed form of an expression. @throws DbError PlanQuery for unknown names and types that do not meet */
 export function bind(expression: Expression, binder: Binder): TypedExpression {
+  const { environment } = binder;
+  environment.planSize?.add(1);
   const intercepted = binder.intercept?.(expression);
   if (intercepted !== undefined) return intercepted;
-  const { environment } = binder;
   switch (expression.kind) {
     case "number":
       return numberLiteral(expression.text);
@@ -99,7 +103,7 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     case "between":
       return between(expression, binder);
     case "in-list":
-      return inList(expression, binder);
+      return finished(inListInSteps(expression, binder));
     case "like":
       return like(expression, binder);
     case "cast":
@@ -303,16 +307,15 @@ function isComparison(operator: BinaryOperator): operator is ComparisonOperator 
   return ["=", "<>", "<", "<=", ">", ">="].includes(operator);
 }
 
-/** Operands of a chain such as `a OR b OR c`, without recursion along its left side. */
-function chainOf(expression: Of<"binary">, operator: "and" | "or"): Expression[] {
+/** Operands of a chain such as `a OR b OR c`, in order, however the tree leans; without recursion. */
+export function chainOf(expression: Of<"binary">, operator: "and" | "or"): Expression[] {
   const operands: Expression[] = [];
-  let node: Expression = expression;
-  while (node.kind === "binary" && node.operator === operator) {
-    operands.push(node.right);
-    node = node.left;
+  const open: Expression[] = [expression];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "binary" && node.operator === operator) open.push(node.right, node.left);
+    else operands.push(node);
   }
-  operands.push(node);
-  return operands.reverse();
+  return operands;
 }
 
 function isTest(expression: Of<"is">, binder: Binder): TypedExpression {
@@ -332,31 +335,46 @@ function between(expression: Of<"between">, binder: Binder): TypedExpression {
   return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "or" : "and", operands }, environment);
 }
 
-function inList(expression: Of<"in-list">, binder: Binder): TypedExpression {
+/** IN with a list: its items are bound, cast and put into a set some hundred at a time. @throws DbError PlanQuery */
+export function* inListInSteps(expression: Of<"in-list">, binder: Binder): Steps<TypedExpression> {
   const { environment } = binder;
+  const { negated } = expression;
   const rows = rowsInList(expression)?.map((equality) => bind(equality, binder));
-  if (rows !== undefined)
-    return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "and" : "or", operands: rows }, environment);
-  const bound = equalTexts(
-    [expression.operand, ...expression.items].map((item) => bind(item, binder)),
-    environment,
-  );
+  if (rows !== undefined) return fold({ kind: "logic", type: BOOLEAN, operator: negated ? "and" : "or", operands: rows }, environment);
+  const written: TypedExpression[] = [bind(expression.operand, binder)];
+  for (const item of expression.items) {
+    if (written.push(bind(item, binder)) % ITEMS_AT_ONCE === 0) yield;
+  }
+  const bound = equalTexts(written, environment);
+  yield;
   const isDecimal = bound[0]?.type.kind === "decimal";
   // Integers are equal or not whatever their widths: a cast to the width where they meet could fail for what is merely unequal.
   const isInteger = bound.every(({ type }) => type.kind === "int" || type.kind === "null");
   const [operand, ...items] = isInteger ? bound : unify(isDecimal ? bound.map(asWrittenDecimal) : bound, "IN", environment);
+  yield;
   if (operand === undefined) throw planError("IN needs an operand");
   if (!items.every((item) => item.kind === "literal")) {
-    const operands = items.map((item) => compare(expression.negated ? "<>" : "=", operand, item, environment));
+    const operands: TypedExpression[] = [];
+    for (const item of items) {
+      if (operands.push(compare(negated ? "<>" : "=", operand, item, environment)) % ITEMS_AT_ONCE === 0) yield;
+    }
     const [only] = operands;
     if (operands.length === 1 && only !== undefined) return only;
-    return fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "and" : "or", operands }, environment);
+    return fold({ kind: "logic", type: BOOLEAN, operator: negated ? "and" : "or", operands }, environment);
   }
-  const values = items.map((item) => item.value).filter((value): value is Present => value !== undefined);
-  const keys = new Set(values.map(valueKey));
+  const values: Present[] = [];
+  const keys = new Set<string>();
+  for (const { value } of items) {
+    if (value === undefined) continue;
+    keys.add(valueKey(value));
+    if (values.push(value) % ITEMS_AT_ONCE === 0) yield;
+  }
   const hasNull = values.length < items.length;
-  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated: expression.negated }, environment);
+  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated }, environment);
 }
+
+/** Items of a list between two steps. */
+const ITEMS_AT_ONCE = 512;
 
 /** The operand and items of IN; where the operand is text, whole numbers become text as beside `=`. */
 function equalTexts(bound: readonly TypedExpression[], environment: Environment): readonly TypedExpression[] {
@@ -424,12 +442,20 @@ function call(expression: Of<"call">, binder: Binder): TypedExpression {
   ) {
     throw planError(`${name}() is no aggregate: *, DISTINCT, ORDER BY, FILTER and IGNORE NULLS do not go with it`);
   }
-  const args = expression.args.map((argument) => bind(argument, binder));
+  const args = withUnitText(name, expression.args).map((argument) => bind(argument, binder));
   const bindCall: BindCall = (inner, innerName, given) => required(inner, innerName, given, binder);
   const special = constantCall(name, args, binder.environment, bindCall) ?? nestedCall(name, args, binder.environment, bindCall);
   if (special !== undefined) return special;
   if (found === undefined) throw planError(`Invalid function '${name}'.`);
   return required(found, name, args, binder);
+}
+
+/** `timestampdiff(SECOND, a, b)`: a unit without quotes is the same as one with them. */
+function withUnitText(name: string, args: readonly Expression[]): readonly Expression[] {
+  const [first, ...rest] = args;
+  if (!UNIT_FIRST.has(name) || rest.length < 2 || first?.kind !== "column" || first.quoted || first.name.length !== 1) return args;
+  const [word = ""] = first.name;
+  return isUnitWord(word) ? [{ kind: "string", value: word, span: first.span }, ...rest] : args;
 }
 
 /** `arrow_cast(x, 'Int64')`: the type is a constant, so it is a cast. */
@@ -453,7 +479,8 @@ function required(found: ScalarFunction, name: string, args: readonly TypedExpre
   );
 }
 
-function callOf(found: ScalarFunction | undefined, args: readonly TypedExpression[], binder: Binder): TypedExpression | undefined {
+function callOf(found: ScalarFunction | undefined, given: readonly TypedExpression[], binder: Binder): TypedExpression | undefined {
+  const args = besideUnsigned(given);
   const functionType = found?.resolve(args.map((argument) => argument.type));
   if (found === undefined || functionType === undefined) return undefined;
   const cast = args.map((argument, i) => castTo(argument, functionType.args[i] ?? argument.type, binder.environment));

@@ -14,6 +14,7 @@ import {
   TIME_NANOSECOND,
   TIMESTAMP_NANOSECOND,
   type TimeUnit,
+  UINT64,
 } from "../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../column/decimal.ts";
 import { canCast, castValue } from "../function/cast.ts";
@@ -193,13 +194,29 @@ function comparable(
   return [castTo(left, type, environment), castTo(right, type, environment)];
 }
 
+const isUnsigned64 = ({ type }: TypedExpression): boolean => type.kind === "int" && type.bits === 64 && !type.signed;
+
+/**
+ * Expressions of which one is UInt64, with whole constants that are not negative as UInt64 too: `u + 1` is of the type of `u`, whose values
+ * Int64 does not hold. Others are as they are.
+ */
+export function besideUnsigned(expressions: readonly TypedExpression[]): readonly TypedExpression[] {
+  if (!expressions.some(isUnsigned64)) return expressions;
+  return expressions.map((expression) => {
+    const { kind, type } = expression;
+    const isWhole = kind === "literal" && type.kind === "int" && type.signed && expression.value !== undefined;
+    return isWhole && Number(expression.value) >= 0 ? literal(UINT64, expression.value) : expression;
+  });
+}
+
 /** `left operator right`. @throws DbError PlanQuery when the types do not meet */
 export function arithmeticOf(
   operator: ArithmeticOperator,
-  left: TypedExpression,
-  right: TypedExpression,
+  leftGiven: TypedExpression,
+  rightGiven: TypedExpression,
   environment: Environment,
 ): TypedExpression {
+  const [left = leftGiven, right = rightGiven] = besideUnsigned([leftGiven, rightGiven]);
   const temporal = temporalArithmetic(operator, left, right, environment);
   if (temporal !== undefined) return fold(temporal, environment);
   // NULL has the type of what it meets.
@@ -313,11 +330,12 @@ function difference(
 
 /** All expressions cast to the one type they meet at, by default that of a comparison. @throws DbError PlanQuery */
 export function unify(
-  expressions: readonly TypedExpression[],
+  given: readonly TypedExpression[],
   what: string,
   environment: Environment,
   meet: typeof commonType = commonType,
 ): readonly TypedExpression[] {
+  const expressions = besideUnsigned(given);
   let type: DataType | undefined = { kind: "null" };
   for (const expression of expressions) {
     const met: DataType | undefined = meet(type, expression.type);

@@ -98,6 +98,8 @@ function physicalLine(node: PlanNode): string {
       return "IfEmptyExec";
     case "first-of-each":
       return `DistinctOnExec: [${node.keys.map(expressionText).join(", ")}]`;
+    case "asof":
+      return `AsofJoinExec: ${node.join}, keys=${node.keyCount}`;
     case "union":
       return "UnionExec";
     case "recursive":

@@ -2,7 +2,8 @@
 import type { Expression } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
-import { type Binder, bindCondition } from "./bind.ts";
+import type { Binder } from "./bind.ts";
+import { conditionInSteps } from "./bind-in-steps.ts";
 import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlannedRequest, PlanNode } from "./node.ts";
 import { planError } from "./plan-error.ts";
@@ -11,6 +12,7 @@ import { planLeaf, planRelation, splitFor } from "./plan-relation.ts";
 import type { PlannedRelation } from "./relation.ts";
 import type { Source } from "./source.ts";
 import type { SplitWhere } from "./split-where.ts";
+import type { Steps } from "./steps.ts";
 import { applied, isOfSubQuery, SubQueries, SUB_QUERY_BASE } from "./sub-queries.ts";
 
 /** FROM and WHERE, bound and split, before it is known which columns are needed. */
@@ -27,13 +29,15 @@ export interface InputPlan {
 }
 
 /** Binds and splits a WHERE. @throws DbError PlanQuery */
-export function inputPlan(source: Source, where: Expression | undefined, planner: Planner): InputPlan {
+export function* inputPlan(source: Source, where: Expression | undefined, planner: Planner): Steps<InputPlan> {
   const subQueries = new SubQueries(source.scope, planner);
   const binder: Binder = { scope: source.scope, environment: planner.environment, outer: planner.outer, subQueries };
   if (where !== undefined && containsAggregate(where)) throw planError("aggregates are not allowed in WHERE; use HAVING");
-  const bound = where === undefined ? undefined : bindCondition(where, "WHERE", binder);
+  const bound = where === undefined ? undefined : yield* conditionInSteps(where, "WHERE", binder);
   const conjuncts = bound === undefined ? [] : conjunctsOf(bound);
+  yield;
   const split = splitFor(source.relation, conjuncts, planner);
+  yield;
   return { source, split, predicates: where === undefined ? [] : [printExpression(where)], subQueries, binder, planner };
 }
 

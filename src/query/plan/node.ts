@@ -294,6 +294,19 @@ export type PlanNode =
     }
   /** All rows of all inputs, one input after the other. */
   | { readonly kind: "union"; readonly inputs: readonly PlanNode[]; readonly columns: readonly ColumnHeader[] }
+  /**
+   * Pairs of an ASOF JOIN (`plan/asof.ts`). The input's columns are keys, the order, the side, then those of the left and the right side;
+   * the side is `isLeftLast` in rows of the left. Columns: those of both sides.
+   */
+  | {
+      readonly kind: "asof";
+      readonly join: "inner" | "left";
+      readonly input: PlanNode;
+      readonly columns: readonly ColumnHeader[];
+      readonly keyCount: number;
+      readonly leftWidth: number;
+      readonly isLeftLast: boolean;
+    }
   /** Rows of `left` that are in `right`, or are not; with `all`, as often as they are there, or are not. */
   | {
       readonly kind: "set-filter";
@@ -468,6 +481,7 @@ export function rebuilt(
       return { ...node, input: input(node.input), otherwise: input(node.otherwise) };
     case "limit":
     case "fill-slots":
+    case "asof":
     case "newest-first":
       return { ...node, input: input(node.input) };
     case "join":

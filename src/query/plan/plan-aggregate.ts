@@ -1,9 +1,11 @@
 /** SELECT with GROUP BY or aggregates. */
+import { GROUP_KEYS_MAX } from "../../base/limits.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
 import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { bind } from "./bind.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
+import { bindInSteps } from "./bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf, placeKey } from "./group-keys.ts";
@@ -24,6 +26,7 @@ import {
   resolveAlias,
   type SelectBody,
 } from "./select-body.ts";
+import { eachInSteps, type Steps } from "./steps.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "./rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "./rules/newest-per-series.ts";
@@ -31,16 +34,18 @@ import { groupedTwice } from "./rules/distinct-by-groups.ts";
 import { figuresFor } from "./rules/page-figures.ts";
 
 /** The plan of a SELECT whose rows are groups. */
-export function planAggregate(given: SelectBody): PlanNode {
+export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const { select, input, limits, planner } = given;
+  const { length: keyCount } = select.groupBy;
+  if (keyCount > GROUP_KEYS_MAX) throw planError(`GROUP BY has ${keyCount} keys; it may have ${GROUP_KEYS_MAX}`);
   const body = { ...given, items: withoutStructs(given.items, input.binder) };
   const lower = new Unnests(input.binder);
   const below = lower.binder;
   const keysByText = new Map<string, TypedExpression>();
-  const written = select.groupBy.map((item) => {
+  const written = yield* eachInSteps(select.groupBy, function* (item): Steps<TypedExpression> {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
-    if (!containsSubQuery(expression)) return bind(expression, below);
+    if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
     const text = printExpression(expression);
     const bound = keysByText.get(text) ?? bind(expression, below);
     keysByText.set(text, bound);
@@ -51,9 +56,10 @@ export function planAggregate(given: SelectBody): PlanNode {
   const above = aggregateScope(below, groupKeys, subQueries, keysByText);
   const upper = new Unnests(above.binder, lower);
   const windows = new Windows(upper.binder, select.windows ?? []);
-  const output = orderedOutput(body, windows.binder);
-  const having = select.having === undefined ? undefined : bindOutputCondition(select.having, "HAVING", body, above.binder);
-  const qualify = bindQualify(body, windows);
+  const output = yield* orderedOutput(body, windows.binder);
+  const having = select.having === undefined ? undefined : yield* bindOutputCondition(select.having, "HAVING", body, above.binder);
+  const qualify = yield* bindQualify(body, windows);
+  yield;
   const { keys, sets } = groupKeys;
   const grouped = sets === undefined ? aggregation(body, keys, above.calls, lower) : setAggregation(body, keys, sets, above.calls, lower);
   const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);

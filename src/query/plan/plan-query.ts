@@ -18,8 +18,10 @@ import type { PlanNode } from "./node.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
+import { PlanSize } from "./plan-size.ts";
 import type { Planner } from "./planner.ts";
 import { planRecursive } from "./recursive.ts";
+import { finished, type Steps } from "./steps.ts";
 import { planTql } from "./tql.ts";
 
 /** What queries read, of the context of a statement. */
@@ -30,14 +32,19 @@ interface PlannerSources {
   readonly promql?: PromqlEngine | undefined;
 }
 
-/** A planner for the queries of one statement. */
-export function newPlanner(sources: PlannerSources, environment: Environment, optimise: boolean): Planner {
+/** A planner for the queries of one statement. @param reserve counts memory of the query that is planned */
+export function newPlanner(
+  sources: PlannerSources,
+  environment: Environment,
+  optimise: boolean,
+  reserve?: (bytes: number) => void,
+): Planner {
   const { catalog, system = NO_FACTS, files, promql } = sources;
   let ids = 0;
   let views = 0;
   return {
     catalog,
-    environment,
+    environment: { ...environment, planSize: new PlanSize(reserve) },
     optimise,
     files,
     named: new Map(),
@@ -46,29 +53,35 @@ export function newPlanner(sources: PlannerSources, environment: Environment, op
     nextView: () => ++views,
     system,
     promql,
-    plan: planQuery,
+    plan: planInSteps,
     newId: () => ids++,
   };
 }
 
-/** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */
+/** The plan of a query, all at once. @throws DbError PlanQuery, TableNotFound, Unsupported */
 export function planQuery(query: Query, planner: Planner): PlanNode {
+  return finished(planInSteps(query, planner));
+}
+
+/** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */
+export function* planInSteps(query: Query, planner: Planner): Steps<PlanNode> {
+  yield;
   switch (query.kind) {
     case "select":
-      return planSelect(query, planner);
+      return yield* planSelect(query, planner);
     case "with":
-      return planWith(query, planner);
+      return yield* planWith(query, planner);
     case "set-operation":
-      return ended(query, planner) ?? planSetOperation(query, planner);
+      return (yield* ended(query, planner)) ?? (yield* planSetOperation(query, planner));
     case "values-query":
-      return ended(query, planner) ?? planValues(query, planner);
+      return (yield* ended(query, planner)) ?? (yield* planValues(query, planner));
     default:
       return unreachable(query);
   }
 }
 
 /** ORDER BY and LIMIT above a query that is no SELECT: as `SELECT * FROM (query) ORDER BY …`. Undefined when there are none. */
-function ended(query: SetOperation | ValuesQuery, planner: Planner): PlanNode | undefined {
+function* ended(query: SetOperation | ValuesQuery, planner: Planner): Steps<PlanNode | undefined> {
   const { orderBy, limit, offset, span } = query;
   if (orderBy.length === 0 && limit === undefined && offset === undefined) return undefined;
   const bare: Query = { ...query, ...NO_END };
@@ -87,34 +100,36 @@ function ended(query: SetOperation | ValuesQuery, planner: Planner): PlanNode | 
     offset,
     span,
   };
-  return planSelect(select, planner);
+  return yield* planSelect(select, planner);
 }
 
 const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 
-function planWith(query: WithQuery, planner: Planner): PlanNode {
-  let here: Planner = planner;
+function* planWith(query: WithQuery, planner: Planner): Steps<PlanNode> {
+  const named = new Map(planner.named);
+  const here: Planner = { ...planner, named };
   const names = new Set<string>();
   for (const table of query.tables) {
     const { alias } = table;
     // Also a name of a query around this one: whoever reads it must not have to know which of the two is meant.
     if (names.has(alias.name) || planner.named.has(alias.name)) throw planError(`WITH query name "${alias.name}" specified more than once`);
     names.add(alias.name);
-    const node = definitionOf(table, query.recursive === true, here);
-    here = { ...here, named: new Map(here.named).set(alias.name, { alias, node }) };
+    const node = yield* definitionOf(table, query.recursive === true, here);
+    named.set(alias.name, { alias, node });
   }
-  return here.plan(query.query, here);
+  return yield* here.plan(query.query, here);
 }
 
 /** A query of WITH, which sees those before it and, where it may, itself. */
-function definitionOf(table: CommonTable, recursive: boolean, planner: Planner): PlanNode {
+function* definitionOf(table: CommonTable, recursive: boolean, planner: Planner): Steps<PlanNode> {
   const { query } = table;
   if (query.kind === "tql") return planTql(query, planner);
-  return (recursive ? planRecursive(table, planner) : undefined) ?? planner.plan(query, planner);
+  return (recursive ? yield* planRecursive(table, planner) : undefined) ?? (yield* planner.plan(query, planner));
 }
 
-function planSetOperation(query: SetOperation, planner: Planner): PlanNode {
-  const [left, right] = alike(query, planner.plan(query.left, planner), planner.plan(query.right, planner), planner.environment);
+function* planSetOperation(query: SetOperation, planner: Planner): Steps<PlanNode> {
+  const planned = yield* bothSides(query, planner);
+  const [left, right] = alike(query, planned[0], planned[1], planner.environment);
   const { columns } = left;
   if (query.operator === "union") {
     const inputs = [left, right].flatMap((node) => (query.all && node.kind === "union" ? node.inputs : [node]));
@@ -123,6 +138,10 @@ function planSetOperation(query: SetOperation, planner: Planner): PlanNode {
   }
   const input = query.all ? left : distinct(left);
   return { kind: "set-filter", operator: query.operator, all: query.all, left: input, right, columns };
+}
+
+function* bothSides({ left, right }: SetOperation, planner: Planner): Steps<readonly [PlanNode, PlanNode]> {
+  return [yield* planner.plan(left, planner), yield* planner.plan(right, planner)];
 }
 
 /** Both sides of a set operation with the types that they meet at. The names are the left side's. */
@@ -144,20 +163,25 @@ function alike(query: SetOperation, left: PlanNode, right: PlanNode, environment
   return [castColumns(left, columns, environment), castColumns(right, columns, environment)];
 }
 
+/** Rows of VALUES that are bound at once. */
+const ROWS_AT_ONCE = 256;
+
 /** Rows of VALUES, one batch of them. Its columns are called column1, column2, …. */
-function planValues({ rows }: ValuesQuery, planner: Planner): PlanNode {
+function* planValues({ rows }: ValuesQuery, planner: Planner): Steps<PlanNode> {
   const width = rows[0]?.length ?? 0;
   const wrong = rows.find((row) => row.length !== width);
   if (wrong !== undefined) throw planError(`Inconsistent data length across values list: got ${wrong.length} values but expected ${width}`);
   const binder = { scope: [], environment: planner.environment, outer: planner.outer };
-  const bound = Array.from({ length: width }, (_, i) =>
-    unify(
-      rows.map((row) => bind(row[i] ?? missing(), binder)),
-      "VALUES",
-      planner.environment,
-      chosenType,
-    ),
-  );
+  const bound: (readonly TypedExpression[])[] = [];
+  for (let i = 0; i < width; i++) {
+    const column: TypedExpression[] = [];
+    for (const row of rows) {
+      column.push(bind(row[i] ?? missing(), binder));
+      if (column.length % ROWS_AT_ONCE === 0) yield;
+    }
+    bound.push(unify(column, "VALUES", planner.environment, chosenType));
+    yield;
+  }
   const columns = bound.map((values, i): ColumnHeader => ({ name: `column${i + 1}`, type: values[0]?.type ?? { kind: "null" } }));
   const constant = bound.every((values) => values.every((value) => value.kind === "literal"));
   if (!constant) return computedRows(bound, columns);

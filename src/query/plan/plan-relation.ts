@@ -10,9 +10,11 @@
  * | semi  | to the side that it reads | left side                 |
  * | anti  | right side only           | left side                 |
  */
+import { asofPlan } from "./asof.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "./expression.ts";
 import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
+import { partsOfPlan } from "./plan-size.ts";
 import type { Planner } from "./planner.ts";
 import { type PlannedRelation, type Relation, type Wanted, widthOf } from "./relation.ts";
 import { joinKeys, sidesOf } from "./join-keys.ts";
@@ -38,6 +40,8 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
       return planDerived(relation.node, wanted, planner);
     case "lateral":
       return planLateral(relation, wanted, planner);
+    case "asof":
+      return planAsof(relation, wanted, planner);
     case "join":
       return planOrdered(relation, wanted, planner) ?? planJoin(relation, wanted, planner);
   }
@@ -45,6 +49,7 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
 
 function planDerived(node: PlanNode, { columns, conditions }: Wanted, planner: Planner): PlannedRelation {
   if (!planner.optimise) return filtered({ node, place: (index) => index }, conditions);
+  planner.environment.planSize?.add(partsOfPlan(node)); // What follows makes it anew.
   const rows = withConditions(node, conditions, planner.environment);
   return withColumns(rows, columns);
 }
@@ -139,7 +144,10 @@ function planJoin(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted,
   const sorted = sortConditions(relation.join, width, relation.on, wanted.conditions, planner);
   const used = new Set(wanted.columns);
   for (const condition of [...sorted.join, ...sorted.above]) columnsOf(condition, used);
-  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const ofLeft = side(used, 0, width, sorted.left);
+  // The order of a chain of inner joins was looked at where it ends.
+  const isChain = relation.join === "inner" && relation.left.kind === "join" && relation.left.join === "inner";
+  const left = isChain ? planJoin(relation.left, ofLeft, planner) : planRelation(relation.left, ofLeft, planner);
   const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, sorted.right), planner);
   const shift = left.node.columns.length;
   const placeBoth = (index: number): number => (index < width ? left.place(index) : shift + right.place(index - width));
@@ -157,6 +165,25 @@ function side(used: ReadonlySet<number>, from: number, to: number, conditions: r
   const columns = new Set<number>();
   for (const index of used) if (index >= from && index < to) columns.add(index - from);
   return { columns, conditions };
+}
+
+/** Conditions on the left side alone sink below; others would change which row is the nearest. */
+function planAsof(relation: Extract<Relation, { kind: "asof" }>, wanted: Wanted, planner: Planner): PlannedRelation {
+  const width = widthOf(relation.left);
+  const sorted = sortConditions("left", width, [], wanted.conditions, planner);
+  const used = new Set(wanted.columns);
+  for (const condition of sorted.above) columnsOf(condition, used);
+  for (const { left, right } of [...relation.keys, relation.order]) {
+    columnsOf(left, used);
+    for (const index of columnsOf(right, new Set())) used.add(width + index);
+  }
+  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, []), planner);
+  const placed = (key: JoinKey): JoinKey => ({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, right.place) });
+  const made = { ...relation, keys: relation.keys.map(placed), order: placed(relation.order) };
+  const shift = left.node.columns.length;
+  const place = (index: number): number => (index < width ? left.place(index) : shift + right.place(index - width));
+  return filtered({ node: asofPlan(made, left.node, right.node), place }, sorted.above);
 }
 
 function planLateral(relation: Extract<Relation, { kind: "lateral" }>, wanted: Wanted, planner: Planner): PlannedRelation {

@@ -14,17 +14,20 @@ import {
   orderedOutput,
   type SelectBody,
 } from "./select-body.ts";
+import type { Steps } from "./steps.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { asksForNewestRows } from "./rules/time-descending-limit.ts";
 
 /** The plan of a SELECT whose rows are rows of its input. */
-export function planRows(written: SelectBody): PlanNode {
+export function* planRows(written: SelectBody): Steps<PlanNode> {
   const { select, input, limits, planner } = written;
   const body = { ...written, items: withoutStructs(written.items, input.binder) };
   const unnests = new Unnests(input.binder);
   const windows = new Windows(unnests.binder, select.windows ?? []);
-  const output = orderedOutput(body, windows.binder);
-  const kept = [bindQualify(body, windows), bindRowFilter(body, windows.binder)].filter((condition) => condition !== undefined);
+  const output = yield* orderedOutput(body, windows.binder);
+  const qualify = yield* bindQualify(body, windows);
+  const having = yield* bindRowFilter(body, windows.binder);
+  const kept = [qualify, having].filter((condition) => condition !== undefined);
   const filter = conjunction(kept);
   const simple = output.order.length === 0 && !select.distinct && windows.isEmpty && unnests.isEmpty && filter === undefined;
   if (select.distinct && windows.isEmpty && unnests.isEmpty && filter === undefined) {
@@ -34,7 +37,9 @@ export function planRows(written: SelectBody): PlanNode {
   const rowLimit = limits.count === undefined ? undefined : limits.count + limits.offset;
   const early = simple && planner.optimise && input.split.residual.length === 0 && rowLimit !== undefined && rowLimit > 0;
   const needed = [...output.expressions, ...windows.expressions(), ...unnests.expressions(), ...(filter === undefined ? [] : [filter])];
+  yield;
   const pruned = prunedInput(input, needed, { order: "listed", ...(early ? { limit: rowLimit } : {}) });
+  yield;
   const unnested = unnests.over(pruned.node, pruned.place);
   const { node, place } = qualified(windows.over(unnested.node, unnested.place), filter);
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };

@@ -25,17 +25,19 @@ import type { Planner } from "./planner.ts";
 import { type Scope, unknownColumn } from "./scope.ts";
 import type { Limits, OutputItem } from "./select-body.ts";
 import { sourceOf } from "./source.ts";
+import type { Steps } from "./steps.ts";
 
 /** The plan of a SELECT. @throws DbError PlanQuery, TableNotFound, Unsupported */
-export function planSelect(written: Select, planner: Planner): PlanNode {
-  const source = sourceOf(written.from, planner);
-  const input = inputPlan(source, written.where, planner);
+export function* planSelect(written: Select, planner: Planner): Steps<PlanNode> {
+  const source = yield* sourceOf(written.from, planner);
+  const input = yield* inputPlan(source, written.where, planner);
   const pinned = new Map<Expression, TypedExpression>();
   const items = outputItems(written, source.scope, pinned);
   const select = written.groupAll === true ? { ...written, groupBy: keysOfAll(items) } : written;
   if (items.length === 0) throw planError("SELECT list is empty");
   if (items.length > SELECT_COLUMNS_MAX)
     throw planError(`a SELECT gives ${SELECT_COLUMNS_MAX} columns at most; this one gives ${items.length}`);
+  planner.environment.planSize?.add(items.length);
   const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
   const expressions = [
@@ -52,9 +54,10 @@ export function planSelect(written: Select, planner: Planner): PlanNode {
     (select.having !== undefined && !onlyFilters) ||
     expressions.some(containsAggregate);
   const body = { select, input: { ...input, binder }, items, limits, planner };
-  if (select.align !== undefined) return planRange(body, select.align);
+  if (select.align !== undefined) return yield* planRange(body, select.align);
   if (expressions.some(containsRange)) throw rangeError("ALIGN argument cannot be omitted in the range select query");
-  return aggregated ? planAggregate(body) : planRows(body);
+  yield;
+  return yield* aggregated ? planAggregate(body) : planRows(body);
 }
 
 /**

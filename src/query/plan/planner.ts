@@ -8,6 +8,7 @@ import type { PromqlEngine } from "../promql-engine.ts";
 import type { SystemFacts } from "../system-facts.ts";
 import type { PlanNode } from "./node.ts";
 import type { OuterScope } from "./outer-scope.ts";
+import type { Steps } from "./steps.ts";
 
 /** A query that a WITH gave a name. */
 export interface NamedQuery {
@@ -19,6 +20,7 @@ export interface NamedQuery {
 /** Everything a planner reads. */
 export interface Planner {
   readonly catalog: Catalog;
+  /** Counts the size of the plan. */
   readonly environment: Environment;
   /** False: nothing is pushed into scans and no rule runs, so that the plan means what the text says. For the oracle of tests. */
   readonly optimise: boolean;
@@ -37,7 +39,7 @@ export interface Planner {
   /** What the server knows of itself. */
   readonly system: SystemFacts;
   /** Plans a query inside this one. */
-  readonly plan: (query: Query, planner: Planner) => PlanNode;
+  readonly plan: (query: Query, planner: Planner) => Steps<PlanNode>;
   /** Numbers of parameters, unique in a statement. */
   readonly newId: () => number;
 }

@@ -13,8 +13,8 @@
  * | anything with a LIMIT, DISTINCT ON, lateral joins | none                      |
  */
 import type { Environment } from "../function/environment.ts";
-import { columnsOf, conjunction, inlined, isVolatile, mapColumns, operandsOf, type TypedExpression } from "./expression.ts";
-import type { PlanNode } from "./node.ts";
+import { columnsOf, conjunction, inlined, isVolatile, mapColumns, operandsOf, partsOf, type TypedExpression } from "./expression.ts";
+import type { GroupKey, PlanNode } from "./node.ts";
 import { pushedIntoScan } from "./push-filter.ts";
 import { intersect, splitWhere } from "./split-where.ts";
 
@@ -84,8 +84,10 @@ function parted(
   conditions: readonly TypedExpression[],
   passes: (condition: TypedExpression) => boolean,
 ): readonly [readonly TypedExpression[], readonly TypedExpression[]] {
-  const sinking = conditions.filter((condition) => !isVolatile(condition) && passes(condition));
-  return [sinking, conditions.filter((condition) => !sinking.includes(condition))];
+  const sinking: TypedExpression[] = [];
+  const rest: TypedExpression[] = [];
+  for (const condition of conditions) (!isVolatile(condition) && passes(condition) ? sinking : rest).push(condition);
+  return [sinking, rest];
 }
 
 /** Whether an expression reads columns of `[from, to)` alone, and at least one. */
@@ -104,7 +106,10 @@ function ofProject(node: NodeOf<"project">, conditions: readonly TypedExpression
     const expression = node.expressions[index];
     return expression !== undefined && !isVolatile(expression);
   };
-  const [below, rest] = parted(conditions, (condition) => [...columnsOf(condition)].every(steady));
+  const [below, rest] = parted(
+    conditions,
+    (condition) => [...columnsOf(condition)].every(steady) && staysSmall(condition, node.expressions),
+  );
   const inner = below.map((condition) => inlined(condition, node.expressions));
   return above({ ...node, input: withConditions(node.input, inner, environment) }, rest);
 }
@@ -115,7 +120,7 @@ function ofAggregate(node: NodeOf<"aggregate">, conditions: readonly TypedExpres
   const inner: TypedExpression[] = [];
   for (const condition of conditions) {
     const keys = [...columnsOf(condition)].map((index) => node.keys[index]);
-    if (isVolatile(condition) || keys.length === 0) rest.push(condition);
+    if (isVolatile(condition) || keys.length === 0 || !staysSmall(condition, expressionsOf(node.keys))) rest.push(condition);
     else if (keys.every((key) => key?.kind === "row") && givesRows(node.input)) {
       inner.push(
         inlined(
@@ -133,6 +138,18 @@ function ofAggregate(node: NodeOf<"aggregate">, conditions: readonly TypedExpres
   }
   if (made.kind !== "aggregate") return above(made, rest);
   return above({ ...made, input: withConditions(made.input, inner, environment) }, rest);
+}
+
+/**
+ * Most parts of a condition that has grown by what its columns stand for. Reason: each column may stand for one that reads the column
+ * below twice, so that a condition would double at each projection that it sinks through.
+ */
+const INLINED_PARTS_MAX = 256;
+
+/** Whether a condition may be put over the input of a projection: it does not grow, or not beyond some parts. */
+function staysSmall(condition: TypedExpression, expressions: readonly TypedExpression[]): boolean {
+  if ([...columnsOf(condition)].every((index) => operandsOf(expressions[index] ?? NEVER).length === 0)) return true;
+  return partsOf(inlined(condition, expressions), INLINED_PARTS_MAX) < INLINED_PARTS_MAX;
 }
 
 /** Stands where no condition looks. */
@@ -161,6 +178,9 @@ function ofScan(node: PlanNode, change: (scan: NodeOf<"scan">) => PlanNode): Pla
   const input = node.kind === "filter" ? ofScan(node.input, change) : undefined;
   return node.kind === "filter" && input !== undefined ? { ...node, input } : undefined;
 }
+
+const expressionsOf = (keys: readonly GroupKey[]): readonly TypedExpression[] =>
+  keys.map((key) => (key.kind === "bucket" ? NEVER : key.expression));
 
 /** Whether a plan gives every row as a row: scans of figures or of newest rows do not, and a filter above them would see others. */
 function givesRows(node: PlanNode): boolean {

@@ -8,17 +8,18 @@ import { castColumns } from "./cast-columns.ts";
 import { inputsOf, type PlanNode, rebuilt } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
+import type { Steps } from "./steps.ts";
 
 type Source = Extract<PlanNode, { kind: "source" }>;
 
 /** The plan of a query that may read itself; undefined when it is none of that form or does not. @throws DbError PlanQuery */
-export function planRecursive({ alias, query }: CommonTable, planner: Planner): PlanNode | undefined {
+export function* planRecursive({ alias, query }: CommonTable, planner: Planner): Steps<PlanNode | undefined> {
   if (query.kind !== "set-operation" || query.operator !== "union") return undefined;
-  const first = planner.plan(query.left, planner);
+  const first = yield* planner.plan(query.left, planner);
   const name = `rows of the round before of ${alias.name} (${planner.newId()})`;
   const working: Source = { kind: "source", name, columns: first.columns, batches: () => [] };
   const inside = { ...planner, named: new Map(planner.named).set(alias.name, { alias, node: working }) };
-  const next = planner.plan(query.right, inside);
+  const next = yield* planner.plan(query.right, inside);
   if (!reads(next, name)) return undefined;
   checkEnd(query, alias.name);
   if (first.columns.length !== next.columns.length) {

@@ -3,7 +3,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TypedExpression } from "./expression.ts";
 import type { ComputedRows } from "./virtual/computed-rows.ts";
-import type { JoinMode, PlanNode, PlanParameter } from "./node.ts";
+import type { JoinKey, JoinMode, PlanNode, PlanParameter } from "./node.ts";
 
 /** A relation. The columns of a join are those of its left side, then, unless it is a semi or anti join, those of its right side. */
 export type Relation =
@@ -19,6 +19,16 @@ export type Relation =
       readonly right: Relation;
       /** Conditions over the columns of both sides, joined by AND. */
       readonly on: readonly TypedExpression[];
+    }
+  /** Each row of `left` with the nearest of `right`. Keys and order are pairs of one type: over `left`, and over `right` alone. */
+  | {
+      readonly kind: "asof";
+      readonly join: "inner" | "left";
+      readonly left: Relation;
+      readonly right: Relation;
+      readonly keys: readonly JoinKey[];
+      readonly order: JoinKey;
+      readonly operator: ">=" | ">" | "<=" | "<";
     }
   /** `node` runs for each row of `left`, with values of it as parameters. */
   | {
@@ -40,6 +50,8 @@ export function widthOf(relation: Relation): number {
       return relation.node.columns.length;
     case "lateral":
       return widthOf(relation.left) + relation.node.columns.length;
+    case "asof":
+      return widthOf(relation.left) + widthOf(relation.right);
     case "join":
       return relation.join === "semi" || relation.join === "anti"
         ? widthOf(relation.left)

@@ -10,6 +10,8 @@ import { planError } from "./plan-error.ts";
 /** One column in sight. `expression` is what its name stands for. */
 export interface ScopeColumn {
   readonly qualifier: string | undefined;
+  /** Catalog and database of the table that `qualifier` names; an alias and a query have none. */
+  readonly place?: readonly [catalog: string, database: string] | undefined;
   readonly name: string;
   readonly expression: TypedExpression;
   /** Of a JSON2 column of a table: what paths in its documents hold. */
@@ -23,8 +25,15 @@ export interface ScopeColumn {
 /** Columns in sight, in the order that `*` shows. */
 export type Scope = readonly ScopeColumn[];
 
+/** Whether what stands before a qualifier says where its table is. */
+function isPlace({ place }: ScopeColumn, name: ObjectName): boolean {
+  const given = name.slice(0, -2);
+  return given.length <= 2 && given.every((part, i) => part === place?.at(i - given.length));
+}
+
 /**
- * The column of a name, or undefined. Qualifiers may be `table`, `schema.table` or `catalog.schema.table`; the last part counts.
+ * The column of a name, or undefined. Qualifiers may be `table`, `database.table` or `catalog.database.table`; an alias and a query are in
+ * no database.
  *
  * @throws DbError PlanQuery when it means several columns
  */
@@ -32,7 +41,8 @@ export function findColumn(scope: Scope, name: ObjectName): ScopeColumn | undefi
   const column = name.at(-1);
   const qualifier = name.at(-2);
   const found = scope.filter(
-    (entry) => entry.name === column && (qualifier === undefined ? entry.merged !== true : entry.qualifier === qualifier),
+    (entry) =>
+      entry.name === column && (qualifier === undefined ? entry.merged !== true : entry.qualifier === qualifier && isPlace(entry, name)),
   );
   if (found.length > 1)
     throw planError(`Ambiguous reference to ${qualifier === undefined ? "unqualified field" : "field"} ${name.join(".")}`);

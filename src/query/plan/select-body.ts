@@ -4,13 +4,15 @@ import { printExpression } from "../sql/print.ts";
 import type { Expression, OrderItem, Select } from "../sql/ast.ts";
 import { contains, isAggregateCall } from "./ast-walk.ts";
 import { sortItems } from "./bind-aggregates.ts";
-import { type Binder, bind, bindCondition } from "./bind.ts";
+import { type Binder, bind } from "./bind.ts";
+import { bindInSteps, conditionInSteps } from "./bind-in-steps.ts";
 import { expressionKey, type TypedExpression } from "./expression.ts";
 import type { InputPlan } from "./input-plan.ts";
 import type { PlanNode, SortItem } from "./node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import { findColumn } from "./scope.ts";
+import { eachInSteps, type Steps } from "./steps.ts";
 
 /** One column of the answer, before binding. */
 export interface OutputItem {
@@ -52,26 +54,28 @@ export interface OrderedOutput {
  *
  * @param binder binds over the relation below the projection
  */
-export function orderedOutput(body: SelectBody, binder: Binder): OrderedOutput {
+export function* orderedOutput(body: SelectBody, binder: Binder): Steps<OrderedOutput> {
   const { select, items } = body;
-  const expressions = items.map((item) => bind(item.expression, binder));
+  const expressions = yield* eachInSteps(items, (item) => bindInSteps(item.expression, binder));
   const columns: ColumnHeader[] = items.map((item, i) => ({ name: item.name, type: expressions[i]?.type ?? { kind: "null" } }));
   const positions = new Map(expressions.map((expression, i) => [expressionKey(expression), i] as const));
-  const order = sortItems(select.orderBy, (item) => {
-    const index = outputPosition(item, items) ?? helper(item);
+  const places = yield* eachInSteps(select.orderBy, placeOf);
+  const order = sortItems(select.orderBy, (_, i) => {
+    const index = places[i] ?? -1;
     const type = columns[index]?.type ?? { kind: "null" };
     return { kind: "column", type, index, name: columns[index]?.name ?? "" };
   });
-  const firstOf = select.distinctOn.map((expression): TypedExpression => {
-    const item: OrderItem = { expression, descending: false, nullsFirst: undefined };
-    const index = outputPosition(item, items) ?? helper(item);
+  const firsts = yield* eachInSteps(select.distinctOn, (expression) => placeOf({ expression, descending: false, nullsFirst: undefined }));
+  const firstOf = firsts.map((index): TypedExpression => {
     return { kind: "column", type: columns[index]?.type ?? { kind: "null" }, index, name: columns[index]?.name ?? "" };
   });
   checkFirstOf(firstOf, order);
   return { expressions, columns, order, firstOf };
 
-  function helper(item: OrderItem): number {
-    const bound = bind(item.expression, withAliases(item.expression, body, binder));
+  function* placeOf(item: OrderItem): Steps<number> {
+    const position = outputPosition(item, items);
+    if (position !== undefined) return position;
+    const bound = yield* bindInSteps(item.expression, withAliases(item.expression, body, binder));
     const known = positions.get(expressionKey(bound));
     if (known !== undefined) return known;
     if (select.distinct && select.distinctOn.length === 0) {
@@ -119,22 +123,22 @@ export function resolveAlias(expression: Expression, body: SelectBody, ordinals:
 }
 
 /** The condition of HAVING or QUALIFY, which may name aliases of the select list. */
-export function bindOutputCondition(expression: Expression, clause: string, body: SelectBody, binder: Binder): TypedExpression {
-  return bindCondition(expression, clause, withAliases(expression, body, binder));
+export function* bindOutputCondition(expression: Expression, clause: string, body: SelectBody, binder: Binder): Steps<TypedExpression> {
+  return yield* conditionInSteps(expression, clause, withAliases(expression, body, binder));
 }
 
 /**
  * HAVING where nothing is grouped, a condition on rows: a name means the alias of the select list before a column, as in MySQL. Undefined
  * without HAVING.
  */
-export function bindRowFilter({ select, items }: SelectBody, binder: Binder): TypedExpression | undefined {
+export function* bindRowFilter({ select, items }: SelectBody, binder: Binder): Steps<TypedExpression | undefined> {
   if (select.having === undefined) return undefined;
   const intercept: NonNullable<Binder["intercept"]> = (inner) => {
     const [name] = inner.kind === "column" && inner.name.length === 1 ? inner.name : [];
     const item = name === undefined ? undefined : items.find(({ alias }) => alias === name);
     return item === undefined ? binder.intercept?.(inner) : bind(item.expression, binder);
   };
-  return bindCondition(select.having, "HAVING", { ...binder, intercept });
+  return yield* conditionInSteps(select.having, "HAVING", { ...binder, intercept });
 }
 
 /**

@@ -4,15 +4,14 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { isGraphTable } from "../../table/reserved-names.ts";
 
-const DATABASE = "greptime_private";
-const COMPUTED: ReadonlySet<string> = new Set(["semantic_entities", "semantic_relationships"]);
 const DECLARED = "semantic_relationships_declared";
 
 /** Refuses to read or change a table of the semantic graph. @throws DbError Unsupported */
 export function checkNoGraphTable({ database, table }: { readonly database: string; readonly table: string }): void {
-  if (database !== DATABASE || (!COMPUTED.has(table) && table !== DECLARED)) return;
-  const what = COMPUTED.has(table) ? `Table \`${table}\` is read-only` : `The definition of table \`${table}\` is managed by the server`;
+  if (!isGraphTable(database, table)) return;
+  const what = table !== DECLARED ? `Table \`${table}\` is read-only` : `The definition of table \`${table}\` is managed by the server`;
   throw new DbError(
     StatusCode.Unsupported,
     `${what}; this server does not serve the semantic graph, so that there is nothing to read or change`,

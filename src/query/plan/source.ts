@@ -11,20 +11,24 @@ import type { ViewInfo } from "../../table/view.ts";
 import { functionNamed } from "../function/registry.ts";
 import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../sql/ast.ts";
 import { contains } from "./ast-walk.ts";
-import { bindCondition } from "./bind.ts";
+import { conditionInSteps } from "./bind-in-steps.ts";
+import { asofConditions } from "./asof.ts";
 import { compare, unify } from "./coerce.ts";
 import { conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlanNode } from "./node.ts";
 import { externalRelation } from "./external-source.ts";
 import { OuterScope } from "./outer-scope.ts";
 import { planError } from "./plan-error.ts";
+import { partsOfPlan } from "./plan-size.ts";
 import type { Planner } from "./planner.ts";
 import type { Relation } from "./relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "./scope.ts";
 import { checkNoGraphTable } from "./semantic-graph.ts";
+import type { Steps } from "./steps.ts";
 import { seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "./virtual/built-in-table.ts";
+import { INFORMATION_SCHEMA, isInformationSchema } from "./virtual/information-table.ts";
 import { tableFunction } from "./virtual/table-functions.ts";
 
 /** What a query reads. */
@@ -36,14 +40,14 @@ export interface Source {
   readonly table: Table | undefined;
 }
 
+/** The catalog that every name may begin with. */
+export const CATALOG_NAME = "greptime";
+
 /** A table name in full. */
 export interface ResolvedName {
   readonly database: string;
   readonly table: string;
 }
-
-/** The catalog that every name may begin with. */
-export const CATALOG_NAME = "greptime";
 
 /** Database and table of a name of one to three parts. @throws DbError PlanQuery for another catalog */
 export function resolveName(name: ObjectName, database: string): ResolvedName {
@@ -51,7 +55,8 @@ export function resolveName(name: ObjectName, database: string): ResolvedName {
   if (name.length > 3 || (name.length === 3 && name[0] !== CATALOG_NAME)) {
     throw planError(`there is no catalog '${name[0]}'; the only one is '${CATALOG_NAME}'`);
   }
-  return { database: name.at(-2) ?? database, table };
+  const where = name.at(-2) ?? database;
+  return isInformationSchema(where) ? { database: INFORMATION_SCHEMA, table: table.toLowerCase() } : { database: where, table };
 }
 
 /** The error of a table that does not exist. */
@@ -60,29 +65,30 @@ function tableNotFound({ database, table }: ResolvedName): DbError {
 }
 
 /** The relation of a FROM clause. @throws DbError TableNotFound, PlanQuery */
-export function sourceOf(from: TableReference | undefined, planner: Planner): Source {
+export function* sourceOf(from: TableReference | undefined, planner: Planner): Steps<Source> {
   if (from === undefined) {
     const relation: Relation = { kind: "rows", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
     return { scope: [], columns: [], relation, table: undefined };
   }
   switch (from.kind) {
     case "table":
-      return tableSource(from, planner);
+      return yield* tableSource(from, planner);
     case "derived":
-      return derivedSource(planner.plan(from.query, planner), from.alias);
+      return derivedSource(yield* planner.plan(from.query, planner), from.alias);
     case "table-function":
-      return functionSource(from, planner);
+      return yield* functionSource(from, planner);
     case "join":
-      return joinSource(from, planner);
+      return yield* joinSource(from, planner);
     default:
       return unreachable(from);
   }
 }
 
-function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: Planner): Source {
+function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner: Planner): Steps<Source> {
   const { catalog, environment } = planner;
   const query = from.name.length === 1 ? planner.named.get(from.name[0] ?? "") : undefined;
   if (query !== undefined) {
+    environment.planSize?.add(partsOfPlan(query.node));
     return renamed(derivedSource(query.node, query.alias), from.alias);
   }
   const name = resolveName(from.name, environment.database);
@@ -91,7 +97,7 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   if (table !== undefined && isFileTable(table.schema)) {
     const { columns, batches } = externalRelation(table.schema, planner.files);
     const relation: Relation = { kind: "rows", name: name.table, columns, batches };
-    return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
+    return placed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, name, from.alias);
   }
   if (table !== undefined) {
     const columns = table.schema.columns.map((column) => ({ name: column.name, type: scannedType(column) }));
@@ -101,10 +107,10 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
       expression: columnExpression(column, index),
       hints: column.hints,
     }));
-    return renamed({ scope, columns, relation: { kind: "table", table, columns }, table }, from.alias);
+    return placed({ scope, columns, relation: { kind: "table", table, columns }, table }, name, from.alias);
   }
   const view = catalog.view(name.database, name.table);
-  if (view !== undefined) return renamed(viewSource(view, planner), from.alias);
+  if (view !== undefined) return placed(yield* viewSource(view, planner), name, from.alias);
   const builtIn = builtInTable(name, planner);
   if (builtIn === undefined) {
     checkNoGraphTable(name);
@@ -112,23 +118,29 @@ function tableSource(from: Extract<TableReference, { kind: "table" }>, planner: 
   }
   const { columns } = builtIn;
   const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
-  return renamed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, from.alias);
+  return placed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, name, from.alias);
+}
+
+/** A table, view or built-in table where it lies, or under an alias. */
+function placed(source: Source, { database }: ResolvedName, alias: RelationAlias | undefined): Source {
+  if (alias !== undefined) return renamed(source, alias);
+  return { ...source, scope: source.scope.map((column) => ({ ...column, place: [CATALOG_NAME, database] })) };
 }
 
 type TableFunction = Extract<TableReference, { kind: "table-function" }>;
 
 /** The rows of a function such as `generate_series(1, 3)`. */
-function functionSource(from: TableFunction, planner: Planner): Source {
+function* functionSource(from: TableFunction, planner: Planner): Steps<Source> {
   const { name, args, alias } = from;
   if (name === "unnest") return derivedSource(unnestPlan(args, planner, planner.outer), alias);
-  if (!isSeries(name) && functionNamed(name) !== undefined) return valueSource(from, planner);
+  if (!isSeries(name) && functionNamed(name) !== undefined) return yield* valueSource(from, planner);
   const rows = tableFunction(name, args, planner.environment);
   const { columns } = rows;
   return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
 }
 
 /** `FROM f(x) AS a`: the value of a function that makes no rows, in one row and a column that is called as the relation. */
-function valueSource({ name, args, alias, span }: TableFunction, planner: Planner): Source {
+function* valueSource({ name, args, alias, span }: TableFunction, planner: Planner): Steps<Source> {
   const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
   const items: Select["items"] = [{ kind: "expression", expression: call, alias: alias?.name ?? name }];
   const ends = { orderBy: [], limit: undefined, offset: undefined } as const;
@@ -144,14 +156,14 @@ function valueSource({ name, args, alias, span }: TableFunction, planner: Planne
     ...ends,
     span,
   };
-  return derivedSource(planner.plan(query, planner), alias ?? { name, columns: [] });
+  return derivedSource(yield* planner.plan(query, planner), alias ?? { name, columns: [] });
 }
 
 const isSeries = (name: string): boolean => name === "generate_series" || name === "range";
 
 /** A view under its name, with the columns it has. */
-function viewSource(view: ViewInfo, planner: Planner): Source {
-  const { node, positions } = planView(view, planner);
+function* viewSource(view: ViewInfo, planner: Planner): Steps<Source> {
+  const { node, positions } = yield* planView(view, planner);
   const whole = scopeOf(node.columns, view.name);
   const scope = positions.flatMap((at, i): Scope => {
     const column = whole[at];
@@ -178,40 +190,70 @@ function renamed(source: Source, alias: RelationAlias | undefined): Source {
       `Source table contains ${source.scope.length} columns but only ${alias.columns.length} names given as column alias of ${alias.name}`,
     );
   }
-  const scope = source.scope.map((column, i) => ({ ...column, qualifier: alias.name, name: alias.columns[i] ?? column.name }));
+  const scope = source.scope.map((column, i) => ({
+    ...column,
+    qualifier: alias.name,
+    place: undefined,
+    name: alias.columns[i] ?? column.name,
+  }));
   return { ...source, scope };
 }
 
 type Join = Extract<TableReference, { kind: "join" }>;
 
-function joinSource(from: Join, planner: Planner): Source {
-  const left = sourceOf(from.left, planner);
+function* joinSource(from: Join, planner: Planner): Steps<Source> {
+  const left = yield* sourceOf(from.left, planner);
   const before = outerScopeOf(left, planner);
   if (from.right.kind === "derived" && from.right.lateral) {
     const { right } = from;
-    const node = planner.plan(right.query, { ...planner, outer: before });
-    return lateralSource(from, derivedSource(node, right.alias), node, left, before, planner);
+    const node = yield* planner.plan(right.query, { ...planner, outer: before });
+    return yield* lateralSource(from, derivedSource(node, right.alias), node, left, before, planner);
   }
   if (from.right.kind === "table-function") {
     const node = lateralFunction(from.right, before, planner);
-    if (node !== undefined) return lateralSource(from, derivedSource(node, aliasOf(from.right)), node, left, before, planner);
+    if (node !== undefined) return yield* lateralSource(from, derivedSource(node, aliasOf(from.right)), node, left, before, planner);
   }
-  const right = sourceOf(from.right, planner);
+  const right = yield* sourceOf(from.right, planner);
+  if (from.join === "asof" || from.join === "asof-left") return yield* asofSource(from, from.join, left, right, planner);
   const [mode, swapped] = MODES[from.join];
+  planner.environment.planSize?.add(left.columns.length + right.columns.length);
   const [first, second] = swapped ? [right, left] : [left, right];
   const width = first.columns.length;
   const sides = {
     left: swapped ? shifted(left.scope, width) : left.scope,
     right: swapped ? right.scope : shifted(right.scope, width),
   };
-  const { on, scope } = constrained(from, sides, planner);
+  const { on, scope } = yield* constrained(from, sides, planner);
+  yield;
   const relation: Relation = { kind: "join", join: mode, left: first.relation, right: second.relation, on };
   if (mode === "semi" || mode === "anti") return { scope: first.scope, columns: first.columns, relation, table: undefined };
   return { scope, columns: [...first.columns, ...second.columns], relation, table: undefined };
 }
 
+/** Of USING the last column is the order: the left one is not before the right one. */
+function* asofSource(from: Join, kind: "asof" | "asof-left", left: Source, right: Source, planner: Planner): Steps<Source> {
+  const width = left.columns.length;
+  planner.environment.planSize?.add((width + right.columns.length) * 4);
+  const sides = { left: left.scope, right: shifted(right.scope, width) };
+  const { on, scope } = yield* constrained(from, sides, planner);
+  const isNamed = from.constraint?.kind !== "on";
+  const conditions = on.map((each, i) =>
+    isNamed && i === on.length - 1 && each.kind === "compare" ? { ...each, operator: ">=" as const } : each,
+  );
+  const join = kind === "asof" ? "inner" : "left";
+  const { environment } = planner;
+  const relation: Relation = {
+    kind: "asof",
+    join,
+    left: left.relation,
+    right: right.relation,
+    ...asofConditions(conditions, width, environment),
+  };
+  return { scope, columns: [...left.columns, ...right.columns], relation, table: undefined };
+}
+
 /** How each join runs, and whether its sides change places for that. */
-const MODES: Readonly<Record<JoinKind, readonly [Extract<Relation, { kind: "join" }>["join"], boolean]>> = {
+const MODES: Readonly<Record<Exclude<JoinKind, "asof" | "asof-left">, readonly [Extract<Relation, { kind: "join" }>["join"], boolean]>> = {
   inner: ["inner", false],
   cross: ["inner", false],
   left: ["left", false],
@@ -233,15 +275,16 @@ interface Sides {
 }
 
 /** The condition of a join over both sides, and the names above it. */
-function constrained(
+function* constrained(
   { join, constraint }: Join,
   sides: Sides,
   planner: Planner,
-): { readonly on: readonly TypedExpression[]; readonly scope: Scope } {
+): Steps<{ readonly on: readonly TypedExpression[]; readonly scope: Scope }> {
   const both = [...sides.left, ...sides.right];
   if (constraint === undefined) return { on: [], scope: both };
   if (constraint.kind === "on") {
-    const condition = bindCondition(constraint.condition, "ON", { scope: both, environment: planner.environment, outer: planner.outer });
+    const binder = { scope: both, environment: planner.environment, outer: planner.outer };
+    const condition = yield* conditionInSteps(constraint.condition, "ON", binder);
     return { on: conjunctsOf(condition), scope: both };
   }
   const names = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
@@ -310,11 +353,11 @@ function aliasOf({ name, alias }: TableFunction): RelationAlias {
 }
 
 /** A relation of FROM that names columns of the one before it. */
-function lateralSource(from: Join, made: Source, node: PlanNode, left: Source, outer: OuterScope, planner: Planner): Source {
+function* lateralSource(from: Join, made: Source, node: PlanNode, left: Source, outer: OuterScope, planner: Planner): Steps<Source> {
   if (from.join !== "inner" && from.join !== "left" && from.join !== "cross")
     throw planError(`LATERAL goes with JOIN, LEFT JOIN and CROSS JOIN, not with ${from.join.toUpperCase()} JOIN`);
   const sides = { left: left.scope, right: shifted(made.scope, left.columns.length) };
-  const { on, scope } = constrained(from, sides, planner);
+  const { on, scope } = yield* constrained(from, sides, planner);
   const join = from.join === "left" ? "left" : "inner";
   const relation: Relation = { kind: "lateral", join, left: left.relation, node, parameters: outer.parameters, on };
   return { scope, columns: [...left.columns, ...made.columns], relation, table: undefined };

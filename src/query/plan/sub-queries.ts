@@ -12,6 +12,7 @@ import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import { aggregateJoin, semiJoin } from "./rules/correlated-to-join.ts";
 import { findColumn, type Scope } from "./scope.ts";
+import { finished } from "./steps.ts";
 
 /** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */
 export const SUB_QUERY_BASE = 1_000_000;
@@ -47,8 +48,9 @@ export function applied(
   const positions = new Map<number, number>();
   let node = input;
   let left = conditions;
+  const readers = readersOf([...conditions, ...used]);
   for (const [i, call] of placed.entries()) {
-    const own = planner.optimise ? filterOf(SUB_QUERY_BASE + i, left, used) : undefined;
+    const own = planner.optimise ? filterOf(readers.get(SUB_QUERY_BASE + i) ?? [], left) : undefined;
     const joined = own === undefined ? undefined : semiJoin(node, call, own.negated);
     if (own === undefined || joined === undefined) continue;
     node = joined;
@@ -79,13 +81,25 @@ function placedCall(call: SubQueryCall, place: (index: number) => number): SubQu
   return { ...call, parameters, result };
 }
 
+/** The expressions that read each sub-query's result. */
+function readersOf(expressions: readonly TypedExpression[]): ReadonlyMap<number, readonly TypedExpression[]> {
+  const readers = new Map<number, TypedExpression[]>();
+  for (const expression of expressions) {
+    for (const column of columnsOf(expression)) {
+      if (column < SUB_QUERY_BASE) continue;
+      const known = readers.get(column);
+      if (known === undefined) readers.set(column, [expression]);
+      else known.push(expression);
+    }
+  }
+  return readers;
+}
+
 /** The condition that is a sub-query's result, or its negation, and nothing else; undefined when the result is read elsewhere as well. */
 function filterOf(
-  column: number,
+  readers: readonly TypedExpression[],
   conditions: readonly TypedExpression[],
-  used: readonly TypedExpression[],
 ): { readonly condition: TypedExpression; readonly negated: boolean } | undefined {
-  const readers = [...conditions, ...used].filter((expression) => columnsOf(expression).has(column));
   const [condition, second] = readers;
   if (condition === undefined || second !== undefined || !conditions.includes(condition)) return undefined;
   const operand = condition.kind === "not" ? condition.operand : condition;
@@ -111,7 +125,7 @@ export class SubQueries {
       if (findColumn(this.scope, name) === undefined) return planner.outer?.resolve(name);
       return bind({ kind: "column", name, quoted: true, span: expression.span }, binder);
     }, planner.newId);
-    const plan = planner.plan(expression.query, { ...planner, outer });
+    const plan = finished(planner.plan(expression.query, { ...planner, outer }));
     const { result, type } = resultOf(expression, plan, binder);
     return this.add({ plan, parameters: outer.parameters, result, type });
   }

@@ -9,6 +9,7 @@ import type { Query } from "../sql/ast.ts";
 import { parseSql } from "../sql/parse.ts";
 import type { PlanNode } from "./node.ts";
 import type { Planner } from "./planner.ts";
+import type { Steps } from "./steps.ts";
 
 /** Views that lie in one another, and views that a statement reads in all: two views that each read another twice are four. */
 const VIEW_DEPTH_MAX = 32;
@@ -33,19 +34,19 @@ const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArgu
  *
  * @throws DbError InvalidArguments past the limits, Unexpected when its tables no longer have what it reads, TableNotFound
  */
-export function planView(view: ViewInfo, planner: Planner): PlannedView {
+export function* planView(view: ViewInfo, planner: Planner): Steps<PlannedView> {
   const name = `${view.database}.${view.name}`;
   const isOpen = planner.openViews.some((open) => open.database === view.database && open.name === view.name);
   if (isOpen) throw invalid(`view ${name}: it reads itself`);
   if (planner.openViews.length >= VIEW_DEPTH_MAX) throw invalid(`view ${name}: it lies ${VIEW_DEPTH_MAX} views deep, which is the limit`);
   if (planner.nextView() > VIEWS_READ_MAX)
     throw invalid(`view ${name}: the statement reads more than ${VIEWS_READ_MAX} views, each counted as often as read`);
-  const node = planned(view, planner);
+  const node = yield* planned(view, planner);
   return { node, positions: positionsOf(view, node) };
 }
 
 /** The plan of a view's query as if it stood alone in its database. */
-export function planInside(query: Query, view: OpenView & Pick<ViewInfo, "queryDatabase">, planner: Planner): PlanNode {
+export function* planInside(query: Query, view: OpenView & Pick<ViewInfo, "queryDatabase">, planner: Planner): Steps<PlanNode> {
   const { environment, openViews } = planner;
   const inside: Planner = {
     ...planner,
@@ -54,17 +55,17 @@ export function planInside(query: Query, view: OpenView & Pick<ViewInfo, "queryD
     named: new Map(),
     outer: undefined,
   };
-  return planner.plan(query, inside);
+  return yield* planner.plan(query, inside);
 }
 
-function planned(view: ViewInfo, planner: Planner): PlanNode {
+function* planned(view: ViewInfo, planner: Planner): Steps<PlanNode> {
   const [statement] = parseSql(view.query);
   const kind = statement?.kind;
   if (kind !== "select" && kind !== "set-operation" && kind !== "values-query" && kind !== "with") {
     throw new DbError(StatusCode.Unexpected, `cannot read view ${view.database}.${view.name}: its text is no query; make it again`);
   }
   try {
-    return planInside(statement as Query, view, planner);
+    return yield* planInside(statement as Query, view, planner);
   } catch (cause) {
     if (!(cause instanceof DbError) || cause.code !== StatusCode.PlanQuery) throw cause;
     throw broken(cause.message.replace(/^Failed to plan SQL: /, ""), cause);

@@ -236,7 +236,18 @@ export interface RelationAlias {
 }
 
 /** Which rows a join keeps. */
-export type JoinKind = "inner" | "left" | "right" | "full" | "cross" | "left-semi" | "left-anti" | "right-semi" | "right-anti";
+export type JoinKind =
+  | "inner"
+  | "left"
+  | "right"
+  | "full"
+  | "cross"
+  | "left-semi"
+  | "left-anti"
+  | "right-semi"
+  | "right-anti"
+  | "asof"
+  | "asof-left";
 
 /** Which rows of two relations belong together; undefined: all. */
 export type JoinConstraint =

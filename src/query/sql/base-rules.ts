@@ -257,6 +257,11 @@ export abstract class BaseRules extends EmbeddedActionsParser {
       this.CONSUME(K.UNSIGNED);
       unsigned = true;
     });
+    // `SIGNED INTEGER` of MySQL's casts.
+    this.OPTION5({
+      GATE: () => /^(un)?signed$/i.test(first.image) && /^(int|integer|bigint)$/i.test(this.LA(1).image),
+      DEF: () => this.CONSUME2(Name),
+    });
     this.OPTION4(() => {
       this.OR2([{ ALT: () => this.CONSUME(K.WITH) }, { ALT: () => this.CONSUME(K.WITHOUT) }]);
       this.CONSUME(K.TIME);

@@ -6,62 +6,41 @@
  *   POSITION(a IN b)           strpos(b, a); POSITION(b, a) likewise
  *   TRIM(LEADING c FROM x)     ltrim(x, c)
  *   OVERLAY(x PLACING y FROM a FOR b)  overlay(x, y, a, b)
- *   f(p) WITHIN GROUP (ORDER BY x)   f(x, p)
+ *   f(p) WITHIN GROUP (ORDER BY x)   f(x, p), and what else `aggregate-spellings.ts` has
+ *   CONVERT(x, type), CONVERT(x USING charset)  casts
  */
 import type { IToken } from "chevrotain";
+import { STRING } from "../../column/data-type.ts";
+import { groupConcatArguments, namedArguments, type Spelled, withinGroup } from "./aggregate-spellings.ts";
 import type { Expression, OrderItem } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf, unquote } from "./lexer.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "./precedence.ts";
-import { Comma, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
+import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
 import { WindowRules } from "./window-rules.ts";
 
-/** Where the portion stands among the arguments of aggregates that take `WITHIN GROUP (ORDER BY value)`. */
-const PORTION_AT: Readonly<Record<string, number>> = {
-  percentile_cont: 0,
-  quantile_cont: 0,
-  approx_percentile_cont: 0,
-  approx_percentile_cont_with_weight: 1,
-};
-
-/** `f(0.9) WITHIN GROUP (ORDER BY x)` is `f(x, 0.9)`, with DESC `f(x, 1 - 0.9)`; undefined where it is none of these. */
-function orderedArguments(name: string, args: readonly Expression[], order: readonly OrderItem[]): readonly Expression[] | undefined {
-  const at = Object.hasOwn(PORTION_AT, name) ? PORTION_AT[name] : undefined;
-  const [item, ...rest] = order;
-  const portion = at === undefined ? undefined : args[at];
-  if (item === undefined || rest.length > 0 || portion === undefined) return undefined;
-  const { span } = portion;
-  const left: Expression = { kind: "number", text: "1", span };
-  const turned: Expression = item.descending ? { kind: "binary", operator: "-", left, right: portion, span } : portion;
-  return [item.expression, ...args.map((argument, i) => (i === at ? turned : argument))];
-}
+/** What may stand behind the arguments of a call. */
+type CallEnding = { readonly word: "separator" | "using"; readonly text: string };
 
 /** Calls and ORDER BY. */
 export abstract class CallRules extends WindowRules {
   /** `f(DISTINCT a, b ORDER BY c) FILTER (WHERE d)`, `count(*)`. */
   protected readonly callTail: Rule<[first?: IToken], Expression> = this.rule("callTail", (first) => {
     const args: Expression[] = [];
+    const labels: (string | undefined)[] = [];
     const start = first ?? this.LA(0);
     let star = false;
     let distinct = false;
     let orderBy: readonly OrderItem[] = [];
     let filter: Expression | undefined;
     let nulls: "ignore" | "respect" | undefined;
+    let ending: CallEnding | undefined;
     this.CONSUME(LeftParen);
     this.OPTION({
       GATE: () => this.LA(1).tokenType !== RightParen,
       DEF: () => {
-        this.OPTION2(() => {
-          distinct =
-            this.choose<"distinct" | "all">({
-              ERR_MSG: "DISTINCT or ALL",
-              DEF: [
-                { ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") },
-                { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
-              ],
-            }) === "distinct";
-        });
+        distinct = this.distinctness();
         this.OR2({
           ERR_MSG: "an expression",
           DEF: [
@@ -73,10 +52,20 @@ export abstract class CallRules extends WindowRules {
             },
             {
               ALT: () => {
-                this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
+                this.AT_LEAST_ONE_SEP({
+                  SEP: Comma,
+                  ERR_MSG: "an expression",
+                  DEF: () => {
+                    labels.push(this.argumentLabel());
+                    args.push(this.SUBRULE(this.expression));
+                  },
+                });
                 nulls = this.innerNulls();
                 this.OPTION3(() => {
                   orderBy = this.SUBRULE(this.orderByClause);
+                });
+                this.OPTION9(() => {
+                  ending = this.SUBRULE(this.callEnding);
                 });
               },
             },
@@ -87,28 +76,129 @@ export abstract class CallRules extends WindowRules {
     this.CONSUME(RightParen);
     let within: readonly OrderItem[] | undefined;
     this.OPTION5(() => {
-      this.CONSUME(K.WITHIN);
-      this.CONSUME(K.GROUP);
-      this.CONSUME3(LeftParen);
-      within = this.SUBRULE2(this.orderByClause);
-      this.CONSUME3(RightParen);
+      within = this.SUBRULE(this.withinClause);
     });
     this.OPTION4(() => {
-      this.CONSUME(K.FILTER);
-      this.CONSUME2(LeftParen);
-      this.CONSUME(K.WHERE);
-      filter = this.SUBRULE2(this.expression);
-      this.CONSUME2(RightParen);
+      filter = this.SUBRULE(this.filterClause);
     });
     const window = { ...(nulls && { nulls }), ...this.windowPart() };
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
       if (star && name !== "count") this.fail(`${name}(*) is no aggregate; only count takes *`, start);
-      const given = within === undefined ? args : orderedArguments(name, args, within);
-      if (given === undefined) this.fail(`WITHIN GROUP (ORDER BY value) goes with a percentile, not with ${name}()`, start);
-      return { kind: "call", name, args: given ?? args, star, distinct, orderBy, filter, ...window, span: spanOf(start) };
+      const span = spanOf(start);
+      if (name === "convert" && !star) return this.converted(args, ending, start);
+      const given = this.spelled({ name, args, orderBy }, labels, within, ending, start);
+      return { kind: "call", ...given, star, distinct, filter, ...window, span };
     });
   });
+
+  /** `DISTINCT`, `ALL`. A part of `callTail`. */
+  private distinctness(): boolean {
+    let word: "distinct" | "all" | undefined;
+    this.OPTION2(() => {
+      word = this.choose<"distinct" | "all">({
+        ERR_MSG: "DISTINCT or ALL",
+        DEF: [{ ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") }, { ALT: () => this.choice(this.CONSUME(K.ALL), "all") }],
+      });
+    });
+    return word === "distinct";
+  }
+
+  /** `FILTER (WHERE a)`. */
+  private readonly filterClause: Rule<[], Expression> = this.rule("filterClause", () => {
+    this.CONSUME(K.FILTER);
+    this.CONSUME(LeftParen);
+    this.CONSUME(K.WHERE);
+    const condition = this.SUBRULE(this.expression);
+    this.CONSUME(RightParen);
+    return condition;
+  });
+
+  /** `WITHIN GROUP (ORDER BY a)`. */
+  private readonly withinClause: Rule<[], readonly OrderItem[]> = this.rule("withinClause", () => {
+    this.CONSUME(K.WITHIN);
+    this.CONSUME(K.GROUP);
+    this.CONSUME(LeftParen);
+    const order = this.SUBRULE(this.orderByClause);
+    this.CONSUME(RightParen);
+    return order;
+  });
+
+  /** `name =>` before an argument. A part of `callTail`. */
+  private argumentLabel(): string | undefined {
+    let label: IToken | undefined;
+    this.OPTION1({
+      GATE: () => this.LA(2).tokenType === Equal && this.LA(3).tokenType === Greater,
+      DEF: () => {
+        label = this.CONSUME(Label);
+        this.CONSUME(Equal);
+        this.CONSUME(Greater);
+      },
+    });
+    return label === undefined ? undefined : nameOf(label);
+  }
+
+  /** `SEPARATOR ','` of group_concat, `USING utf8mb4` of convert. */
+  private readonly callEnding: Rule<[], CallEnding> = this.rule("callEnding", () =>
+    this.OR({
+      ERR_MSG: "SEPARATOR or USING",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(K.SEPARATOR);
+            return { word: "separator", text: unquote(this.CONSUME(StringText).image) } as const;
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.USING);
+            return { word: "using", text: this.SUBRULE(this.identifier) } as const;
+          },
+        },
+      ],
+    }),
+  );
+
+  /** A call as the plain one that its spelling stands for. */
+  private spelled(
+    { name, args, orderBy }: Spelled,
+    labels: readonly (string | undefined)[],
+    within: readonly OrderItem[] | undefined,
+    ending: CallEnding | undefined,
+    start: IToken,
+  ): Spelled {
+    const span = spanOf(start);
+    if (ending !== undefined && (ending.word !== "separator" || name !== "group_concat"))
+      return this.fail(`${ending.word.toUpperCase()} does not go with ${name}()`, start);
+    const named = namedArguments(name, args, labels, span);
+    if (named === undefined) return this.fail(`${name}() has no arguments of these names`, start);
+    if (within !== undefined)
+      return (
+        withinGroup(name, args, within, span) ??
+        this.fail(
+          `WITHIN GROUP (ORDER BY value) goes with a percentile, not with ${name}(); also mode() and listagg(text[, separator])`,
+          start,
+        )
+      );
+    if (name === "listagg")
+      return { name: "string_agg", args: args.length === 1 ? [...args, { kind: "string", value: "", span }] : args, orderBy };
+    if (name !== "group_concat") return { name, args: named, orderBy };
+    return { name, args: groupConcatArguments(args, ending?.text ?? ",", span), orderBy };
+  }
+
+  /** `CONVERT(x, SIGNED)`, `CONVERT(x USING utf8mb4)`: casts, since every text is UTF-8. */
+  private converted([operand, type, ...rest]: readonly Expression[], ending: CallEnding | undefined, start: IToken): Expression {
+    const wrong = (): never => this.fail("CONVERT takes a value and a type, or a value USING a character set", start);
+    if (operand === undefined || rest.length > 0) return wrong();
+    const span = spanOf(start);
+    if (ending?.word === "using" && type === undefined) return this.cast(operand, STRING, false, start, span);
+    if (ending !== undefined) return wrong();
+    const isPlain = type?.kind === "column" && !type.quoted && type.name.length === 1;
+    if (isPlain) return this.cast(operand, this.resolveType(type.name[0] ?? "", [], false, start), false, start, span);
+    if (type?.kind !== "call") return wrong();
+    const sizes = type.args.map((size) => (size.kind === "number" ? Number(size.text) : Number.NaN));
+    return this.cast(operand, this.resolveType(type.name, sizes, false, start), false, start, span);
+  }
 
   /** A call with keywords between its arguments, or a column of that name. */
   protected readonly specialLed: Rule<[], Expression> = this.rule("specialLed", () => {

@@ -6,7 +6,7 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, JSON2 } from "../../column/data-type.ts";
-import type { Expression, ObjectName } from "./ast.ts";
+import type { Expression, ObjectName, Query } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable, HintClause, PartitionClause } from "./definition-ast.ts";
 import { nameOf } from "./lexer.ts";
@@ -93,7 +93,7 @@ export abstract class CreateRules extends FlowRules {
     const name = this.SUBRULE(this.objectName);
     const span = spanOf(start ?? word);
     return this.choose<Statement>({
-      ERR_MSG: "'(' or LIKE",
+      ERR_MSG: "'(', LIKE or AS",
       DEF: [
         {
           ALT: () => {
@@ -104,7 +104,21 @@ export abstract class CreateRules extends FlowRules {
         {
           ALT: () => {
             const definition = this.SUBRULE(this.tableDefinition);
-            return { kind: "create-table", name, ifNotExists, ...definition, span };
+            let query: Query | undefined;
+            this.OPTION(() => {
+              this.CONSUME(K.AS);
+              query = this.SUBRULE(this.query);
+            });
+            const body = { name, ifNotExists, ...definition, span };
+            return query === undefined ? { kind: "create-table", ...body } : { kind: "create-table-as", ...body, query };
+          },
+        },
+        {
+          ALT: () => {
+            const end = this.SUBRULE(this.tableEnd);
+            this.CONSUME2(K.AS);
+            const body = { name, ifNotExists, columns: [], primaryKey: undefined, timeIndexes: [], ...end, span };
+            return { kind: "create-table-as", ...body, query: this.SUBRULE2(this.query) };
           },
         },
       ],
@@ -115,6 +129,13 @@ export abstract class CreateRules extends FlowRules {
   private readonly tableDefinition: Rule<[], TableBody> = this.rule("tableDefinition", () => {
     const items: TableItems = { columns: [], primaryKey: undefined, timeIndexes: [] };
     this.SUBRULE(this.tableItems, { ARGS: [items] });
+    const end = this.SUBRULE(this.tableEnd);
+    const { columns, primaryKey, timeIndexes } = items;
+    return { columns, primaryKey, timeIndexes, ...end };
+  });
+
+  /** `[PARTITION ON COLUMNS …] [ENGINE = name] [WITH (…)]`. */
+  private readonly tableEnd: Rule<[], Pick<TableBody, "partitions" | "engine" | "options">> = this.rule("tableEnd", () => {
     let partitions: PartitionClause | undefined;
     this.OPTION6(() => {
       partitions = this.SUBRULE(this.partitions);
@@ -132,8 +153,7 @@ export abstract class CreateRules extends FlowRules {
     this.OPTION5(() => {
       options = this.SUBRULE(this.withOptions);
     });
-    const { columns, primaryKey, timeIndexes } = items;
-    return { columns, primaryKey, timeIndexes, partitions, engine, options };
+    return { partitions, engine, options };
   });
 
   /** `( item, … )`; a comma may trail. */

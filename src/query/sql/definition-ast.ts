@@ -54,6 +54,12 @@ export interface CreateTable {
   readonly span: Span;
 }
 
+/** `CREATE TABLE name … AS query`. Without columns they are those of the query. */
+export interface CreateTableAs extends Omit<CreateTable, "kind"> {
+  readonly kind: "create-table-as";
+  readonly query: Query;
+}
+
 /** CREATE EXTERNAL TABLE. Without columns they are those of the files. */
 export interface CreateExternalTable extends Pick<CreateTable, "name" | "ifNotExists" | "columns" | "primaryKey" | "timeIndexes"> {
   readonly kind: "create-external-table";
@@ -139,6 +145,7 @@ export type DefinitionStatement =
   | { readonly kind: "alter-database"; readonly name: string; readonly options: ChangedOptions; readonly span: Span }
   | { readonly kind: "drop-database"; readonly name: string; readonly ifExists: boolean; readonly span: Span }
   | CreateTable
+  | CreateTableAs
   | CreateExternalTable
   | {
       readonly kind: "create-table-like";

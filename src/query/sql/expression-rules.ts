@@ -6,15 +6,16 @@
  * Two limits keep everything that walks the tree from overflowing the stack: how deep rules recurse, and how high the tree gets
  * (`1 + 1 + 1 …` recurses nowhere but leans left). Long chains of AND and OR, which programs write, become balanced trees instead.
  */
-import { EOF, type IToken } from "chevrotain";
+import type { IToken } from "chevrotain";
 import { SQL_DEPTH_MAX } from "../../base/limits.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, Query } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
 import { unquote } from "./lexer.ts";
+import { collationNamed } from "./collation.ts";
 import { Power } from "./precedence.ts";
 import { RangeRules } from "./range-rules.ts";
 import { quote } from "./syntax-error.ts";
-import { Comma, DoubleColon, Infix, infixPowerOf, K, LeftParen, operatorOf, RightParen, StringText } from "./token.ts";
+import { Comma, Constants, DoubleColon, Infix, infixPowerOf, K, LeftParen, operatorOf, RightParen, StringText } from "./token.ts";
 
 /** Chains of AND or OR up to this many terms lean left, as written; longer ones are balanced. */
 const CHAIN_LEANING_MAX = 64;
@@ -43,14 +44,34 @@ const SET_OPERATORS: ReadonlySet<unknown> = new Set([K.UNION, K.INTERSECT, K.EXC
 
 const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE, K.SIMILAR]);
 
+/** How far behind each opening parenthesis its partner lies, or the end where it has none. */
+function closingsOf(tokens: readonly IToken[]): ReadonlyMap<IToken, number> {
+  const closings = new Map<IToken, number>();
+  const open: number[] = [];
+  for (const [i, token] of tokens.entries()) {
+    if (token.tokenType === LeftParen) {
+      open.push(i);
+      closings.set(token, tokens.length - i);
+      continue;
+    }
+    const start = token.tokenType === RightParen ? open.pop() : undefined;
+    const partner = start === undefined ? undefined : tokens[start];
+    if (partner !== undefined && start !== undefined) closings.set(partner, i - start);
+  }
+  return closings;
+}
+
 /** Operators and predicates; the `expression` rule that the others call. */
 export abstract class ExpressionRules extends RangeRules {
   /** How many expression rules are running inside each other. */
   private depth = 0;
   /** Height of the tree built so far by the running expression rule. */
   private height = 0;
+  /** How far the partner of each parenthesis lies behind it; made when first asked for. */
+  private closings: ReadonlyMap<IToken, number> | undefined;
   /** Forgets the last text, which may have failed halfway. */
   protected resetExpressions(): void {
+    this.closings = undefined;
     this.depth = 0;
     this.height = 0;
     this.defaultAllowed = false;
@@ -83,6 +104,7 @@ export abstract class ExpressionRules extends RangeRules {
             { ALT: () => this.SUBRULE(this.mapTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.rangeTail, { ARGS: [left] }) },
             { ALT: () => this.SUBRULE(this.zoneTail, { ARGS: [left] }) },
+            { ALT: () => this.SUBRULE(this.collateTail, { ARGS: [left] }) },
           ],
         });
         this.grow(1);
@@ -237,20 +259,20 @@ export abstract class ExpressionRules extends RangeRules {
 
   /** Whether a query begins that many tokens ahead: SELECT, or one in parentheses that is not a part of an expression or a join. */
   protected queryFollows(ahead: number): boolean {
-    if (this.beginsQuery(ahead)) return true;
-    if (!this.parenthesisIsQuery(ahead)) return false;
-    const { tokenType } = this.LA(this.closing(ahead) + 1);
-    return tokenType === RightParen || SET_OPERATORS.has(tokenType);
+    let open = 0;
+    while (this.LA(ahead + open).tokenType === LeftParen) if (++open > SQL_DEPTH_MAX) return false;
+    if (!this.beginsQuery(ahead + open)) return false;
+    while (open > 0) {
+      const { tokenType } = this.LA(this.closing(ahead + --open) + 1);
+      if (tokenType !== RightParen && !SET_OPERATORS.has(tokenType)) return false;
+    }
+    return true;
   }
 
   /** How many tokens ahead the partner of a parenthesis stands. */
   protected closing(ahead: number): number {
-    let open = 0;
-    for (let at = ahead; ; at++) {
-      const { tokenType } = this.LA(at);
-      if (tokenType === LeftParen) open++;
-      else if (tokenType === EOF || (tokenType === RightParen && --open === 0)) return at;
-    }
+    this.closings ??= closingsOf(this.input);
+    return ahead + (this.closings.get(this.LA(ahead)) ?? 0);
   }
 
   private readonly castTail: Rule<[left?: Expression], Expression> = this.rule("castTail", (left = RECORDED) => {
@@ -266,6 +288,30 @@ export abstract class ExpressionRules extends RangeRules {
     this.CONSUME(K.ZONE);
     return join("at time zone", left, this.SUBRULE(this.expression, { ARGS: [Power.zone] }));
   });
+
+  /** `a COLLATE utf8mb4_bin`: the order that texts have anyway, so that nothing of it stays in the tree. */
+  private readonly collateTail: Rule<[left?: Expression], Expression> = this.rule("collateTail", (left = RECORDED) => {
+    this.CONSUME(K.COLLATE);
+    const token = this.LA(1);
+    const name = this.OR([
+      { ALT: () => unquote(this.CONSUME(StringText).image) },
+      {
+        ALT: () => {
+          const parts = this.SUBRULE(this.objectName);
+          return this.ACTION(() => parts.at(-1) ?? "");
+        },
+      },
+    ]);
+    this.ACTION(() => this.checkCollation(name, token));
+    return left;
+  });
+
+  private checkCollation(name: string, token: IToken): void {
+    const meaning = collationNamed(name);
+    if (meaning === "unknown") this.fail(`unknown collation ${quote(name)}; texts compare by code points, as with utf8mb4_bin`, token);
+    if (meaning === "folding")
+      this.refuse(`COLLATE ${name}: texts compare by code points; compare lower(x), or use ILIKE, to make no difference of size`, token);
+  }
 
   private readonly isTail: Rule<[left?: Expression], Expression> = this.rule("isTail", (left = RECORDED) => {
     this.CONSUME(K.IS);
@@ -338,7 +384,23 @@ export abstract class ExpressionRules extends RangeRules {
           IGNORE_AMBIGUITIES: true,
         },
         {
-          ALT: () => this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE3(this.expression)), ERR_MSG: "an expression" }),
+          ALT: () =>
+            this.AT_LEAST_ONE_SEP({
+              SEP: Comma,
+              ERR_MSG: "an expression",
+              DEF: () =>
+                this.OR4({
+                  ERR_MSG: "an expression",
+                  DEF: [
+                    { ALT: () => items.push(this.SUBRULE3(this.expression)) },
+                    {
+                      ALT: () => {
+                        for (const constant of (this.CONSUME(Constants).payload ?? []) as readonly Expression[]) items.push(constant);
+                      },
+                    },
+                  ],
+                }),
+            }),
         },
       ],
     });

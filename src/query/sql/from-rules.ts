@@ -1,6 +1,8 @@
 /**
  * FROM: tables, queries in parentheses, table functions, joins.
  */
+import type { IToken } from "chevrotain";
+import { JOINS_MAX } from "../../base/limits.ts";
 import type { Expression, JoinConstraint, JoinKind, RelationAlias, SampleClause, TableReference } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ExpressionRules } from "./expression-rules.ts";
@@ -51,8 +53,10 @@ export abstract class FromRules extends ExpressionRules {
   /** Relations between commas: all pairs of their rows. */
   protected readonly fromClause: Rule<[], TableReference> = this.rule("fromClause", () => {
     let left = this.SUBRULE(this.tableReference);
+    let joins = 0;
     this.MANY(() => {
-      this.CONSUME(Comma);
+      const comma = this.CONSUME(Comma);
+      this.ACTION(() => this.checkJoins(++joins, comma));
       const right = this.SUBRULE2(this.tableReference);
       left = { kind: "join", join: "cross", left, right, constraint: undefined, span: left?.span ?? RECORDED.span };
     });
@@ -63,12 +67,18 @@ export abstract class FromRules extends ExpressionRules {
     const start = this.LA(1);
     this.ACTION(() => this.enter(start));
     let left = this.SUBRULE(this.relation);
+    let joins = 0;
     this.MANY(() => {
+      this.ACTION(() => this.checkJoins(++joins, this.LA(1)));
       left = this.SUBRULE(this.joinTail, { ARGS: [left] });
     });
     this.ACTION(() => this.leave());
     return left;
   });
+
+  private checkJoins(joins: number, token: IToken): void {
+    if (joins > JOINS_MAX) this.fail(`a FROM has more than ${JOINS_MAX} joins`, token);
+  }
 
   /** One relation, or joins in parentheses. */
   private readonly relation: Rule<[], TableReference> = this.rule("relation", () => {
@@ -246,9 +256,12 @@ export abstract class FromRules extends ExpressionRules {
     let kind: JoinKind = "inner";
     this.OPTION(() => {
       kind = this.choose<JoinKind>({
-        ERR_MSG: "INNER, CROSS, LEFT, RIGHT or FULL",
+        ERR_MSG: "INNER, CROSS, LEFT, RIGHT, FULL, SEMI or ANTI",
         DEF: [
           { ALT: () => this.choice(this.CONSUME(K.INNER), "inner") },
+          { ALT: () => this.SUBRULE(this.asofKind) },
+          { ALT: () => this.choice(this.CONSUME(K.SEMI), "left-semi") },
+          { ALT: () => this.choice(this.CONSUME(K.ANTI), "left-anti") },
           { ALT: () => this.choice(this.CONSUME(K.CROSS), "cross") },
           {
             ALT: () => {
@@ -275,6 +288,28 @@ export abstract class FromRules extends ExpressionRules {
       });
     });
     this.CONSUME(K.JOIN);
+    return kind;
+  });
+
+  /** `ASOF`, `ASOF LEFT [OUTER]`, `ASOF INNER`. */
+  private readonly asofKind: Rule<[], "asof" | "asof-left"> = this.rule("asofKind", () => {
+    let kind: "asof" | "asof-left" = "asof";
+    this.CONSUME(K.ASOF);
+    this.OPTION(() => {
+      kind = this.choose<"asof" | "asof-left">({
+        ERR_MSG: "LEFT, INNER or JOIN",
+        DEF: [
+          { ALT: () => this.choice(this.CONSUME(K.INNER), "asof") },
+          {
+            ALT: () => {
+              this.CONSUME(K.LEFT);
+              this.OPTION2(() => this.CONSUME(K.OUTER));
+              return "asof-left";
+            },
+          },
+        ],
+      });
+    });
     return kind;
   });
 

@@ -8,7 +8,7 @@
  * Each item stands for a list of grouping sets, and several items for all their combinations.
  */
 import type { IToken } from "chevrotain";
-import { GROUPING_SETS_MAX } from "../../base/limits.ts";
+import { GROUPING_SET_KEYS_MAX, GROUPING_SETS_MAX } from "../../base/limits.ts";
 import type { Expression, Select } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
 import { FromRules } from "./from-rules.ts";
@@ -31,6 +31,16 @@ function cube(elements: Sets): Sets {
   if (first === undefined) return [[]];
   const others = cube(rest);
   return [...others.map((other) => [...first, ...other]), ...others];
+}
+
+/** Keys of all sets together. */
+function keyCount(sets: Sets): number {
+  return sets.reduce((sum, set) => sum + set.length, 0);
+}
+
+/** Keys of all prefixes of a list of elements together. */
+function rollupKeyCount(elements: Sets): number {
+  return elements.reduce((sum, element, i) => sum + element.length * (elements.length - i), 0);
 }
 
 /** Each key once, and the sets as positions in the keys. */
@@ -62,6 +72,7 @@ export abstract class GroupingRules extends FromRules {
         this.ACTION(() => {
           isPlain &&= added.length === 1 && (added[0]?.length ?? 0) > 0;
           this.checkCount(sets.length * added.length, start);
+          this.checkKeys(added.length * keyCount(sets) + sets.length * keyCount(added), start);
           sets = sets.flatMap((left) => added.map((right) => [...left, ...right]));
         });
       },
@@ -71,6 +82,11 @@ export abstract class GroupingRules extends FromRules {
 
   private checkCount(count: number, token: IToken): void {
     if (count > GROUPING_SETS_MAX) this.fail(`GROUP BY stands for ${count} grouping sets; there may be ${GROUPING_SETS_MAX}`, token);
+  }
+
+  private checkKeys(count: number, token: IToken): void {
+    if (count <= GROUPING_SET_KEYS_MAX) return;
+    this.fail(`the grouping sets of GROUP BY have ${count} keys in all; they may have ${GROUPING_SET_KEYS_MAX}`, token);
   }
 
   private readonly groupingItem: Rule<[], Sets> = this.rule("groupingItem", () => {
@@ -87,6 +103,7 @@ export abstract class GroupingRules extends FromRules {
             return this.ACTION(() => {
               const isCube = token.tokenType === K.CUBE;
               this.checkCount(isCube ? 2 ** elements.length : elements.length + 1, token);
+              this.checkKeys(isCube ? (2 ** elements.length / 2) * keyCount(elements) : rollupKeyCount(elements), token);
               return isCube ? cube(elements) : rollup(elements);
             });
           },
@@ -106,6 +123,7 @@ export abstract class GroupingRules extends FromRules {
 
   private readonly groupingSets: Rule<[], Sets> = this.rule("groupingSets", () => {
     const sets: (readonly Expression[])[] = [];
+    let keys = 0;
     this.CONSUME(K.GROUPING);
     this.CONSUME(K.SETS);
     this.CONSUME(LeftParen);
@@ -117,6 +135,7 @@ export abstract class GroupingRules extends FromRules {
         const added = this.SUBRULE(this.groupingItem);
         this.ACTION(() => {
           this.checkCount(sets.length + added.length, start);
+          this.checkKeys((keys += keyCount(added)), start);
           sets.push(...added);
         });
       },

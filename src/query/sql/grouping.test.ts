@@ -50,6 +50,13 @@ describe("GROUP BY", () => {
     checkRejects("GROUP BY CUBE (a, b, c, d, e, f), CUBE (a, b, c, d, e, f), ROLLUP (a)", /stands for 8192 grouping sets/);
     checkRejects(`GROUP BY ${"GROUPING SETS (".repeat(600)}`, /nests deeper than 500 levels/);
   });
+  test("rejects sets that have too many keys together, before they are made", () => {
+    const keys = (name: string, count: number): string => Array.from({ length: count }, (_, i) => `${name}${i}`).join(", ");
+    checkRejects(`GROUP BY ROLLUP (${keys("a", 4000)})`, /have 8002000 keys in all; they may have 65536/);
+    checkRejects(`GROUP BY ROLLUP (${keys("a", 60)}), ROLLUP (${keys("b", 60)})`, /have 223260 keys in all/);
+    const sets = Array.from({ length: 70 }, () => `(${keys("a", 1000)})`).join(", ");
+    checkRejects(`GROUP BY GROUPING SETS (${sets})`, /have 66000 keys in all/);
+  });
   test("rejects what is incomplete", () => {
     checkRejects("GROUP BY ROLLUP (", /expected an expression/);
     checkRejects("GROUP BY GROUPING SETS a", /expected '\('/);

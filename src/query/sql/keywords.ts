@@ -56,6 +56,7 @@ export const NOT_ALIAS = [
   "FULL",
   "SEMI",
   "ANTI",
+  "ASOF",
   "OVER",
   "FILTER",
   "RANGE",
@@ -199,6 +200,8 @@ export const PLAIN = [
   "REPEATABLE",
   "NEXT",
   "ONLY",
+  "SEPARATOR",
+  "UPDATE",
 ] as const;
 
 /** Words that are operators between two operands, and never a name without quotes. */

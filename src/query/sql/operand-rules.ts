@@ -17,6 +17,7 @@ import { quote } from "./syntax-error.ts";
 import {
   AtAt,
   Comma,
+  ConstantRows,
   DollarText,
   Dot,
   EscapedText,
@@ -131,7 +132,9 @@ export abstract class OperandRules extends BaseRules {
   /** Whether the token that many ahead begins a query without a parenthesis. */
   protected beginsQuery(ahead: number): boolean {
     const { tokenType } = this.LA(ahead);
-    return tokenType === K.SELECT || tokenType === K.WITH || (tokenType === K.VALUES && this.LA(ahead + 1).tokenType === LeftParen);
+    if (tokenType !== K.VALUES) return tokenType === K.SELECT || tokenType === K.WITH;
+    const { tokenType: next } = this.LA(ahead + 1);
+    return next === LeftParen || next === ConstantRows;
   }
 
   /** `(SELECT …)` as a value. */

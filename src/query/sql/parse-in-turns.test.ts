@@ -1,6 +1,7 @@
 /** Texts that are parsed in steps give the trees and errors that they give at once. */
 import { expect, test } from "bun:test";
 import { errorText } from "../../base/error.ts";
+import { DOUBLED_QUOTES_MAX } from "./long-strings.ts";
 import { parseSql } from "./parse.ts";
 import { parseSqlInTurns } from "./parse-in-turns.ts";
 
@@ -44,6 +45,26 @@ test("tokens that are longer than a stretch", async () => {
   await check(`SELECT a FROM t WHERE n IN (${rows(30_000, (i) => `${i}`)}) AND s >= 'x' AND t <> '' -- end`);
 });
 
+test("strings and quoted names of megabytes, with quotes and lines in them", async () => {
+  const text = "y''\r\n\u00e4\rz\n".repeat(60_000);
+  expect(
+    await check(`SELECT 1,\n '${text}', "${text.replaceAll("'", '"')}" AS b, \`${text.replaceAll("'", "`")}\`, '', 'x';\nSELECT FROM`),
+  ).toBeGreaterThan(10);
+  await check(`'${text}'`);
+  await check(`SELECT '${text}'`);
+  await check(`SELECT 1, "${"x\n".repeat(60_000)}" FROM FROM`);
+  await check(`SELECT 1,\n '${text}`);
+  await check(`SELECT 1,\n '${text}''`);
+});
+
+test("a string of very many doubled quotes is refused where it begins, and gives turns while it is read", async () => {
+  let turns = 0;
+  const text = `SELECT 1,\n '${"''".repeat(DOUBLED_QUOTES_MAX + 1)}'`;
+  const outcome = await parseSqlInTurns(text, async () => void turns++).then(() => "accepted", errorText);
+  expect(outcome).toBe(`Invalid SQL syntax: a string has more than ${DOUBLED_QUOTES_MAX} doubled quotes at Line: 2, Column: 2`);
+  expect(turns).toBeGreaterThan(10);
+});
+
 test("every place where a stretch may end", async () => {
   const tail = " a>=1 AND b<>'it''s' AND E'\\'' = c::text AND x'00ff' <> 1e10 /* c */ AND d !~* \"q\"\"q\" -- e\n OR f";
   for (let shift = 0; shift < tail.length; shift++) {
@@ -60,7 +81,7 @@ test("errors say the same, wherever they are", async () => {
   await check(`INSERT INTO t VALUES ${good}; SELEC 1`);
   await check(`SELECT 1; ${" ".repeat(70_000)}\n SELECT 'not closed`);
   await check(`SELECT 1; ${" ".repeat(70_000)}\n\n  \\`);
-  await check(`SELECT ${"(".repeat(70_000)}`);
+  await check(`SELECT ${"(  ".repeat(30_000)}`);
 });
 
 test("a text of too many statements is refused", async () => {

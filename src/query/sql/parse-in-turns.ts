@@ -5,15 +5,18 @@
  *   text ─► stretches ─► tokens ─► whole statements, and whole rows of `INSERT … VALUES` ─► trees
  *
  * A stretch may end inside a token, so its last one is not taken: the next stretch begins there. Where a stretch has no more than one
- * token, as in a long string, it is tried again with twice the length. The rows of a long INSERT are parsed some thousand tokens at a
- * time, as statements of their own with the same head, and put together; so tokens never pile up, which take ten times their text.
+ * token, as in a long comment, it is tried again with twice the length; the end of a long string is looked for (`long-strings.ts`). The
+ * rows of a long INSERT are parsed some thousand tokens at a time, as statements of their own with the same head, and put together; so
+ * tokens never pile up, which take ten times their text.
  *
  * An INSERT of 200,000 rows, 8 MB: 400 ms on the thread of all clients at once before; now in steps of 5 to 15 ms.
  */
 import type { IToken, TokenType } from "chevrotain";
 import { assert } from "../../base/assert.ts";
 import type { Expression } from "./ast.ts";
+import { ConstantLists } from "./constant-lists.ts";
 import { tokensOf } from "./lexer.ts";
+import { beginsString, longStringAt } from "./long-strings.ts";
 import { checkLength, parsedTokens, parseSql } from "./parse.ts";
 import type { Statement } from "./statement-ast.ts";
 import { fromLexing, syntaxError } from "./syntax-error.ts";
@@ -26,6 +29,11 @@ const LONG_CHARACTERS = 64 * 1024;
 const STRETCH = 32 * 1024;
 /** Tokens of an INSERT that are parsed at once. */
 const ROWS_TOKENS = 8192;
+/**
+ * Most tokens of one statement, those of INSERT's rows and of long lists of constants left out. Reason: they are parsed at once, which
+ * takes about 20 ms. Error: InvalidSyntax.
+ */
+const STATEMENT_TOKENS_MAX = 65_536;
 /** What a string may begin with. */
 const PREFIXES: ReadonlySet<string> = new Set(["e", "E", "u", "U", "x", "X"]);
 /** Most statements of a text. Reason: each is a tree that is held until all have run. Error: InvalidSyntax. */
@@ -67,7 +75,17 @@ function* stretches(text: string): Generator<readonly IToken[]> {
     const whole = wholeTokens(tokens);
     const last = tokens[whole];
     if (error !== undefined || last === undefined || whole === 0) {
-      length *= 2;
+      if (!beginsString(text, from)) {
+        length *= 2;
+        continue;
+      }
+      const finding = longStringAt(text, { offset: from, line, column });
+      let found = finding.next();
+      for (; found.done !== true; found = finding.next()) yield [];
+      const { token, next } = found.value;
+      yield [token];
+      ({ offset: from, line, column } = next);
+      length = STRETCH;
       continue;
     }
     yield tokens.slice(0, whole);
@@ -102,6 +120,7 @@ function place(token: IToken, from: number, line: number, column: number): void 
 /** Takes tokens one by one and parses statements as they are whole. */
 class Statements {
   private readonly text: string;
+  private readonly lists: ConstantLists = new ConstantLists();
   private readonly done: Statement[] = [];
   /** Of the statement that is being read, less the rows that were parsed. */
   private tokens: IToken[] = [];
@@ -121,6 +140,8 @@ class Statements {
   take(token: IToken): boolean {
     const { tokens } = this;
     tokens.push(token);
+    this.lists.take(tokens, () => this.head === undefined && !isInsertOfRows(tokens));
+    if (tokens.length > STATEMENT_TOKENS_MAX) throw tooLong(token);
     const { tokenType } = token;
     if (tokenType === LeftParen) {
       if (this.depth++ === 0 && this.head === undefined && isInsertOfRows(tokens)) this.head = tokens.slice(0, -1);
@@ -186,6 +207,11 @@ function withRows(statement: Statement, rows: Row[]): Statement {
   for (const row of rowsOf(statement)) rows.push(row);
   assert(statement.kind === "insert", "what has rows is an INSERT");
   return { ...statement, source: { kind: "values", rows } };
+}
+
+function tooLong({ startLine = 1, startColumn = 1 }: IToken): Error {
+  const why = `a statement has more than ${STATEMENT_TOKENS_MAX} words, names and signs, lists of constants and rows of INSERT left out`;
+  return syntaxError(`${why}; split it, or put values into a table`, { line: startLine, column: startColumn });
 }
 
 function tooMany({ span }: Statement): Error {

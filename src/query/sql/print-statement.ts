@@ -4,7 +4,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import type { Expression, Query } from "./ast.ts";
-import type { CreateExternalTable, CreateTable, CreateView, PartitionClause } from "./definition-ast.ts";
+import type { CreateExternalTable, CreateTable, CreateTableAs, CreateView, PartitionClause } from "./definition-ast.ts";
 import { printAlterDatabase, printAlterTable, printComment, printTruncate } from "./print-alter.ts";
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { printSessionStatement } from "./print-session.ts";
@@ -12,7 +12,7 @@ import { printName, printPart, printString } from "./print-name.ts";
 import { type PrintStyle, print, printQuery, printRows } from "./print.ts";
 import { maskedOptions } from "./secret-options.ts";
 import type { ListingKind, ShowFilter, ShowListing } from "./show-ast.ts";
-import type { Copy, CursorStatement, Insert, PreparedStatement, Statement } from "./statement-ast.ts";
+import type { Copy, CursorStatement, Insert, PreparedStatement, Statement, Update } from "./statement-ast.ts";
 
 const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
@@ -29,8 +29,12 @@ export function printStatement(statement: Statement): string {
       return printInsert(statement);
     case "delete":
       return `DELETE FROM ${printName(statement.table)}${statement.where === undefined ? "" : ` WHERE ${printOne(statement.where)}`}`;
+    case "update":
+      return printUpdate(statement);
     case "create-table":
       return printCreateTable(statement);
+    case "create-table-as":
+      return `${printCreateTable(statement)} AS ${printQuery(statement.query, UPPER)}`;
     case "create-external-table":
       return printCreateExternalTable(statement);
     case "copy":
@@ -84,6 +88,13 @@ export function printStatement(statement: Statement): string {
   }
 }
 
+/** `UPDATE t AS a SET b = 1 WHERE c`. */
+function printUpdate({ table, alias, assignments, where }: Update): string {
+  const named = alias === undefined ? "" : ` AS ${printPart(alias)}`;
+  const set = assignments.map(({ column, value }) => `${printName(column)} = ${printOne(value)}`).join(", ");
+  return `UPDATE ${printName(table)}${named} SET ${set}${where === undefined ? "" : ` WHERE ${printOne(where)}`}`;
+}
+
 type SessionStatement = Exclude<
   Statement,
   {
@@ -91,7 +102,9 @@ type SessionStatement = Exclude<
       | Query["kind"]
       | "insert"
       | "delete"
+      | "update"
       | "create-table"
+      | "create-table-as"
       | "create-external-table"
       | "copy"
       | "create-database"
@@ -195,10 +208,13 @@ function printCopy({ subject, direction, location, options, connection, limit }:
   return `COPY ${what} ${direction.toUpperCase()} ${printString(location)}${printOptions(options)}${store}${rows}`;
 }
 
-function printCreateTable(statement: CreateTable): string {
+function printCreateTable(statement: CreateTable | CreateTableAs): string {
   const { name, ifNotExists, partitions, engine, options } = statement;
-  const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)} (${itemsOf(statement).join(", ")})`;
-  return `${head}${printPartitions(partitions)}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
+  const head = `CREATE TABLE ${ifNotExists ? "IF NOT EXISTS " : ""}${printName(name)}`;
+  const items = itemsOf(statement);
+  const listed = statement.kind === "create-table-as" && items.length === 0 ? "" : ` (${items.join(", ")})`;
+  const body = `${head}${listed}${printPartitions(partitions)}`;
+  return `${body}${engine === undefined ? "" : ` ENGINE = ${printPart(engine)}`}${printOptions(options)}`;
 }
 
 function printPartitions(partitions: PartitionClause | undefined): string {

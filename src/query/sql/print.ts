@@ -209,8 +209,11 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
   if (node.name.startsWith("@@")) return node.name;
   const name = SPECIAL_CALLS.has(node.name) ? quoteName(node.name) : printPart(node.name);
   const distinct = node.distinct ? `${word("distinct")} ` : "";
-  const args = node.star ? "*" : node.args.map((arg) => print(arg, style)).join(", ");
-  const order = node.orderBy.length === 0 ? "" : ` ${printOrderBy(node.orderBy, style)}`;
+  const [separator] = node.name === "group_concat" ? node.args.slice(-1) : [];
+  const plain = separator === undefined ? node.args : node.args.slice(0, -1);
+  const args = node.star ? "*" : plain.map((arg) => print(arg, style)).join(", ");
+  const sorted = node.orderBy.length === 0 ? "" : ` ${printOrderBy(node.orderBy, style)}`;
+  const order = separator === undefined ? sorted : `${sorted} ${word("separator")} ${print(separator, style)}`;
   const filter = node.filter === undefined ? "" : ` ${word("filter")} (${word("where")} ${print(node.filter, style)})`;
   const nulls = node.nulls === undefined ? "" : ` ${word(`${node.nulls} nulls`)}`;
   const over = node.over === undefined ? "" : ` ${printOver(node.over, style)}`;
@@ -404,6 +407,8 @@ const JOIN_WORDS: Readonly<Record<JoinKind, string>> = {
   "left-anti": "left anti join",
   "right-semi": "right semi join",
   "right-anti": "right anti join",
+  asof: "asof join",
+  "asof-left": "asof left join",
 };
 
 function printReference(reference: TableReference, style: PrintStyle): string {

@@ -26,7 +26,7 @@ import type {
 import { type Rule, spanOf } from "./base-rules.ts";
 import { type Grouping, GroupingRules } from "./grouping-rules.ts";
 import { nameOf } from "./lexer.ts";
-import { Comma, K, LeftParen, RightParen, Star } from "./token.ts";
+import { Comma, ConstantRows, K, LeftParen, RightParen, Star } from "./token.ts";
 
 /** The rows that a query keeps. */
 interface Window {
@@ -396,17 +396,31 @@ export abstract class QueryRules extends GroupingRules {
   protected readonly valueRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("valueRows", () => {
     const rows: (readonly Expression[])[] = [];
     this.CONSUME(K.VALUES);
-    rows.push(this.SUBRULE(this.valueRow));
+    const take = (found: readonly (readonly Expression[])[]): void =>
+      this.ACTION(() => {
+        for (const row of found) rows.push(row);
+      });
+    take(this.SUBRULE(this.rowOrRows));
     this.MANY({
-      GATE: () => this.LA(2).tokenType === LeftParen,
+      GATE: () => this.LA(2).tokenType === LeftParen || this.LA(2).tokenType === ConstantRows,
       DEF: () => {
         this.CONSUME(Comma);
-        rows.push(this.SUBRULE2(this.valueRow));
+        take(this.SUBRULE2(this.rowOrRows));
       },
     });
     this.OPTION(() => this.CONSUME2(Comma));
     return rows;
   });
+
+  private readonly rowOrRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("rowOrRows", () =>
+    this.choose<readonly (readonly Expression[])[]>({
+      ERR_MSG: "'('",
+      DEF: [
+        { ALT: () => [this.SUBRULE(this.valueRow)] },
+        { ALT: () => (this.CONSUME(ConstantRows).payload ?? []) as readonly (readonly Expression[])[] },
+      ],
+    }),
+  );
 
   /** `(1, 'a', DEFAULT)`; a comma may trail, here and after the rows. */
   private readonly valueRow: Rule<[], readonly Expression[]> = this.rule("valueRow", () => {

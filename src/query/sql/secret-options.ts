@@ -1,11 +1,10 @@
 /** Options whose values are secret: keys of stores. They are never printed. */
-
-const SECRET = /secret|token|password|credential|account_key|access_key/i;
+import { isSecretKey } from "./secret-text.ts";
 
 /** What is printed instead. */
 const MASK = "******";
 
 /** The options with secret values masked, for printing. */
 export function maskedOptions(options: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(options).map(([key, value]) => [key, SECRET.test(key) ? MASK : value]));
+  return Object.fromEntries(Object.entries(options).map(([key, value]) => [key, isSecretKey(key) ? MASK : value]));
 }

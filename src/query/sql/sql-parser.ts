@@ -47,6 +47,7 @@ export class SqlParser extends SessionRules {
         { ALT: () => this.SUBRULE(this.query) },
         { ALT: () => this.SUBRULE(this.insert) },
         { ALT: () => this.SUBRULE(this.delete) },
+        { ALT: () => this.SUBRULE(this.update) },
         { ALT: () => this.SUBRULE(this.create) },
         { ALT: () => this.SUBRULE(this.drop) },
         { ALT: () => this.SUBRULE(this.alter) },

@@ -21,6 +21,23 @@ export interface Delete {
   readonly span: Span;
 }
 
+/** `column = value` of UPDATE; the value may be DEFAULT. */
+export interface Assignment {
+  readonly column: ObjectName;
+  readonly value: Expression;
+}
+
+/** `UPDATE table [AS alias] SET … [WHERE …]`. */
+export interface Update {
+  readonly kind: "update";
+  readonly table: ObjectName;
+  readonly alias: string | undefined;
+  /** Not empty. */
+  readonly assignments: readonly Assignment[];
+  readonly where: Expression | undefined;
+  readonly span: Span;
+}
+
 /** COPY: rows into a file, or out of one. */
 export interface Copy {
   readonly kind: "copy";
@@ -60,6 +77,7 @@ export type Statement =
   | Tql
   | Insert
   | Delete
+  | Update
   | Copy
   | {
       readonly kind: "truncate";

@@ -25,6 +25,17 @@ function parseOne<Kind extends Statement["kind"]>(kind: Kind, text: string): Ext
   return statement as Extract<Statement, { kind: Kind }>;
 }
 
+test("UPDATE has a table, assignments and a condition", () => {
+  check("update t set a = 1", "UPDATE t SET a = 1");
+  check("update d.t as x set x.a = b + 1, c = default where not d", "UPDATE d.t AS x SET x.a = b + 1, c = DEFAULT WHERE NOT d");
+  check("SELECT update FROM t", "SELECT update FROM t");
+  checkRejects("UPDATE t", "expected SET");
+  checkRejects("UPDATE t SET", "expected column = value");
+  checkRejects("UPDATE t SET a", "expected '='");
+  checkRejects("UPDATE t SET a = 1 ORDER BY a", "keyword: 'ORDER'");
+  checkRejects("UPDATE t SET a = 1 FROM u", "keyword: 'FROM'");
+});
+
 test("DELETE has a table and a condition", () => {
   check("delete from t", "DELETE FROM t");
   check("DELETE FROM d.t WHERE host = 'a' AND ts < now()", "DELETE FROM d.t WHERE host = 'a' AND ts < now()");
@@ -199,7 +210,13 @@ describe("CREATE TABLE", () => {
   test("names the clauses that are not served", () => {
     check("create table if not exists t like db.u", "CREATE TABLE IF NOT EXISTS t LIKE db.u");
     checkRejects("create table t like", "expected a name");
-    checkRejects("create table t as select 1", "not supported: CREATE TABLE … AS SELECT");
+    check("create table t as select 1", "CREATE TABLE t AS SELECT 1");
+    check(
+      "create table if not exists t (primary key (a), time index (b)) engine=mito with (ttl='1d') as select a, b from c",
+      "CREATE TABLE IF NOT EXISTS t (TIME INDEX (b), PRIMARY KEY (a)) ENGINE = mito WITH ('ttl' = '1d') AS SELECT a, b FROM c",
+    );
+    check("create table t with (ttl='1d') as values (1)", "CREATE TABLE t WITH ('ttl' = '1d') AS VALUES (1)");
+    checkRejects("create table t as", "expected");
     checkRejects("alter table t split partition (a < 1) into (a < 0, a >= 0)", "not supported: partitions of a table that exists");
     checkRejects("create table t (a uuid)", "not supported: type UUID");
     checkRejects("create table t (a int[])", "not supported: array type");

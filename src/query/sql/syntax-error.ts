@@ -130,7 +130,7 @@ function unterminatedName(image: string): string {
 /** First words of statements that are known but not served. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   (
-    "analyze begin call commit end grant lock merge optimize reset revoke rollback savepoint start unlock update values vacuum with " +
+    "analyze begin call commit end grant lock merge optimize reset revoke rollback savepoint start unlock values vacuum with " +
     "abort do table"
   ).split(" "),
 );
@@ -181,7 +181,7 @@ function unsupportedWord(words: string, { line, column }: Position): DbError {
 /** Words at which a construct begins that is known but not served. */
 const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   ...(["JOIN", "INNER", "CROSS", "NATURAL", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"] as const).map((word) => [K[word], "JOIN"] as const),
-  ...(["UNION", "INTERSECT", "EXCEPT", "COLLATE"] as const).map((word) => [K[word], word] as const),
+  ...(["UNION", "INTERSECT", "EXCEPT"] as const).map((word) => [K[word], word] as const),
   [K.FOR, "FOR clause"],
   [K.EXISTS, "EXISTS (sub-query)"],
 ]);
@@ -190,7 +190,6 @@ function constructOf({ token, previous, rule }: Place, position: Position): DbEr
   const type = token.tokenType;
   const word = token.image.toLowerCase();
   if (rule === "createTable" || rule === "tableDefinition" || rule === "tableItems") {
-    if (type === K.AS) return unsupported("CREATE TABLE … AS SELECT", position);
     if (type === LeftBracket) return unsupported("array type", position);
     return undefined;
   }

@@ -64,6 +64,10 @@ export const DollarText: TokenType = createToken({
 });
 /** The PromQL of a TQL statement (`tql-text.ts`). */
 export const PromqlText: TokenType = createToken({ name: "PromqlText", label: "a PromQL query", pattern: Lexer.NA });
+/** Constants of an IN list, and rows of them in a query's VALUES (`constant-lists.ts`); the payload has their trees */
+export const Constants: TokenType = createToken({ name: "Constants", label: "constants", pattern: Lexer.NA });
+/** See `Constants`. */
+export const ConstantRows: TokenType = createToken({ name: "ConstantRows", label: "rows of constants", pattern: Lexer.NA });
 /** `1`, `1.5`, `.5`, `2e10`: no sign. */
 export const NumberText: TokenType = createToken({
   name: "NumberText",
@@ -122,8 +126,13 @@ export const Colon: TokenType = punctuation("Colon", ":");
 export const Star: TokenType = punctuation("Star", "*", [Infix]);
 /** `=` */
 export const Equal: TokenType = punctuation("Equal", "=", [Infix]);
+/** `>` */
+export const Greater: TokenType = punctuation("Greater", ">", [Infix]);
 /** `@@`: matches a term; before the name of a system variable */
 export const AtAt: TokenType = punctuation("AtAt", "@@", [Infix]);
+
+/** `-`: difference; before a number its sign */
+export const Minus: TokenType = punctuation("Minus", "-", [Infix, Prefix]);
 
 /** Operator tokens in the order in which the lexer tries them: longer ones before their beginnings. */
 const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
@@ -141,7 +150,7 @@ const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
   [punctuation("Less", "<", [Infix]), "<"],
   [punctuation("GreaterEqual", ">=", [Infix]), ">="],
   [punctuation("ShiftRight", ">>", [Infix]), ">>"],
-  [punctuation("Greater", ">", [Infix]), ">"],
+  [Greater, ">"],
   [punctuation("EqualEqual", "==", [Infix]), "="],
   [Equal, "="],
   [punctuation("Concat", "||", [Infix]), "||"],
@@ -151,7 +160,7 @@ const OPERATORS: readonly (readonly [TokenType, BinaryOperator])[] = [
   [punctuation("Ampersand", "&", [Infix]), "&"],
   [AtAt, "@@"],
   [punctuation("Plus", "+", [Infix, Prefix]), "+"],
-  [punctuation("Minus", "-", [Infix, Prefix]), "-"],
+  [Minus, "-"],
   [Star, "*"],
   [punctuation("Slash", "/", [Infix]), "/"],
   [punctuation("Percent", "%", [Infix]), "%"],
@@ -206,7 +215,18 @@ export const PATTERNS: readonly TokenType[] = [
 ];
 
 /** What the parser knows: patterns, keywords and classes. */
-export const VOCABULARY: TokenType[] = [...PATTERNS, PromqlText, ...KEYWORDS.values(), Label, Name, Alias, Infix, Prefix];
+export const VOCABULARY: TokenType[] = [
+  ...PATTERNS,
+  PromqlText,
+  Constants,
+  ConstantRows,
+  ...KEYWORDS.values(),
+  Label,
+  Name,
+  Alias,
+  Infix,
+  Prefix,
+];
 
 const operators = new Map<TokenType, BinaryOperator>([...OPERATORS, [K.AND, "and"], [K.OR, "or"], [K.DIV, "div"]]);
 const powers: number[] = [];
@@ -217,6 +237,7 @@ powers[LeftBrace.tokenTypeIdx ?? 0] = Power.primary;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
 for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
 powers[K.AT.tokenTypeIdx ?? 0] = Power.zone;
+powers[K.COLLATE.tokenTypeIdx ?? 0] = Power.cast;
 
 /** The operator that an `Infix` token stands for; undefined for other tokens. */
 export function operatorOf(type: TokenType): BinaryOperator | undefined {

@@ -16,6 +16,8 @@ const PLAIN: ReadonlyMap<string, DataType> = new Map(
     [
       [types.BOOLEAN, "bool boolean"],
       [types.DATE, "date"],
+      [types.INT64, "signed"],
+      [types.UINT64, "unsigned"],
       [types.INTERVAL, "interval"],
       [types.JSON_TYPE, "json"],
       [types.JSON2, "json2"],

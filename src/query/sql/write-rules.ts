@@ -1,13 +1,13 @@
 /**
- * INSERT and DELETE.
+ * INSERT, UPDATE and DELETE.
  */
 import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import type { Delete, Insert } from "./statement-ast.ts";
+import type { Assignment, Delete, Insert, Update } from "./statement-ast.ts";
 import { TqlRules } from "./tql-rules.ts";
-import { K } from "./token.ts";
+import { Comma, Equal, K } from "./token.ts";
 
-/** INSERT and DELETE. */
+/** INSERT, UPDATE and DELETE. */
 export abstract class WriteRules extends TqlRules {
   /** `DELETE FROM t [WHERE …]`. */
   protected readonly delete: Rule<[], Delete> = this.rule("delete", () => {
@@ -20,6 +20,32 @@ export abstract class WriteRules extends TqlRules {
       where = this.SUBRULE(this.expression);
     });
     return { kind: "delete", table, where, span: spanOf(start) };
+  });
+
+  /** `UPDATE t [AS a] SET b = c, d = DEFAULT [WHERE …]`. */
+  protected readonly update: Rule<[], Update> = this.rule("update", () => {
+    const start = this.CONSUME(K.UPDATE);
+    const table = this.SUBRULE(this.objectName);
+    const alias = this.alias();
+    const assignments: Assignment[] = [];
+    this.CONSUME(K.SET);
+    this.defaultAllowed = true;
+    this.AT_LEAST_ONE_SEP({
+      SEP: Comma,
+      ERR_MSG: "column = value",
+      DEF: () => {
+        const column = this.SUBRULE2(this.objectName);
+        this.CONSUME(Equal);
+        assignments.push({ column, value: this.SUBRULE(this.expression) });
+      },
+    });
+    this.defaultAllowed = false;
+    let where: Expression | undefined;
+    this.OPTION(() => {
+      this.CONSUME(K.WHERE);
+      where = this.SUBRULE2(this.expression);
+    });
+    return { kind: "update", table, alias, assignments, where, span: spanOf(start) };
   });
 
   /** `INSERT [INTO] [TABLE] t [(a, b)] VALUES … | SELECT …`; REPLACE is the same. */

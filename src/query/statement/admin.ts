@@ -70,7 +70,10 @@ async function buildIndex({ schema }: Table, context: QueryContext): Promise<num
   return 0;
 }
 
+/** A name that a table has as it is wins over one of several parts. */
 function tableNamed(name: string, context: QueryContext): Table {
+  const whole = context.catalog.table(context.variables.database, name);
+  if (whole !== undefined) return whole;
   const { database, table } = resolveName(name.split("."), context.variables.database);
   const found = context.catalog.table(database, table);
   if (found === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);

@@ -3,8 +3,8 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { ChangedOptions } from "../sql/definition-ast.ts";
-import { checkSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
-import { databaseOptions, type Options, tableOptions } from "./table-options.ts";
+import { checkSemanticOption, isSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
+import { databaseOptions, isDatabaseOption, type Options, tableOptions } from "./table-options.ts";
 
 /** Keys that ALTER TABLE SET takes; `greptime.semantic.*` besides. */
 const SETTABLE: ReadonlySet<string> = new Set([
@@ -55,7 +55,7 @@ export function changedTableOptions(changes: ChangedOptions, schema: TableSchema
 /** What UNSET means for a table. @throws DbError InvalidArguments */
 export function unsetTableOptions(keys: readonly string[]): ChangedOptions {
   for (const key of keys) {
-    if (!UNSETTABLE.has(key) && !key.startsWith(SEMANTIC))
+    if (!UNSETTABLE.has(key) && !isSemanticOption(key))
       throw invalid(`Invalid unset table option request: Invalid unset region option request, key: ${key}`);
   }
   return Object.fromEntries(keys.map((key) => [key, undefined]));
@@ -65,6 +65,8 @@ export function unsetTableOptions(keys: readonly string[]): ChangedOptions {
 export function changedDatabaseOptions(changes: ChangedOptions): ChangedOptions {
   const given = Object.entries(changes).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   const normalised = databaseOptions(Object.fromEntries(given));
+  const unknown = Object.keys(changes).find((key) => changes[key] === undefined && !isDatabaseOption(key));
+  if (unknown !== undefined) throw invalid(`Unrecognized database option key: ${unknown}`);
   return Object.fromEntries(Object.keys(changes).map((key) => [key, normalised[key]]));
 }
 

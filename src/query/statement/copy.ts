@@ -19,6 +19,7 @@ import type { QueryContext } from "../query-context.ts";
 import type { Expression, ObjectName, Query, Select } from "../sql/ast.ts";
 import type { Copy } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
+import { fileStemOf, tableNameOf } from "./copy-file-name.ts";
 import { CopyImport, withWrittenRows } from "./copy-import.ts";
 import { checkWritable } from "./create-table.ts";
 import { checkNoFileTable } from "./external-table.ts";
@@ -69,7 +70,7 @@ function copied(subject: Copy["subject"], job: Job): Promise<number> {
 }
 
 async function queryTo(query: Query, location: string, limit: number | undefined, job: Job): Promise<number> {
-  const { plan, exec } = prepareSelect(query, job.context, job.exec);
+  const { plan, exec } = await prepareSelect(query, job.context, job.exec);
   const batches = limit === undefined ? answer(plan, exec) : firstRows(answer(plan, exec), limit);
   const to = { files: job.files, location, connection: job.connection };
   return exportRows({ headers: plan.columns, batches }, to, job.options, exec.budget);
@@ -179,7 +180,7 @@ function databaseTo({ name }: CopyOf<"database">, job: Job): Promise<number> {
   const folder = folderOf(job.statement.location);
   const tables = catalog.tables(name).filter(({ schema }: Table) => !isPhysicalTable(schema) && !isFileTable(schema));
   const steps = tables.map(({ schema }) => {
-    const file = `${folder}${fileNameOf(schema.name)}.${job.options.format}`;
+    const file = `${folder}${fileStemOf(schema.name)}.${job.options.format}`;
     return () => tableTo([CATALOG_NAME, name, schema.name], file, undefined, job);
   });
   return allOf(steps, job.options);
@@ -190,22 +191,15 @@ async function databaseFrom({ name }: CopyOf<"database">, job: Job): Promise<num
   if (job.context.catalog.database(name) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
   const ending = `.${job.options.format}`;
   const found = await job.files.list(folderOf(job.statement.location), job.connection);
+  const named = new Map(job.context.catalog.tables(name).map(({ schema }) => [fileStemOf(schema.name), schema.name]));
   const steps = found
     .filter((file) => file.name.endsWith(ending))
     .map((file) => {
-      const table = tableNameOf(file.name.slice(0, -ending.length));
+      const stem = file.name.slice(0, -ending.length);
+      const table = named.get(stem) ?? tableNameOf(stem);
       return () => tableFrom([CATALOG_NAME, name, table], file.location, undefined, job);
     });
   return allOf(steps, job.options);
-}
-
-/** Names of tables hold no slash but by protocols that make tables of any name. */
-function fileNameOf(table: string): string {
-  return table.replace(/[/\\%\0]|^\./g, (character) => encodeURIComponent(character).replace(/^\.$/, "%2E"));
-}
-
-function tableNameOf(file: string): string {
-  return file.replace(/%(2F|5C|25|00|2E)/g, (code) => decodeURIComponent(code));
 }
 
 /**

@@ -1,7 +1,8 @@
 /** CREATE TABLE and DROP TABLE. */
 import { DbError } from "../../base/error.ts";
-import { NAME_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { nameFlaw, shownName } from "../../table/names.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
@@ -21,21 +22,26 @@ import { tablePartitions } from "./partitions.ts";
 import { type Options, tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
-const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:.@#-]*$/;
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 const syntax = (message: string): DbError => new DbError(StatusCode.InvalidSyntax, message);
 
 /** Makes the table of a statement. @throws DbError of contract query.md 1.4 */
 export async function createTable(statement: CreateTable, context: QueryContext): Promise<StatementResult> {
-  const definition = tableDefinition(statement, environmentOf(context.clock, context.variables));
+  const definition = completeDefinition(statement, context);
   const { database, name } = definition;
   checkWritable(database);
   checkNoGraphTable({ database, table: name });
   if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
-  const options = tableOptions(optionsFromDatabase(definition.options, context.catalog.database(database)?.options ?? {}));
-  await context.catalog.createTable({ ...definition, options }, statement.ifNotExists);
+  await context.catalog.createTable(definition, statement.ifNotExists);
   return { kind: "affected", rowCount: 0 };
+}
+
+/** The definition that a statement describes, with the options that its database gives. @throws DbError */
+export function completeDefinition(statement: CreateTable, { catalog, clock, variables }: QueryContext): TableDefinition {
+  const definition = tableDefinition(statement, environmentOf(clock, variables));
+  const options = tableOptions(optionsFromDatabase(definition.options, catalog.database(definition.database)?.options ?? {}));
+  return { ...definition, options };
 }
 
 /**
@@ -54,7 +60,8 @@ export function isTaken({ database, table: name }: ResolvedName, ifNotExists: bo
 
 /** Refuses names that no table may have. @throws DbError InvalidArguments */
 export function checkTableName(name: string): void {
-  if (!TABLE_NAME.test(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) throw invalid(`Invalid table name: ${name}`);
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw invalid(`Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -95,8 +102,8 @@ function checkColumns({ columns }: CreateTable): void {
   for (const [i, { name }] of columns.entries()) {
     const first = seen.get(name);
     if (first !== undefined) throw invalid(`Invalid SQL, error: column name \`${name}\` is duplicated at index ${first} and ${i}`);
-    if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX)
-      throw invalid(`Invalid column name at index ${i}: it must have 1 to ${NAME_BYTES_MAX} bytes`);
+    const flaw = nameFlaw(name);
+    if (flaw !== undefined) throw invalid(`Invalid column name at index ${i}: ${flaw}`);
     seen.set(name, i);
   }
 }

@@ -90,7 +90,7 @@ export async function declareCursor(
   const room = context.openRoom?.();
   const { memory: _, spill: __, ...rest } = options;
   try {
-    const { plan, exec } = prepareSelect(query, own, { ...rest, ...room?.options });
+    const { plan, exec } = await prepareSelect(query, own, { ...rest, ...room?.options });
     cursors.set(name, new Cursor(plan.columns, answer(plan, exec), controller, async () => room?.close()));
   } catch (thrown) {
     await room?.close();

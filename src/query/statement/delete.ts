@@ -4,6 +4,10 @@
  * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan; the keys of its rows are deleted in
  * parts while the scan goes on over its snapshot, so memory is bounded. A statement that fails or is cancelled leaves earlier parts
  * deleted.
+ *
+ * The condition was evaluated on what the scan saw: rows that were written again since are left out, and looked at by another scan. Where a
+ * write replaces the whole row, those that go on being written count as written after the DELETE; where fields merge one by one, what it
+ * matched would show through.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
@@ -11,8 +15,10 @@ import { DELETE_BATCH_ROWS } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import type { Table } from "../../table/catalog.ts";
+import type { OverwriteWatch } from "../../table/delete.ts";
 import { mergeModeOf, timeIndexOf } from "../../table/schema.ts";
-import type { ExecBatch } from "../exec/exec-context.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+import { type ExecBatch, inTurns } from "../exec/exec-context.ts";
 import { run } from "../exec/run.ts";
 import { type ExecOptions, execContextOf } from "../exec/select.ts";
 import type { TypedExpression } from "../plan/expression.ts";
@@ -32,9 +38,11 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
     throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
   }
   const environment = environmentOf(context.clock, context.variables);
-  const planner = newPlanner(context, environment, options.forceInterpreter !== true);
-  const source = sourceOf({ kind: "table", name: statement.table, alias: undefined, span: statement.span }, planner);
-  const input = inputPlan(source, statement.where, planner);
+  const exec = execContextOf(environment, context, options);
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
+  const from = { kind: "table", name: statement.table, alias: undefined, span: statement.span } as const;
+  const source = await inTurns(sourceOf(from, planner), exec);
+  const input = await inTurns(inputPlan(source, statement.where, planner), exec);
   if (input.split.residual.length === 0) {
     const { timeRange, tagPredicates } = input.split;
     const rowCount = await table.deleteRange({ timeRange, tagPredicates, signal: context.signal });
@@ -46,26 +54,53 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const { node, place } = prunedInput(input, [time], {});
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
-  const keys = new KeyBuffer(table);
+  const isMerged = mergeModeOf(table.schema) === "last_non_null";
   let rowCount = 0;
-  for await (const batch of run(node, execContextOf(environment, context, options))) {
-    await keys.add(batch, placed.index);
-    rowCount += batch.rowCount;
+  for (let round = 1; ; round++) {
+    const watch = table.watchOverwrites(input.split.timeRange);
+    try {
+      const keys = new KeyBuffer(table, exec.series.of(table), watch);
+      for await (const batch of run(node, exec)) await keys.add(batch, placed.index);
+      await keys.flush();
+      rowCount += keys.deleted;
+      if (keys.leftOut === 0 || (!isMerged && round >= ROUNDS && !watch.isFull)) return { kind: "affected", rowCount };
+      if (round >= ROUNDS_MAX) throw overwritten(table.schema.name, keys.leftOut);
+    } finally {
+      watch.end();
+    }
   }
-  await keys.flush();
-  return { kind: "affected", rowCount };
+}
+
+/** Scans after which rows that are replaced all the time are left alone. */
+const ROUNDS = 3;
+/** Scans of one DELETE at most. */
+const ROUNDS_MAX = 16;
+
+function overwritten(table: string, rows: number): DbError {
+  return new DbError(
+    StatusCode.RegionBusy,
+    `cannot delete from table ${table}: ${rows} rows that match are being written all the time; the others are deleted; try again`,
+    { retryAfterSeconds: 1 },
+  );
 }
 
 /** Keys of rows until there are enough for a delete. */
 class KeyBuffer {
+  /** Rows that were deleted, and that were not since they were written again. */
+  deleted = 0;
+  leftOut = 0;
   private readonly table: Table;
+  private readonly numbers: SeriesView;
+  private readonly watch: OverwriteWatch;
   private readonly series: Uint32Array = new Uint32Array(DELETE_BATCH_ROWS);
   private readonly offsets: Float64Array = new Float64Array(DELETE_BATCH_ROWS);
   private base = 0n;
   private count = 0;
 
-  constructor(table: Table) {
+  constructor(table: Table, numbers: SeriesView, watch: OverwriteWatch) {
     this.table = table;
+    this.numbers = numbers;
+    this.watch = watch;
   }
 
   /** Adds the rows of a batch, whose times are its column `timeColumn`. */
@@ -88,8 +123,10 @@ class KeyBuffer {
   async flush(): Promise<void> {
     if (this.count === 0) return;
     const times: TimeVector = { kind: "time", base: this.base, offsets: this.offsets, validity: undefined };
-    const keys = { rowCount: this.count, series: this.series, times };
+    const keys = { rowCount: this.count, series: this.series, numbers: this.numbers, times };
     this.count = 0;
-    await this.table.deleteRows(keys);
+    const leftOut = await this.table.deleteRows(keys, this.watch);
+    this.deleted += keys.rowCount - leftOut;
+    this.leftOut += leftOut;
   }
 }

@@ -26,7 +26,7 @@ import { planError } from "../plan/plan-error.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression, Query } from "../sql/ast.ts";
+import type { Expression, ObjectName, Query } from "../sql/ast.ts";
 import type { Insert } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
@@ -47,11 +47,13 @@ export interface Target {
   /** The columns named, in the order of the values. */
   readonly named: readonly ColumnSchema[];
   readonly environment: Environment;
+  /** Columns in which a NULL of a query is refused, since it would not be written as one. */
+  readonly neverNull?: ReadonlySet<string> | undefined;
 }
 
 /** Inserts rows; the count is that of rows given. @throws DbError of contract query.md 1.6 */
 export async function insert(statement: Insert, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
-  const { database, table } = targetTable(statement, context);
+  const { database, table } = targetTable(statement.table, context);
   const target: Target = {
     schema: table.schema,
     named: namedColumns(statement, table.schema),
@@ -81,8 +83,9 @@ export async function insert(statement: Insert, context: QueryContext, options: 
   return { kind: "affected", rowCount: source.rows.length };
 }
 
-function targetTable(statement: Insert, context: QueryContext): { readonly database: string; readonly table: Table } {
-  const name = resolveName(statement.table, context.variables.database);
+/** The table that rows are written to. @throws DbError TableNotFound, Unsupported for a table that takes none */
+export function targetTable(named: ObjectName, context: QueryContext): { readonly database: string; readonly table: Table } {
+  const name = resolveName(named, context.variables.database);
   checkWritable(name.database);
   const table = context.catalog.table(name.database, name.table);
   if (table === undefined) {
@@ -149,13 +152,31 @@ function scalar(value: Value): Scalar {
   return value;
 }
 
+/** @throws DbError InvalidArguments for a NULL that a table would take for "as it was" */
+function checkNoNull(given: readonly Given[], named: readonly ColumnSchema[], neverNull: ReadonlySet<string>): void {
+  for (const [i, { name }] of named.entries()) {
+    const value = given[i];
+    if (neverNull.has(name) && value !== "default" && value?.value === undefined)
+      throw invalid(`cannot set column ${name} to NULL: with merge_mode 'last_non_null' a NULL keeps the older value`);
+  }
+}
+
 async function write(builder: RowBatchBuilder, database: string, context: QueryContext): Promise<void> {
   if (builder.rowCount > 0) await context.writer.write(database, builder.batch(), { autoCreate: false, tableOptions: {} });
 }
 
-async function insertSelect(query: Query, target: Target, database: string, context: QueryContext, options: ExecOptions): Promise<number> {
-  const { plan, exec } = prepareSelect(query, context, options);
-  const { named, environment, schema } = target;
+/**
+ * Writes the rows of a query in parts; gives how many. @throws DbError of the query, and of contract query.md 1.6
+ */
+export async function insertSelect(
+  query: Query,
+  target: Target,
+  database: string,
+  context: QueryContext,
+  options: ExecOptions,
+): Promise<number> {
+  const { plan, exec } = await prepareSelect(query, context, options);
+  const { named, environment, schema, neverNull } = target;
   if (plan.columns.length !== named.length) throw planError("Column count doesn't match insert query!");
   for (const [i, column] of named.entries()) {
     const from = plan.columns[i]?.type ?? STRING;
@@ -172,6 +193,7 @@ async function insertSelect(query: Query, target: Target, database: string, cont
           const from = plan.columns[i]?.type ?? STRING;
           return { value: vector === undefined ? undefined : castValue(scalarAt(vector, from, row), from, column.type, environment) };
         });
+        if (neverNull !== undefined) checkNoNull(given, named, neverNull);
         builder.add(completeRow(given, target));
       }
       total += rowCount;

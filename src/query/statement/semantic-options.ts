@@ -26,6 +26,12 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = { signal_type: ["me
 /** Columns that make up an entity: `entity.service.id`, `entity.process.descriptive`, `entity.service.scope`. */
 const ENTITY = /^entity\.[A-Za-z0-9_.]+\.(id|descriptive|scope)$/;
 
+/** Whether a key is one of these options. */
+export function isSemanticOption(key: string): boolean {
+  const name = key.slice(SEMANTIC_PREFIX.length);
+  return key.startsWith(SEMANTIC_PREFIX) && (KNOWN.has(name) || ENTITY.test(name));
+}
+
 /** Checks one option of a table that exists. @throws DbError InvalidArguments, TableColumnNotFound */
 export function checkSemanticOption(key: string, value: string, schema: Pick<TableSchema, "name" | "columns">): void {
   const name = key.slice(SEMANTIC_PREFIX.length);

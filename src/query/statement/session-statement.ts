@@ -1,14 +1,14 @@
 /** USE, SET and SHOW VARIABLES: the state of a session. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { parseTimeZone } from "../function/time/time-zone.ts";
-import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
+import { parseTimeZone, timeZoneNamed } from "../../base/time-zone.ts";
 import { warn } from "../connection.ts";
 import type { QueryContext } from "../query-context.ts";
 import { dateStyleOf, flagOf, INTERVAL_STYLES, newSettings, oneOf, timeoutOf } from "../session-settings.ts";
 import type { Expression } from "../sql/ast.ts";
 import type { Statement } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
+import { databaseIfThere, databaseNamed } from "./database-named.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 
 const TIME_ZONE_NAMES: readonly string[] = ["TIME_ZONE", "TIMEZONE", "@@TIME_ZONE", "@@SESSION.TIME_ZONE"];
@@ -16,11 +16,7 @@ const ENCODINGS: readonly string[] = ["UTF8", "UTF-8", "UNICODE"];
 
 /** Changes the current database. @throws DbError DatabaseNotFound */
 export function use(statement: Extract<Statement, { kind: "use" }>, context: QueryContext): StatementResult {
-  const { database } = statement;
-  if (context.catalog.database(database) === undefined && database !== INFORMATION_SCHEMA) {
-    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  }
-  context.variables.database = database;
+  context.variables.database = databaseNamed(statement.database, context.catalog);
   return rowsResult([], []);
 }
 
@@ -49,26 +45,16 @@ export function setVariable(statement: SetVariable, context: QueryContext): Stat
   const name = statement.name.toUpperCase();
   const { variables } = context;
   const text = statement.value.kind === "default" ? undefined : textOf(statement.value);
-  if (TIME_ZONE_NAMES.includes(name)) setTimeZone(text ?? "SYSTEM", context);
+  if (TIME_ZONE_NAMES.includes(name)) variables.timeZone = timeZoneNamed(text ?? "SYSTEM");
   else if (name === "SEARCH_PATH" && variables.connection?.protocol === "postgres") setSearchPath(text ?? "public", context);
   else if (!setSetting(name, text, context)) unknownVariable(name, context);
   return { kind: "affected", rowCount: 0 };
 }
 
-function setTimeZone(text: string, { variables }: QueryContext): void {
-  const zone = parseTimeZone(text);
-  if (zone === undefined)
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `Invalid timezone string ${text.slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`,
-    );
-  variables.timeZone = zone;
-}
-
 /** The first name that is a database becomes the current one. */
 function setSearchPath(text: string, { catalog, variables }: QueryContext): void {
   const names = text.split(",").map((part) => part.trim().replace(/^"(.*)"$/, "$1"));
-  const found = names.find((name) => catalog.database(name) !== undefined || name === INFORMATION_SCHEMA);
+  const found = names.map((name) => databaseIfThere(name, catalog)).find((name) => name !== undefined);
   if (found === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${text.slice(0, 80)}`);
   variables.database = found;
 }

@@ -1,4 +1,5 @@
 /** SHOW of what the server has: each list is rows of `information_schema` under the names of contract query.md 1.8. */
+import { databaseNamed } from "./database-named.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
@@ -174,9 +175,7 @@ function regionsOf(statement: ShowListing, context: QueryContext): Listing {
 
 /** The database that a list is about. @throws DbError DatabaseNotFound */
 function databaseOf({ database }: ShowListing, { catalog, variables }: QueryContext): string {
-  const name = database ?? variables.database;
-  if (catalog.database(name) !== undefined || name === INFORMATION_SCHEMA) return name;
-  throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+  return databaseNamed(database ?? variables.database, catalog);
 }
 
 function viewsOf(statement: ShowListing, context: QueryContext): Listing {

@@ -1,6 +1,5 @@
 /** SHOW DATABASES and SHOW TABLES. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { databaseNamed } from "./database-named.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { evaluate } from "../exec/interpreter.ts";
@@ -30,10 +29,7 @@ export function showDatabases(statement: Extract<Statement, { kind: "show-databa
 
 /** Names of the tables of a database, sorted. @throws DbError DatabaseNotFound */
 export function showTables(statement: Extract<Statement, { kind: "show-tables" }>, context: QueryContext): StatementResult {
-  const database = statement.database ?? context.variables.database;
-  if (context.catalog.database(database) === undefined && database !== INFORMATION_SCHEMA) {
-    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
-  }
+  const database = databaseNamed(statement.database ?? context.variables.database, context.catalog);
   const listed = new Map<string, string>(context.catalog.tables(database).map((table) => [table.schema.name, "BASE TABLE"]));
   for (const { name } of context.catalog.views(database)) listed.set(name, "VIEW");
   for (const name of builtInTableNames(database)) listed.set(name, "LOCAL TEMPORARY");

@@ -82,11 +82,15 @@ export function tableOptions(options: Options): Options {
   return normalised;
 }
 
+/** Whether databases have an option of that key. */
+export function isDatabaseOption(key: string): boolean {
+  return DATABASE_KEYS.has(key) || key === "storage" || key.startsWith("memtable.bulk.");
+}
+
 /** Database options checked and normalised. @throws DbError InvalidArguments */
 export function databaseOptions(options: Options): Options {
   return each(options, (key, value) => {
-    if (!DATABASE_KEYS.has(key) && key !== "storage" && !key.startsWith("memtable.bulk."))
-      throw invalid(`Unrecognized database option key: ${key}`);
+    if (!isDatabaseOption(key)) throw invalid(`Unrecognized database option key: ${key}`);
     return normalise(key, value, false);
   });
 }

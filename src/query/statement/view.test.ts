@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { StatusCode } from "../../base/status-code.ts";
-import { isReadOnly } from "../execute.ts";
-import { parseSql } from "../sql/parse.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -126,7 +124,7 @@ describe("making a view", () => {
     await fails("CREATE VIEW v AS SELECT nothing FROM t", StatusCode.PlanQuery, "No field named nothing");
     await fails("CREATE VIEW missing.v AS SELECT 1", StatusCode.DatabaseNotFound, "Database not found: missing");
     await fails("CREATE VIEW information_schema.v AS SELECT 1", StatusCode.Unsupported, "read-only");
-    await fails('CREATE VIEW "N.~" AS SELECT 1', StatusCode.InvalidArguments, "Invalid table name: N.~");
+    await fails('CREATE VIEW "N\n" AS SELECT 1', StatusCode.InvalidArguments, "Invalid table name: N ");
     await check("SHOW VIEWS", []);
   });
 });
@@ -151,9 +149,6 @@ test("views are listed beside tables, without columns", async () => {
   await check("DESC v1", []);
   await fails("SHOW VIEWS FROM missing", StatusCode.DatabaseNotFound, "missing");
   await fails("SHOW CREATE TABLE v1", StatusCode.Unsupported, "Show create table only for base table. greptime.public.v1 is VIEW");
-  expect(
-    ["SHOW VIEWS", "SHOW CREATE VIEW v", "CREATE VIEW v AS SELECT 1", "DROP VIEW v"].map((sql) => parseSql(sql).map(isReadOnly)),
-  ).toEqual([[true], [true], [false], [false]]);
 });
 
 test("views go, tables stay", async () => {

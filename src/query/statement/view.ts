@@ -1,6 +1,8 @@
 /** CREATE VIEW, DROP VIEW, SHOW CREATE VIEW (contract query.md 1.7). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { inTurns } from "../exec/exec-context.ts";
+import { execContextOf } from "../exec/select.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
@@ -38,9 +40,12 @@ export async function createView(statement: CreateView, context: QueryContext): 
     if (ifNotExists) return DONE;
     throw new DbError(StatusCode.TableAlreadyExists, `View already exists: ${full}`);
   }
-  const planner = newPlanner(context, environmentOf(context.clock, variables), true);
+  const environment = environmentOf(context.clock, variables);
+  const exec = execContextOf(environment, context, {});
+  const planner = newPlanner(context, environment, true, exec.budget.reserve);
   const queryDatabase = variables.database;
-  const sources = planInside(query, { database, name, queryDatabase }, planner).columns.map((column) => column.name);
+  const { columns: planned } = await inTurns(planInside(query, { database, name, queryDatabase }, planner), exec);
+  const sources = planned.map((column) => column.name);
   if (columns.length > 0 && columns.length !== sources.length) {
     throw invalid(`Expect ${sources.length} columns for view ${name}, but found ${columns.length}`);
   }

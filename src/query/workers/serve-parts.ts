@@ -10,6 +10,7 @@
 import { assert, AssertionError } from "../../base/assert.ts";
 import { systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
+import { heapBytes } from "../../base/process-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
@@ -118,7 +119,7 @@ export class PartServer {
     for (const runner of served?.runners.values() ?? []) await runner.close();
     served?.source.close();
     this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
-    if (this.served.size === 0 && process.memoryUsage().heapUsed > RESTING_HEAP_BYTES_MAX + this.storage.cacheBytes()) Bun.gc(true);
+    if (this.served.size === 0 && heapBytes() > RESTING_HEAP_BYTES_MAX + this.storage.cacheBytes()) Bun.gc(true);
   }
 }
 
@@ -160,6 +161,8 @@ function sharedAccount(control: Int32Array): PartAccount {
       tell(TOLD_BYTES);
     },
     hasRoom: () => true, // The thread of the query looks after that.
+    room: Number.POSITIVE_INFINITY,
+    bytesMax: Number.POSITIVE_INFINITY,
     close() {
       held = 0;
       tell(0);

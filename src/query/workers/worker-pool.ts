@@ -325,7 +325,7 @@ export class WorkerPool implements QueryWorkers {
 
 /** What queries are told whose worker died; why is in the log. */
 function stopped(): DbError {
-  return new DbError(StatusCode.Unexpected, "cannot run query: the worker that ran a part of it stopped; run it again");
+  return new DbError(StatusCode.External, "cannot run query: the worker that ran a part of it stopped; run it again");
 }
 
 function closing(): DbError {

@@ -17,7 +17,7 @@ const LINKS: readonly string[] = ["/health", "/v1/health", "/status", "/metrics"
 
 /** The routes of this file. */
 export function adminRoutes(options: HttpServerOptions): readonly Route[] {
-  const health = (): Reply => healthReply(options);
+  const health: Handler = (exchange) => healthReply(options, exchange);
   const page = indexPage(options.build);
   const cpu = disabled("pprof");
   const memory = disabled("mem-prof");
@@ -26,7 +26,7 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
     { path: "/health", methods: { GET: health, POST: health }, errors: "plain" },
     { path: "/ready", methods: { GET: health, POST: health }, errors: "plain" },
     { path: "/v1/health", methods: { GET: health, POST: health }, errors: "plain" },
-    { path: "/status", methods: { GET: () => jsonReply(200, statusText(options)) }, errors: "plain" },
+    { path: "/status", methods: { GET: (exchange) => jsonReply(200, statusText(options, exchange)) }, errors: "plain" },
     { path: "/metrics", methods: { GET: async () => textReply(200, await exposition(options.metrics)) }, errors: "plain" },
     { path: "/config", methods: { GET: () => textReply(200, options.configText()) }, errors: "plain" },
     { path: "/debug/log_level", methods: { POST: async (exchange) => changeLogLevel(exchange, options.log) }, errors: "plain" },
@@ -41,24 +41,32 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
  * 200 as long as the process answers, also while a disk fails or is full: reads work, writes get 503 with their reason, and all of it
  * heals by itself. A load balancer that took the server away, or a supervisor that restarted it, would only take the reads as well.
  */
-function healthReply(options: HttpServerOptions): Reply {
-  const { ok, reason } = options.db.health();
-  return jsonReply(200, ok ? "{}" : JSON.stringify({ status: "degraded", reason }));
+function healthReply(options: HttpServerOptions, exchange: Exchange): Reply {
+  const { ok } = options.db.health();
+  return jsonReply(200, ok ? "{}" : JSON.stringify({ status: "degraded", reason: reasonFor(exchange, options) }));
+}
+
+/** What does not work; to strangers without the paths that errors of the system name. */
+function reasonFor({ isTrusted }: Exchange, { db }: HttpServerOptions): string {
+  const { reason, parts } = db.health();
+  if (isTrusted) return reason ?? "";
+  return `${parts.join(", ")} (why is told with credentials, and in the log)`;
 }
 
 function disabled(feature: string): Handler {
   return () => textReply(501, `The '${feature}' feature is disabled`);
 }
 
-function statusText({ build, db }: HttpServerOptions): string {
-  const { ok, reason } = db.health();
+function statusText(options: HttpServerOptions, exchange: Exchange): string {
+  const { build, db } = options;
+  const { ok } = db.health();
   return JSON.stringify({
     commit: build.commit,
     branch: build.branch,
     rustc_version: build.runtime,
     hostname: build.hostname === "" ? "unknown" : build.hostname,
     version: build.version,
-    ...(ok ? {} : { status: "degraded", reason }),
+    ...(ok ? {} : { status: "degraded", reason: reasonFor(exchange, options) }),
   });
 }
 

@@ -1,8 +1,10 @@
 /**
  * Answers that are made while they are sent. Up to `ANSWER_HOLD_BYTES` are held back, so that a statement that fails early is answered
  * with its own status. Once more than that is there the status is committed; a later failure resets the connection, so that no client
- * takes a cut answer for a whole one.
+ * takes a cut answer for a whole one. A client that takes a piece too slowly is cut off as well: what the answer is made from, memory and
+ * files, waits with it.
  */
+import type { PaceLimits } from "./body-pace.ts";
 import { ANSWER_HOLD_BYTES } from "./limits.ts";
 
 /** What to do when a committed answer cannot be finished. */
@@ -17,6 +19,7 @@ export interface AnswerHooks {
 export async function answerBody(
   source: AsyncIterable<Uint8Array<ArrayBuffer>>,
   hooks: AnswerHooks,
+  pace: PaceLimits,
 ): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>> {
   const iterator = source[Symbol.asyncIterator]();
   const held: Uint8Array<ArrayBuffer>[] = [];
@@ -28,7 +31,7 @@ export async function answerBody(
     length += next.value.length;
   }
   hooks.onCommit();
-  return streamOf(joined(held, length), iterator, hooks);
+  return streamOf(joined(held, length), iterator, hooks, pace);
 }
 
 function joined(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
@@ -48,20 +51,31 @@ function streamOf(
   held: Uint8Array<ArrayBuffer>,
   iterator: AsyncIterator<Uint8Array<ArrayBuffer>>,
   hooks: AnswerHooks,
+  pace: PaceLimits,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let waiting: Uint8Array<ArrayBuffer> | undefined = held;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const give = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, piece: Uint8Array<ArrayBuffer>): void => {
+    const giveUp = (): void => {
+      controller.error(undefined);
+      Promise.resolve(iterator.return?.()).catch((error: unknown) => hooks.onLateFailure(error));
+    };
+    timer = setTimeout(giveUp, pace.graceMs + (piece.length / pace.bytesPerSecondMin) * 1000);
+    controller.enqueue(piece);
+  };
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
+        clearTimeout(timer); // The last piece was taken.
         if (waiting !== undefined) {
-          controller.enqueue(waiting);
+          give(controller, waiting);
           waiting = undefined;
           return;
         }
         try {
           const next = await iterator.next();
           if (next.done === true) controller.close();
-          else controller.enqueue(next.value);
+          else give(controller, next.value);
         } catch (error) {
           hooks.onLateFailure(error);
           // Without a value: the runtime then resets the connection and prints nothing of its own.
@@ -69,6 +83,7 @@ function streamOf(
         }
       },
       async cancel() {
+        clearTimeout(timer);
         await iterator.return?.();
       },
     },

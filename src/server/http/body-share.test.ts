@@ -98,7 +98,7 @@ test("requests wait their turn for a while, then they are told to come back; not
   const working = post(fixture, lines(80_000));
   while (memory.bytesOf("request_bodies") === 0) await Bun.sleep(1);
   const left = net.connect(fixture.server.port, "127.0.0.1", () => {
-    left.write(`POST /v1/influxdb/write HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${lines(100)}`);
+    left.write(`POST /v1/influxdb/write HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n${lines(100)}`);
   });
   await Bun.sleep(10);
   left.destroy();
@@ -114,7 +114,7 @@ test("requests wait their turn for a while, then they are told to come back; not
 test("a client that leaves in the middle of its body gives its share back", async () => {
   const { fixture, memory } = await start();
   const socket = net.connect(fixture.server.port, "127.0.0.1", () => {
-    socket.write(`POST /v1/influxdb/write HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n${lines(1000)}`);
+    socket.write(`POST /v1/influxdb/write HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n${lines(1000)}`);
   });
   while (memory.bytesOf("request_bodies") === 0) await Bun.sleep(1);
   socket.destroy();

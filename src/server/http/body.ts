@@ -1,20 +1,14 @@
 /**
- * Request bodies, read under a limit. A body with a Content-Length is taken whole by the runtime, without a copy; a chunked one is
- * counted while it comes in. What a body takes, and unfolds to, is part of the memory for bodies (in-flight.ts) before it is there.
- * Nothing is decoded to text here.
+ * Request bodies, read under a limit (incoming-body.ts) and unfolded. What a body takes, and unfolds to, is part of the memory for bodies
+ * (in-flight.ts) before it is there. Nothing is decoded to text here.
  */
 import { freeBytes } from "../../base/free-bytes.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
-import { BODY_READ_MS_MAX, BODY_SHARE_STEP_BYTES, UNFOLD_RATIO } from "./limits.ts";
-import { emptyReply, jsonReply, type Reply, textReply } from "./reply.ts";
-
-const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
-/** Nobody reads this: the client is gone. */
-const CLIENT_GONE: Reply = emptyReply(400, { connection: "close" });
-const TOO_SLOW: Reply = emptyReply(408, { connection: "close" });
-const EMPTY = new Uint8Array(0);
+import { CLIENT_GONE, incomingBody, TOO_LARGE } from "./incoming-body.ts";
+import { UNFOLD_RATIO } from "./limits.ts";
+import { jsonReply, type Reply } from "./reply.ts";
 
 /** How a body is read. */
 export interface BodyOptions {
@@ -27,15 +21,13 @@ export interface BodyOptions {
 }
 
 /** What of a request its body needs. */
-export type BodyExchange = Pick<Exchange, "request" | "setIdleTimeout" | "share" | "signal">;
+export type BodyExchange = Pick<Exchange, "request" | "setIdleTimeout" | "share" | "signal" | "pace">;
 
 /** The body, or the answer that refuses it. The bytes belong to the caller. */
 export async function readBody(exchange: BodyExchange, options: BodyOptions): Promise<Uint8Array | Reply> {
   const { request } = exchange;
   const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
-  const lengthHeader = request.headers.get("content-length");
-  if (lengthHeader !== null && Number(lengthHeader) > bytesMax) return TOO_LARGE;
-  const bytes = await withDeadline(lengthHeader !== null ? readWhole(request) : readChunks(exchange, bytesMax));
+  const bytes = await incomingBody(exchange, bytesMax);
   if (!(bytes instanceof Uint8Array)) return bytes;
   // From here on the server works and the client waits, for as long as it takes.
   exchange.setIdleTimeout(0);
@@ -56,7 +48,12 @@ const UNFOLD_AGAIN = 8;
 const MAX_DECODED: number = 2 ** 32 - 1;
 
 /** Decodes a body once its share holds what it is expected to unfold to; and again, with more and more, when that was too little. */
-async function unfold(exchange: BodyExchange, bytes: Uint8Array, coding: Coding, bytesMax: number): Promise<Decoded | Reply> {
+export async function unfold(
+  exchange: Pick<BodyExchange, "share" | "signal">,
+  bytes: Uint8Array,
+  coding: Coding,
+  bytesMax: number,
+): Promise<Decoded | Reply> {
   const { share, signal } = exchange;
   const most = Math.min(bytesMax, share.bytesMax - bytes.length);
   if (most <= 0) return OVER_IN_FLIGHT;
@@ -72,51 +69,5 @@ async function unfold(exchange: BodyExchange, bytes: Uint8Array, coding: Coding,
     if (decoded.kind !== "too-large") return decoded;
     if (expected === most) return most === bytesMax ? decoded : OVER_IN_FLIGHT;
     expected = Math.min(most, Math.max(expected * UNFOLD_AGAIN, bytes.length * UNFOLD_RATIO));
-  }
-}
-
-async function readWhole(request: Request): Promise<Uint8Array | Reply> {
-  try {
-    return await request.bytes();
-  } catch (error) {
-    return refusalOf(error);
-  }
-}
-
-async function readChunks(exchange: BodyExchange, bytesMax: number): Promise<Uint8Array | Reply> {
-  const { request, share, signal } = exchange;
-  if (request.body === null) return EMPTY;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of request.body) {
-      length += chunk.length;
-      if (length > bytesMax) return TOO_LARGE;
-      if (length > share.bytes && !(await share.resize(length + BODY_SHARE_STEP_BYTES, signal))) {
-        return signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT;
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    return refusalOf(error);
-  }
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length);
-}
-
-/** A connection that broke or timed out is not a failure of ours; anything else is passed on. */
-function refusalOf(error: unknown): Reply {
-  if (error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError")) return CLIENT_GONE;
-  if (error instanceof Error && "code" in error && error.code === "ECONNRESET") return CLIENT_GONE;
-  throw error;
-}
-
-async function withDeadline(reading: Promise<Uint8Array | Reply>): Promise<Uint8Array | Reply> {
-  const slow = Promise.withResolvers<Reply>();
-  const timer = setTimeout(() => slow.resolve(TOO_SLOW), BODY_READ_MS_MAX);
-  try {
-    return await Promise.race([reading, slow.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,23 +2,25 @@
  * What headers and query say about the session: database, time zone (contract http.md 4, README 17).
  */
 import type { IngestDb } from "../../db/db.ts";
+import { timeZoneNamed } from "../../base/time-zone.ts";
 import type { Session } from "../../db/session.ts";
+import { INFORMATION_SCHEMA, isInformationSchema } from "../../query/plan/virtual/information-table.ts";
 import type { Exchange } from "./exchange.ts";
-import { rawValueOf } from "./query-string.ts";
-import { timeZoneOf } from "./time-zone.ts";
+import { headerTextOf } from "./header-text.ts";
+import { firstValueOf } from "./query-string.ts";
 
 /** Database of requests that name none. */
 const DEFAULT_DATABASE = "public";
 const DEFAULT_CATALOG = "greptime";
 
-/** Text that names the database: header, else `db`, else (InfluxDB v2 paths) `bucket`, else "public". Query values are taken raw. */
+/** Text that names the database: header, else `db`, else (InfluxDB v2 paths) `bucket`, else "public". */
 export function databaseTextOf(path: string, rawQuery: string, headers: Headers): string {
-  const header = headers.get("x-greptime-db-name");
+  const header = headerTextOf(headers, "x-greptime-db-name");
   if (header !== null && header !== "") return header;
-  const db = rawValueOf(rawQuery, "db");
+  const db = firstValueOf(rawQuery, "db");
   if (db !== undefined) return db;
   if (path.includes("influxdb/api/v2")) {
-    const bucket = rawValueOf(rawQuery, "bucket");
+    const bucket = firstValueOf(rawQuery, "bucket");
     if (bucket !== undefined) return bucket;
   }
   return DEFAULT_DATABASE;
@@ -34,12 +36,19 @@ export function databaseExists(name: string, db: IngestDb): boolean {
  * with a foreign catalog is returned whole: no database has that name, and the error then shows what the client sent.
  */
 export function databaseOf(text: string, db: IngestDb): string {
+  if (isInformationSchema(text)) return INFORMATION_SCHEMA;
   const dash = text.indexOf("-");
   if (dash < 0 || databaseExists(text, db)) return text;
-  return text.slice(0, dash) === DEFAULT_CATALOG ? text.slice(dash + 1) : text;
+  if (text.slice(0, dash) !== DEFAULT_CATALOG) return text;
+  return isInformationSchema(text.slice(dash + 1)) ? INFORMATION_SCHEMA : text.slice(dash + 1);
 }
 
-/** The session of a request. */
+/** The session's zone: UTC where a request names none (README row 22). @throws DbError InvalidArguments for what is no zone */
+function timeZoneOf(header: string | null): string {
+  return header === null || header.trim() === "" ? "UTC" : timeZoneNamed(header);
+}
+
+/** The session of a request. @throws DbError InvalidArguments for an unknown time zone */
 export function sessionOf(exchange: Exchange, database: string = exchange.database): Session {
   return {
     database,

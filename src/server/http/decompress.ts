@@ -54,14 +54,21 @@ export function codingOf(header: string | null): Coding | undefined {
  */
 export function expectedBytes(bytes: Uint8Array, coding: Coding): number {
   const said = coding === "gzip" ? gzipSize(bytes) : coding === "zstd" ? zstdContentSize(bytes) : undefined;
-  return Math.max(1, said ?? bytes.length * UNFOLD_RATIO);
+  // More than that is seldom, and then the body is decoded again: no memory is waited for because of a lie.
+  const isBelieved = said !== undefined && said <= Math.max(bytes.length * SAID_RATIO_MAX, coding === "zstd" ? SAID_BYTES : 0);
+  return Math.max(1, isBelieved ? said : bytes.length * UNFOLD_RATIO);
 }
 
-/** Size of the last member; undefined when the bytes are too few for one, or say more than gzip can unfold to (1,032 times). */
+/** Times its length that a body is believed to unfold to. Gzip cannot unfold further. */
+const SAID_RATIO_MAX = 1032;
+
+/** What zstd, which unfolds further, is believed in any case. */
+const SAID_BYTES: number = 256 * 1024;
+
+/** Size of the last member; undefined when the bytes are too few for one. */
 function gzipSize(bytes: Uint8Array): number | undefined {
   if (bytes.length < 18) return undefined;
-  const size = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(bytes.length - 4, true);
-  return size <= bytes.length * 1032 ? size : undefined;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(bytes.length - 4, true);
 }
 
 /** Decodes a whole body. `bytesMax` = most bytes of output. */

@@ -2,6 +2,7 @@
  * One request on its way through the server.
  */
 import type { User } from "../../db/auth/user.ts";
+import type { PaceLimits } from "./body-pace.ts";
 import type { BodyShare } from "./in-flight.ts";
 
 /** What handlers know of a request. */
@@ -13,6 +14,8 @@ export interface Exchange {
   /** After `?`, not decoded; "" when absent. */
   readonly rawQuery: string;
   readonly user: User;
+  /** Whether the answer may tell of the server's own files and folders: there is no user provider, or the credentials are good. */
+  readonly isTrusted: boolean;
   /** Address of the client; "gone" when it has left. */
   client(): string;
   /** Fires when the client leaves or the request times out. */
@@ -21,15 +24,17 @@ export interface Exchange {
   readonly startedMs: number;
   /** Database that the headers and the query chose, existing or not. */
   readonly database: string;
-  /** What the body may take of the memory for bodies; given back when the answer is ready. */
+  /** What the body takes of the memory for bodies: nothing before it is read; given back when the answer is ready. */
   readonly share: BodyShare;
+  /** How slowly the body may come in. */
+  readonly pace: PaceLimits;
   /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
   setIdleTimeout(seconds: number): void;
 }
 
-/** Path and query of an absolute URL, without the cost of a URL object. */
+/** Path and query of a URL, without the cost of a URL object. A request without `Host`, as of HTTP/1.0, has a path alone. */
 export function splitUrl(url: string): readonly [path: string, rawQuery: string] {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   if (start < 0) return ["/", ""];
   const hash = url.indexOf("#", start);
   const end = hash < 0 ? url.length : hash;

@@ -7,6 +7,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import { affectedResult, rowsResult } from "../../../test/support/fake-db.ts";
 import { rawExchange, startThreadFixture, type ThreadFixture } from "../../../test/support/http-fixture.ts";
+import { BODY_PACE } from "./body-pace.ts";
+import { InFlightBytes } from "./in-flight.ts";
 import { forwardTo } from "./forward.ts";
 
 const MIB = 1024 * 1024;
@@ -126,7 +128,7 @@ describe("a long answer", () => {
         })(),
       },
     ];
-    const raw = await rawExchange(plain.threadPort, "GET /v1/sql?sql=x&format=csv HTTP/1.1\r\nHost: x\r\n\r\n", 500);
+    const raw = await rawExchange(plain.threadPort, "GET /v1/sql?sql=x&format=csv HTTP/1.1\r\nHost: localhost\r\n\r\n", 500);
     expect(raw).toStartWith("HTTP/1.1 200");
     expect(raw).toMatch(/<(closed|reset)>$/);
     expect(raw).not.toContain("\r\n0\r\n\r\n");
@@ -207,12 +209,13 @@ test("what threads count is part of the owner's metrics, gauges apart", async ()
 });
 
 test("at most so many requests wait for the owner; the others are told to come back", async () => {
-  const forward = forwardTo("/nowhere/threads.sock", 1);
+  const forward = forwardTo("/nowhere/threads.sock", 1, 1);
+  const share = new InFlightBytes({ bytesMax: 0, waitMs: 0, waitersMax: 0 }).share();
   const listener = { timeout: () => undefined, requestIP: () => null };
-  const answer = await forward(new Request("http://x/health"), listener);
+  const answer = await forward(new Request("http://x/health"), listener, share, BODY_PACE);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await answer.text()).toStartWith('{"error":"cannot pass the request on: ');
-  expect((await forward(new Request("http://x/health"), listener)).status).toBe(503); // The permit came back.
+  expect((await forward(new Request("http://x/health"), listener, share, BODY_PACE)).status).toBe(503); // The permit came back.
 });
 
 test("a thread that stops finishes what it passed on, and tells clients to close", async () => {

@@ -1,6 +1,7 @@
 /**
  * Write hints: how tables that do not exist yet are made (contract ingest.md 0.6, http.md 4).
  */
+import { headerTextOf } from "./header-text.ts";
 import { DbError } from "../../base/error.ts";
 import { parseHumanDuration, printHumanDuration } from "../../base/human-duration.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -43,7 +44,7 @@ const NO_HINTS: Hints = new Map();
 
 /** Reads the hints of a request. Entries without `=` are ignored. */
 export function readHints(headers: Headers): Hints {
-  const combined = headers.get("x-greptime-hints");
+  const combined = headerTextOf(headers, "x-greptime-hints");
   if (combined !== null) {
     const hints = new Map<string, string>();
     for (const entry of combined.split(",")) {
@@ -55,7 +56,7 @@ export function readHints(headers: Headers): Hints {
   }
   let hints: Map<string, string> | undefined;
   for (const key of SINGLE_KEYS) {
-    const value = headers.get(`x-greptime-hint-${key}`);
+    const value = headerTextOf(headers, `x-greptime-hint-${key}`);
     if (value !== null) (hints ??= new Map()).set(key, value.trim());
   }
   return hints ?? NO_HINTS;

@@ -22,6 +22,8 @@ export class HttpMetrics {
   readonly prometheusSamples: Counter<"db" | "version">;
   /** Native histograms of Prometheus remote writes. */
   readonly prometheusHistograms: Counter<"db" | "version">;
+  /** Requests of other sites' pages, and under foreign names. */
+  readonly browserRefusals: Counter;
   /** Requests that found no room for their body. */
   readonly bodiesRejected: Counter<"reason">;
   private readonly metrics: MetricRegistry;
@@ -81,6 +83,11 @@ export class HttpMetrics {
       name: "greptime_servers_error",
       help: "requests that a protocol server failed to answer",
       labelNames: ["protocol"],
+      registers,
+    });
+    this.browserRefusals = new Counter({
+      name: "varve_http_browser_refusals_total",
+      help: "requests refused because pages of other sites sent them, or because they came under a foreign name",
       registers,
     });
     this.bodiesRejected = new Counter({

@@ -122,3 +122,65 @@ test("a body's memory is freed when its reader says so, and is left alone otherw
   failed.freeBody();
   expect([read.length, perhapsRead.length, bytes.bytes]).toEqual([0, 1 << 20, 0]);
 });
+
+test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY])("%p is no number of bytes: it is refused and stops nobody", async (bytes) => {
+  for (const bytesMax of [0, 100]) {
+    const { bytes: inFlight, rejects } = make(bytesMax);
+    expect(await inFlight.acquire(bytes)).toBeUndefined();
+    const share = await taken(inFlight, 10);
+    expect(await share.resize(bytes)).toBe(false);
+    expect([share.promise(bytes), share.takeAhead(bytes)]).toEqual([false, false]);
+    expect([inFlight.bytes, rejects[0]]).toEqual([10, "too_large"]);
+    expect((await inFlight.acquire(5))?.bytes).toBe(5);
+  }
+});
+
+test("who needs nothing waits for nobody", async () => {
+  const { bytes } = make(100, 10_000, 1);
+  const all = await taken(bytes, 100);
+  const waits = bytes.acquire(1);
+  expect((await bytes.acquire(0))?.bytes).toBe(0);
+  all.release();
+  expect((await waits)?.bytes).toBe(1);
+});
+
+test("a client that has left does not wait", async () => {
+  const { bytes } = make(100);
+  await taken(bytes, 100);
+  expect(await bytes.acquire(1, AbortSignal.abort())).toBeUndefined();
+});
+
+test("the oldest body that comes in goes on where such bodies alone fill the limit, the others wait for it", async () => {
+  const { bytes } = make(100);
+  const [a, b] = [await taken(bytes, 50), await taken(bytes, 50)];
+  for (const share of [a, b]) share.comesIn();
+  const younger = b.resize(60);
+  expect(await a.resize(100)).toBe(true);
+  expect(bytes.bytes).toBe(150);
+  a.cameIn();
+  a.release();
+  expect(await younger).toBe(true);
+  expect(bytes.bytes).toBe(60);
+});
+
+test("a share that was given back while it waited takes nothing any more", async () => {
+  const { bytes } = make(100);
+  const [a, b] = [await taken(bytes, 50), await taken(bytes, 50)];
+  const grows = b.resize(150);
+  const more = a.resize(200);
+  b.release();
+  a.release();
+  expect([await grows, await more, bytes.bytes]).toEqual([false, false, 0]);
+});
+
+test("the next oldest goes on when the oldest has ended, whoever waited before it", async () => {
+  const { bytes, rejects } = make(100);
+  const [a, b, c] = [await taken(bytes, 34), await taken(bytes, 33), await taken(bytes, 33)];
+  for (const share of [a, b, c]) share.comesIn();
+  const last = c.resize(66);
+  const next = b.resize(43);
+  a.release();
+  expect([await next, bytes.bytes]).toEqual([true, 76]);
+  b.release();
+  expect([await last, bytes.bytes, rejects]).toEqual([true, 66, []]);
+});

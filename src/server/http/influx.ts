@@ -8,6 +8,8 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DecodeResult, Precision } from "../../ingest/influx/types.ts";
+import { isName } from "../../table/names.ts";
+import { PartlyWritten } from "../../table/partly-written.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import { databaseExists } from "./context.ts";
 import { headerText } from "./errors.ts";
@@ -18,7 +20,7 @@ import type { IngestServerOptions } from "./options.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "./reply.ts";
 import type { Handler, Route } from "./router.ts";
-import { doorBody, isTableName, openDoor, writeOptionsOf } from "./write-door.ts";
+import { doorBody, openDoor, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "influxdb" } as const;
 
@@ -54,8 +56,9 @@ async function writeLines(exchange: Exchange, options: IngestServerOptions, metr
   try {
     const precision = precisionOf(exchange.rawQuery);
     const { session, hints } = openDoor(exchange, db);
-    const writeOptions = writeOptionsOf(hints, options, "last_non_null", SEMANTICS);
     const allOrNothing = decodedValueOf(exchange.rawQuery, "accept_partial") === "false";
+    const made = writeOptionsOf(hints, options, "last_non_null", SEMANTICS);
+    const writeOptions = allOrNothing ? { ...made, allOrNothing } : made;
     const body = await doorBody(exchange, options, true);
     if (!(body instanceof Uint8Array)) return body;
     const decode = (): DecodeResult =>
@@ -65,7 +68,7 @@ async function writeLines(exchange: Exchange, options: IngestServerOptions, metr
         defaultTimeNanos: options.clock.nowNanos(),
         schemas: db.schemas,
         timeColumn: options.influx.timeColumn,
-        acceptsTable: isTableName,
+        acceptsTable: isName,
       });
     const refusal = await decodedAndWritten(async () => {
       await db.admit(exchange.signal);
@@ -74,12 +77,23 @@ async function writeLines(exchange: Exchange, options: IngestServerOptions, metr
       const { rowCount, errorCount } = result;
       const text = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
       const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
-      if (write) await db.write(result.batch, session, writeOptions);
-      return text;
+      const refused = write ? await refusedTables(db.write(result.batch, session, writeOptions)) : undefined;
+      return refused === undefined ? text : [refused, ...(text === undefined ? [] : [text])].join("; ");
     });
     return refusal === undefined ? NO_CONTENT : badLinesReply(refusal);
   } finally {
     stop();
+  }
+}
+
+/** What is said of tables that refuse their rows, while the others have theirs. @throws DbError when nothing was written */
+async function refusedTables(writing: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await writing;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PartlyWritten) return `partial write: ${error.message}`;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { forwardTo } from "./forward.ts";
 import { type HttpListener, openListener } from "./listener.ts";
-import { FORWARDED_MAX } from "./limits.ts";
+import { FORWARDED_MAX, FORWARDED_PROBES_MAX } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
 import { writeRoutes } from "./write-routes.ts";
@@ -19,7 +19,11 @@ import { writeRoutes } from "./write-routes.ts";
 export function startIngestServer(options: IngestServerOptions, owner: string, threads: number): HttpListener {
   const service = new HttpService(options, {
     routes: (metrics, failures) => writeRoutes(options, metrics, failures, undefined),
-    forward: forwardTo(owner, Math.max(1, Math.floor(FORWARDED_MAX / threads))),
+    forward: forwardTo(owner, perThread(FORWARDED_MAX, threads), perThread(FORWARDED_PROBES_MAX, threads)),
   });
   return openListener(options, service);
+}
+
+function perThread(most: number, threads: number): number {
+  return Math.max(1, Math.floor(most / threads));
 }

@@ -32,14 +32,26 @@ export const LINE_DECODERS_BYTES_MAX: number = 256 * 1024 * 1024;
 /** Milliseconds without a request after which a decoder goes: what it learnt costs more to keep than to learn again. */
 export const LINE_DECODER_IDLE_MS = 300_000;
 
-/** Named time zones that are remembered as valid or not. Reason: asking the runtime costs 20 µs; the names come from clients. */
-export const TIME_ZONES_KEPT_MAX = 256;
-
 /** Most requests that wait for room under the in-flight limit. Reason: each is a connection and an open request. Error: 429. */
 export const IN_FLIGHT_WAITERS_MAX = 4096;
 
-/** Bytes by which the share of a body without Content-Length grows. */
-export const BODY_SHARE_STEP_BYTES: number = 1024 * 1024;
+/** Bytes that a body takes before any of it is read. Bodies up to this are always reserved whole. Reason: a connection holds them. */
+export const BODY_FIRST_BYTES: number = 4 * 1024;
+
+/** Longest body that may be reserved whole before it comes. Reason: beyond it a copy of it is small beside the rest of the work. */
+export const BODY_PROMISED_BYTES_MAX: number = 8 * 1024 * 1024;
+
+/** Times what has come of a body that is set aside for it. Reason: its buffer gets longer seldom, and is copied a third in all. */
+export const BODY_AHEAD_TIMES = 4;
+
+/** The same where that is not free: so much longer at least, so that the copies stay few. */
+export const BODY_LONGER_TIMES = 1.25;
+
+/** Milliseconds after which the rate of a body, or of an answer that is taken, is looked at. */
+export const BODY_GRACE_MS = 20_000;
+
+/** Bytes a second that a body must bring on the average. Reason: slower ones hold a connection for nothing. Error: 408, closed. */
+export const BODY_BYTES_PER_SECOND_MIN: number = 4 * 1024;
 
 /**
  * Times its length that a compressed body is taken to unfold to where it does not say so; one that unfolds further is decoded again. Line
@@ -59,6 +71,9 @@ export const FORWARD_WAIT_MS = 10_000;
 /** Requests on their way to the main thread, of all threads. Reason: the runtime's client has 256 connections at most. Error: 503. */
 export const FORWARDED_MAX = 240;
 
+/** Probes on their way to the main thread beside those, of all threads. Reason: together they stay below the client's connections. */
+export const FORWARDED_PROBES_MAX = 12;
+
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;
 
@@ -67,3 +82,9 @@ export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;
 
 /** Bytes of a remote read's answer that are made in one turn: a few milliseconds of compression. */
 export const READ_TURN_BYTES: number = 512 * 1024;
+
+/** Most log lines about failed logins in a stretch of time. Reason: who guesses must not fill the disk. Error: none, they are counted. */
+export const LOGIN_FAILURES_LOGGED_MAX = 10;
+
+/** Milliseconds of that stretch. */
+export const LOGIN_FAILURES_WINDOW_MILLIS = 60_000;

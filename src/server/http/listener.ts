@@ -4,6 +4,7 @@
 import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { MARK_MS } from "../connections/limits.ts";
 import { CONNECTION_IDLE_SECONDS } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
 import type { HttpService } from "./service.ts";
@@ -24,9 +25,12 @@ export function openListener(options: IngestServerOptions, service: HttpService)
   const server = listen(options, service);
   const { port } = server;
   if (port === undefined) throw new DbError(StatusCode.Internal, "cannot read the port of the HTTP listener");
+  const marking = setInterval(() => service.markUnderway(), MARK_MS);
+  marking.unref();
   return {
     port,
     stop: async (graceMs) => {
+      clearInterval(marking);
       service.startStopping();
       await stopGracefully(server, graceMs, options.logger);
     },

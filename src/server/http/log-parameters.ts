@@ -1,4 +1,5 @@
 /** What headers and query say about a request of logs: pipeline, version, flags (contract ingest.md 8.1). */
+import { wholeNumberOf } from "../../base/whole-number.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { IDENTITY_NAME, type PipelineStore, type ReadyPipeline } from "../../db/pipelines/pipeline-store.ts";
@@ -60,9 +61,9 @@ export function pipelineFlagsOf({ request, rawQuery }: Pick<Exchange, "request" 
   const header = request.headers.get("x-greptime-pipeline-params") ?? "";
   const skip = valueOf(header, "skip_error");
   const levels = valueOf(header, "max_nested_levels");
-  const maxNestedLevels = levels === undefined ? undefined : Number(levels);
-  if (maxNestedLevels !== undefined && !(Number.isSafeInteger(maxNestedLevels) && maxNestedLevels >= 1)) {
-    throw invalidParameter(`max_nested_levels must be a whole number from 1, but is ${levels?.slice(0, 40)}`);
+  const maxNestedLevels = levels === undefined ? undefined : wholeNumberOf(levels.trim());
+  if (levels !== undefined && (maxNestedLevels === undefined || maxNestedLevels < 1)) {
+    throw invalidParameter(`max_nested_levels must be a whole number from 1, but is ${levels.slice(0, 40)}`);
   }
   return {
     skipError: skip === undefined ? flagOf(rawQuery, "skip_error") : TRUTHY.has(skip.toLowerCase()),

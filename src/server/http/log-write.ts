@@ -3,20 +3,21 @@
  *
  *   admit ─► decode ─► CompiledPipeline.run, a table at a time ─► one write a group, all started in the turn of the decoding
  */
-import { DbError, toDbError } from "../../base/error.ts";
+import { type DbError, toDbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ReadyPipeline } from "../../db/pipelines/pipeline-store.ts";
 import { runDocuments } from "../../ingest/ndjson/scanned.ts";
 import type { DocumentType } from "../../ingest/ndjson/types.ts";
 import type { PipelineGroup, PipelineRunOptions } from "../../ingest/pipeline/types.ts";
 import type { PipelineValue } from "../../ingest/pipeline/value.ts";
+import { PartlyWritten } from "../../table/partly-written.ts";
 import type { WriteBatch, WriteResult } from "../../table/write-batch.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import type { Exchange } from "./exchange.ts";
 import { databaseLabel, type LogDoor } from "./log-door.ts";
 import type { LogProtocol } from "./log-metrics.ts";
 import type { IngestServerOptions } from "./options.ts";
-import { isTableName, type WriteDoor, writeOptionsOf } from "./write-door.ts";
+import { checkTable, type WriteDoor, writeOptionsOf } from "./write-door.ts";
 
 /** Items of one table: rows, or the body that holds them. */
 export type TableItems =
@@ -54,6 +55,8 @@ export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: Log
   const { options, metrics } = logDoor;
   // By group, so that a group which was written is not written again with the others.
   const written = new Map<number, WriteResult>();
+  /** Tables of groups that refused their rows, while others of the group have theirs. */
+  let refused: PartlyWritten | undefined;
   return decodedAndWritten(async () => {
     await options.db.admit(exchange.signal);
     const { groups, failedCount } = groupsOf(exchange, logDoor, write);
@@ -63,9 +66,13 @@ export async function writeLogs(exchange: Exchange, logDoor: LogDoor, write: Log
     let failure: DbError | undefined;
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === "fulfilled") written.set(index, outcome.value);
-      else failure = worse(failure, outcome.reason);
+      else if (outcome.reason instanceof PartlyWritten) {
+        refused ??= outcome.reason;
+        written.set(index, { rowCount: outcome.reason.rowCount });
+      } else failure = worse(failure, outcome.reason);
     }
     if (failure?.code === StatusCode.RegionBusy) throw failure;
+    failure ??= refused;
     const affected = [...written].sort(([a], [b]) => a - b).map(([, { rowCount }]) => rowCount);
     const rowCount = affected.reduce((sum, count) => sum + count, 0);
     metrics.wrote(write.protocol, databaseLabel(exchange, logDoor), rowCount);
@@ -120,10 +127,4 @@ function groupsOf(
   if (filtered > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
   if (failed > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
   return { groups, failedCount: failed };
-}
-
-/** @throws DbError InvalidArguments */
-function checkTable(table: string): void {
-  if (isTableName(table)) return;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table.slice(0, 120)}`);
 }

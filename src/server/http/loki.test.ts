@@ -121,7 +121,11 @@ describe("a push is refused", () => {
   });
 
   test("when table, database or pipeline cannot be used", async () => {
-    await check(GOOD, { ...JSON_FORM, "x-greptime-log-table-name": "1 2" }, { status: 400, error: "Invalid table name: 1 2" });
+    await check(
+      GOOD,
+      { ...JSON_FORM, "x-greptime-log-table-name": "1\t2" },
+      { status: 400, error: "Invalid table name: 1 2: it holds a control character" },
+    );
     await check(GOOD, { ...JSON_FORM, "x-greptime-db-name": "nope" }, { status: 400, error: "database not found: nope" });
     await check(
       GOOD,

@@ -10,6 +10,7 @@ import { DbError } from "../../base/error.ts";
 import { REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
 import { decodeSnappy, SnappyError, snappyLength } from "../../format/snappy/decode.ts";
+import { nameFlaw, shownName } from "../../table/names.ts";
 import { LokiBodyError, LokiDecoder, type LokiForm, type LokiResult } from "../../ingest/loki/decode.ts";
 import { databaseExists } from "./context.ts";
 import type { LogDoor } from "./log-door.ts";
@@ -21,11 +22,12 @@ import { plainErrorReply } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { UNKNOWN_DATABASE } from "./http-metrics.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
+import { headerTextOf } from "./header-text.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { jsonReply, type Reply, textReply } from "./reply.ts";
 import type { Route } from "./router.ts";
-import { doorBody, isTableName, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
+import { doorBody, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "loki" } as const;
 const DEFAULT_TABLE = "loki_logs";
@@ -89,8 +91,9 @@ async function push(exchange: Exchange, door: LokiDoor): Promise<Reply> {
   if (form === undefined) {
     return refused(`Unsupported content type: ${type}; a push is application/json or application/x-protobuf`, StatusCode.InvalidArguments);
   }
-  const table = headers.get("x-greptime-log-table-name") || DEFAULT_TABLE;
-  if (!isTableName(table)) return refused(`Invalid table name: ${table}`, StatusCode.InvalidArguments);
+  const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
+  const flaw = nameFlaw(table);
+  if (flaw !== undefined) return refused(`Invalid table name: ${shownName(table)}: ${flaw}`, StatusCode.InvalidArguments);
   const { timeColumn } = options.influx;
   const step = await orRefused(() => pipelineStepOf(exchange, door.logs, `${timeColumn};epoch;ns`));
   if (step !== undefined && "status" in step) return step;
@@ -177,6 +180,9 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Reply> {
   }
 }
 
+/** Times its length that a snappy block can unfold to. */
+const SNAPPY_TIMES_MAX = 64;
+
 /** The message inside its snappy block, once there is room for it; or the answer that refuses it. */
 async function unpacked(exchange: Exchange, sent: Uint8Array, bodyBytesMax: number): Promise<Uint8Array | Reply> {
   const bytesMax = bodyBytesMax === 0 ? UNLIMITED_BYTES : bodyBytesMax;
@@ -184,6 +190,8 @@ async function unpacked(exchange: Exchange, sent: Uint8Array, bodyBytesMax: numb
   try {
     const { length } = snappyLength(sent);
     if (length > bytesMax) return textReply(413, "Failed to buffer the request body: length limit exceeded");
+    // As the decoder does: no memory is waited for because of a lie.
+    if (length > sent.length * SNAPPY_TIMES_MAX) throw new SnappyError(`${sent.length} bytes cannot decode to ${length}`);
     if (!(await exchange.share.resize(sent.length + length, exchange.signal))) return OVER_IN_FLIGHT;
     return decodeSnappy(sent, bytesMax);
   } catch (error) {

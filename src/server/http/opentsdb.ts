@@ -7,9 +7,11 @@
 import { Counter, Histogram } from "prom-client";
 import { DbError } from "../../base/error.ts";
 import { REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
 import { OpenTsdbDecoder, type PointError, PutBodyError, type PutResult } from "../../ingest/opentsdb/decode.ts";
 import { databaseExists } from "./context.ts";
+import { isName } from "../../table/names.ts";
+import { PartlyWritten } from "../../table/partly-written.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import { plainErrorReply } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -18,7 +20,7 @@ import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { jsonReply, NO_CONTENT, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
-import { doorBody, isTableName, openDoor, writeOptionsOf } from "./write-door.ts";
+import { doorBody, openDoor, writeOptionsOf } from "./write-door.ts";
 
 /** Options of tables that puts make. */
 export const OPENTSDB_SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "opentsdb" } as const;
@@ -82,7 +84,7 @@ async function put(exchange: Exchange, door: PutDoor): Promise<Reply> {
   const decode = (): PutResult | PutBodyError => {
     try {
       const { database } = exchange;
-      return door.decoders.of(database).decode(body, { database, schemas: db.schemas, acceptsTable: isTableName });
+      return door.decoders.of(database).decode(body, { database, schemas: db.schemas, acceptsTable: isName });
     } catch (error) {
       if (error instanceof PutBodyError) return error;
       throw error;
@@ -94,15 +96,20 @@ async function put(exchange: Exchange, door: PutDoor): Promise<Reply> {
     if (result instanceof PutBodyError) return refused(result.message);
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
     const { rowCount, errorCount, errors } = result;
-    if (rowCount > 0) await db.write(result.batch, session, writeOptions);
-    door.points.inc({ db: exchange.database }, rowCount);
-    const hasDetails = hasParameter(exchange.rawQuery, "details");
-    if (hasDetails || hasParameter(exchange.rawQuery, "summary")) {
-      const counts = { success: rowCount, failed: errorCount };
-      const shown = hasDetails ? { ...counts, errors: errors.map((error) => shownError(error, body)) } : counts;
-      return jsonReply(errorCount === 0 ? 200 : 400, JSON.stringify(shown));
+    const isCounted = hasParameter(exchange.rawQuery, "details") || hasParameter(exchange.rawQuery, "summary");
+    const refusal = rowCount > 0 ? await refusedRows(db.write(result.batch, session, writeOptions), rowCount, isCounted) : NONE_REFUSED;
+    const kept = rowCount - refusal.count;
+    const failed = errorCount + refusal.count;
+    door.points.inc({ db: exchange.database }, kept);
+    if (isCounted) {
+      const counts = { success: kept, failed };
+      const all = [...errors.map((error) => shownError(error, body)), ...refusal.reasons.map((error) => ({ error }))];
+      return jsonReply(
+        failed === 0 ? 200 : 400,
+        JSON.stringify(hasParameter(exchange.rawQuery, "details") ? { ...counts, errors: all } : counts),
+      );
     }
-    return errorCount === 0 ? NO_CONTENT : refused(refusalText(errors, errorCount, rowCount));
+    return failed === 0 ? NO_CONTENT : refused(refusalText(errors, refusal.reasons, failed, kept));
   });
 }
 
@@ -111,10 +118,35 @@ function hasParameter(rawQuery: string, name: string): boolean {
   return rawQuery.split("&").some((part) => part === name || part.startsWith(`${name}=`));
 }
 
-function refusalText(errors: readonly PointError[], errorCount: number, rowCount: number): string {
+/** Points that their tables refused. */
+interface RefusedRows {
+  readonly count: number;
+  readonly reasons: readonly string[];
+}
+
+const NONE_REFUSED: RefusedRows = { count: 0, reasons: [] };
+
+/**
+ * Points that their tables refuse, once the others are durable.
+ *
+ * @param isCounted whether the client wants to know of each point, also when none was written
+ * @throws DbError
+ */
+async function refusedRows(writing: Promise<unknown>, rowCount: number, isCounted: boolean): Promise<RefusedRows> {
+  try {
+    await writing;
+    return NONE_REFUSED;
+  } catch (error) {
+    if (error instanceof PartlyWritten) return { count: error.refusedRows, reasons: [error.message] };
+    if (isCounted && error instanceof DbError && httpStatusOf(error.code) === 400) return { count: rowCount, reasons: [error.message] };
+    throw error;
+  }
+}
+
+function refusalText(errors: readonly PointError[], refusals: readonly string[], failed: number, kept: number): string {
   const reasons = errors.map(({ number, reason }) => `data point ${number}: ${reason}`);
-  if (errorCount > errors.length) reasons.push(`and ${errorCount - errors.length} more`);
-  return `${reasons.join("; ")} (${errorCount} of ${errorCount + rowCount} data points are refused, ${rowCount} were written)`;
+  if (refusals.length === 0 && failed > errors.length) reasons.push(`and ${failed - errors.length} more`);
+  return `${[...reasons, ...refusals].join("; ")} (${failed} of ${failed + kept} data points are refused, ${kept} were written)`;
 }
 
 function shownError({ start, end, reason }: PointError, body: Uint8Array): { readonly datapoint: unknown; readonly error: string } {

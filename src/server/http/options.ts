@@ -10,6 +10,8 @@ import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
 import type { ValidationMode } from "../../ingest/prometheus/types.ts";
+import type { ConnectionMarks } from "../connections/marks.ts";
+import type { PaceLimits } from "./body-pace.ts";
 
 /** Who this server is, for `/`, `/status` and `greptime_app_version`. */
 export interface BuildInfo {
@@ -84,13 +86,20 @@ export interface IngestServerOptions {
   readonly inFlightBytesMax: number;
   /** Milliseconds that a request waits for room among them; 0 = it is refused at once. */
   readonly inFlightWaitMs: number;
+  /** How slowly bodies may come in and answers be taken; absent: as `limits.ts` says. Tests make it shorter. */
+  readonly pace?: PaceLimits;
+  /** Where it is said which connections have a request under way; absent: nobody drops any. */
+  readonly marks?: ConnectionMarks;
   /** Where bodies and decoders are counted. */
   readonly memory: ServerMemory;
   /** Milliseconds a request may take; 0 = no timeout, and then `x-greptime-timeout` has no effect. */
   readonly timeoutMs: number;
   /** `/config` and `/debug/*` need no credentials even when a user provider is set. */
   readonly publicAdmin: boolean;
-  readonly cors: { readonly enabled: boolean /** Empty = any. */; readonly origins: readonly string[] };
+  /** Origins whose pages may use the server; empty: its own, "*": any. Without `enabled` they count as none. */
+  readonly cors: { readonly enabled: boolean; readonly origins: readonly string[] };
+  /** Names besides its own that a loopback listener answers under; elsewhere, where there are some, all that it answers under. */
+  readonly allowedHosts: readonly string[];
   /** False: no write makes a table or a column, whatever its hints say. */
   readonly autoCreateTable: boolean;
   readonly influx: InfluxOptions;

@@ -1,13 +1,12 @@
 /** How the OTLP endpoint takes logs (contract ingest.md 4.4). */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import { LogDecoder } from "../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../ingest/otlp/logs/extract-keys.ts";
+import { headerTextOf } from "./header-text.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { LogDoor } from "./log-door.ts";
 import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./otlp-log-pipeline.ts";
 import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
-import { isTableName, writeOptionsOf } from "./write-door.ts";
+import { checkTable, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
 const DEFAULT_TABLE = "opentelemetry_logs";
@@ -25,11 +24,11 @@ export function otlpLogs(logDoor: LogDoor): OtlpSignal {
     open: (exchange, door) => {
       const { request, database } = exchange;
       const { headers } = request;
-      const table = headers.get("x-greptime-log-table-name") || DEFAULT_TABLE;
-      if (!isTableName(table)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table}`);
+      const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
+      checkTable(table);
       const pipeline = otlpPipelineOf(headers);
       if (pipeline !== undefined) return openPipeline(pipeline, table, exchange, door, logDoor);
-      const extractKeys = extractKeysOf(headers.get("x-greptime-log-extract-keys"));
+      const extractKeys = extractKeysOf(headerTextOf(headers, "x-greptime-log-extract-keys"));
       const writeOptions = writeOptionsOf(door.hints, options, "log", SEMANTICS);
       const decode = (body: Uint8Array): OtlpWrite => ({
         result: decoders.of(database).decode(body, { database, table, extractKeys, schemas: options.db.schemas }),

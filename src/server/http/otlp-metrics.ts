@@ -6,10 +6,11 @@ import { decodeLegacy } from "../../ingest/otlp/metrics/legacy.ts";
 import { COMPAT_OPTION, isLegacy } from "../../ingest/otlp/metrics/legacy-mode.ts";
 import { STRATEGIES, type Strategy } from "../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
+import { isName } from "../../table/names.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
 import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
-import { isTableName, writeOptionsOf } from "./write-door.ts";
+import { checkTable, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS = {
   [COMPAT_OPTION]: "prom",
@@ -40,19 +41,19 @@ export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
       };
       const isLogical = options.prometheus.metricEngine;
       const physicalTable = hints.get("physical_table") || DEFAULT_PHYSICAL_TABLE;
-      if (!isTableName(physicalTable)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${physicalTable}`);
+      checkTable(physicalTable);
       const writeOptions = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", SEMANTICS);
       const { schemas } = options.db;
       const decode = (body: Uint8Array): OtlpWrite => {
         if (isLegacy(body, database, schemas)) {
-          return { result: decodeLegacy(body, { acceptsTable: isTableName }), options: { ...writeOptions, tableOptions: LEGACY_OPTIONS } };
+          return { result: decodeLegacy(body, { acceptsTable: isName }), options: { ...writeOptions, tableOptions: LEGACY_OPTIONS } };
         }
         const result = decoders.of(database).decode(body, {
           ...labels,
           database,
           physicalTable: isLogical ? physicalTable : undefined,
           schemas,
-          acceptsTable: isTableName,
+          acceptsTable: isName,
         });
         return { result, options: { ...writeOptions, ...(isLogical ? { physicalTable } : {}), optionsOfTables: result.tableOptions } };
       };

@@ -2,11 +2,14 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../ingest/otlp/decode.ts";
+import { headerTextOf } from "./header-text.ts";
 import { LineDecoders } from "./line-decoders.ts";
 import type { IngestServerOptions } from "./options.ts";
 import type { OtlpSignal, OtlpWrite } from "./otlp-signal.ts";
-import { isTableName, writeOptionsOf } from "./write-door.ts";
+import { checkTable, writeOptionsOf } from "./write-door.ts";
 
+/** What a Collector that knows nothing of pipelines means (contract README 19). */
+const DEFAULT_PIPELINE = "greptime_trace_v1";
 const DEFAULT_TABLE = "opentelemetry_traces";
 const MODELS: Readonly<Record<string, TraceModel>> = { greptime_trace_v0: "v0", greptime_trace_v1: "v1" };
 
@@ -20,15 +23,14 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
     rejectedName: "rejectedSpans",
     open: ({ request, database }, { hints }) => {
       const { headers } = request;
-      const pipeline = headers.get("x-greptime-pipeline-name");
-      if (pipeline === null) throw new DbError(StatusCode.InvalidArguments, "Pipeline is required for this API.");
+      const pipeline = headers.get("x-greptime-pipeline-name")?.trim() || DEFAULT_PIPELINE;
       const model = Object.hasOwn(MODELS, pipeline) ? MODELS[pipeline] : undefined;
       if (model === undefined) {
         const known = Object.keys(MODELS).join(" or ");
         throw new DbError(StatusCode.InvalidArguments, `Unsupported pipeline for traces: ${pipeline}; it must be ${known}`);
       }
-      const table = headers.get("x-greptime-trace-table-name") || DEFAULT_TABLE;
-      if (!isTableName(table)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table}`);
+      const table = headerTextOf(headers, "x-greptime-trace-table-name") || DEFAULT_TABLE;
+      checkTable(table);
       const partitions = hints.get("trace_table_partitions");
       if (partitions !== undefined && !/^\d{1,9}$/.test(partitions)) {
         throw new DbError(

@@ -82,8 +82,15 @@ test("metrics go to logical tables with options of their own", async () => {
   await check("metrics", {}, 400, { error }, headers);
 });
 
-test("traces need a pipeline; a request of which nothing is kept is refused", async () => {
-  await check("traces", {}, 400, { error: "Pipeline is required for this API." });
+test("traces without a pipeline are those of greptime_trace_v1, as a plain Collector sends them", async () => {
+  for (const headers of [{}, { "x-greptime-pipeline-name": " " }]) {
+    db.writes.length = 0;
+    await check("traces", spans({ spanId: "aa", name: "x" }), 200, {}, headers);
+    expect(db.writes.some(({ options }) => options.tableOptions["table_data_model"] === "greptime_trace_v1")).toBe(true);
+  }
+});
+
+test("traces through a pipeline that nobody knows are refused, and a request of which nothing is kept", async () => {
   const headers = { "x-greptime-pipeline-name": "mine" };
   const error = "Unsupported pipeline for traces: mine; it must be greptime_trace_v0 or greptime_trace_v1";
   await check("traces", {}, 400, { error }, headers);
@@ -101,6 +108,12 @@ test("bodies that are no request are refused", async () => {
     { error: "Failed to decode OTLP request: a length of 5 where 1 bytes are left at byte 1" },
   ]);
   await check("logs", [], 400, { error: "Failed to decode OTLP request: the body is not an object" });
-  await check("logs", LOGS, 400, { error: "Invalid table name: 1x" }, { "x-greptime-log-table-name": "1x" });
+  await check(
+    "logs",
+    LOGS,
+    400,
+    { error: "Invalid table name: 1 x: it holds a control character" },
+    { "x-greptime-log-table-name": "1\tx" },
+  );
   await check("logs", LOGS, 400, { error: "Unsupported pipeline for logs." }, V1);
 });

@@ -11,6 +11,7 @@ import { REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ProtoError } from "../../format/proto/reader.ts";
 import { OtlpJsonError, protobufOfJson } from "../../ingest/otlp/json.ts";
+import { PartlyWritten } from "../../table/partly-written.ts";
 import { databaseExists } from "./context.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
 import type { Exchange } from "./exchange.ts";
@@ -83,14 +84,26 @@ async function take(exchange: Exchange, options: IngestServerOptions, signal: Ot
     const write = decoded(() => path.decode(isJson ? protobufOfJson(sent, signal.request) : sent));
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
     const { rowCount, rejected } = write.result;
-    if (rowCount > 0) await db.write(write.result.batch, door.session, write.options);
+    const refused = rowCount > 0 ? await refusedPart(db.write(write.result.batch, door.session, write.options)) : undefined;
     if (write.after !== undefined && write.after.batch.tables.length > 0)
       await db.write(write.after.batch, door.session, write.after.options);
-    metrics.rows.inc({ db: exchange.database }, rowCount);
-    const message = write.message ?? rejected.message;
+    metrics.rows.inc({ db: exchange.database }, rowCount - (refused?.refusedRows ?? 0));
+    if (refused !== undefined) rejected.add(refused.message, refused.refusedRows);
+    const message = refused === undefined ? (write.message ?? rejected.message) : rejected.message;
     if (rowCount === 0 && rejected.count > 0 && write.refusesAllRejected === true) return allRejected(message, isJson);
     return success(rejected.count, message, isJson, signal);
   });
+}
+
+/** What of a write was refused while the rest of it is durable. @throws DbError when nothing was written */
+async function refusedPart(writing: Promise<unknown>): Promise<PartlyWritten | undefined> {
+  try {
+    await writing;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PartlyWritten) return error;
+    throw error;
+  }
 }
 
 function isJsonType(type: string | null): boolean {

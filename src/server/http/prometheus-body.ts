@@ -6,16 +6,16 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SnappyError, snappyLength } from "../../format/snappy/decode.ts";
 import { SnappyScratch } from "../../format/snappy/scratch.ts";
-import { decompress } from "./decompress.ts";
+import { unfold } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
+import { TOO_LARGE } from "./incoming-body.ts";
 import { SNAPPY_SCRATCH_BYTES_MAX } from "./limits.ts";
-import { type Reply, textReply } from "./reply.ts";
+import type { Reply } from "./reply.ts";
 
 /** Gives the message, in `room` where one is given; it is valid until the next call on this thread. @throws DbError InvalidArguments */
 export type Unfold = (room?: SnappyScratch) => Uint8Array;
 
-const TOO_LARGE: Reply = textReply(413, "Failed to buffer the request body: length limit exceeded");
 const BYTES_MAX: number = 2 ** 32 - 1;
 const ZSTD_MAGIC: readonly number[] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -28,25 +28,20 @@ let scratch: SnappyScratch | undefined;
  * @param bytesMax most bytes of the message; 0 = unlimited
  * @throws DbError InvalidArguments for bytes that are neither
  */
-export async function unfoldable({ share, signal }: Exchange, body: Uint8Array, bytesMax: number): Promise<Unfold | Reply> {
+export async function unfoldable(exchange: Exchange, body: Uint8Array, bytesMax: number): Promise<Unfold | Reply> {
   const most = bytesMax === 0 ? BYTES_MAX : bytesMax;
   if (ZSTD_MAGIC.every((byte, i) => body[i] === byte)) {
-    const allowed = Math.min(most, share.bytesMax - body.length);
-    const room = allowed > 0 && (await share.resize(body.length + Math.min(allowed, body.length * ZSTD_RATIO), signal));
-    if (!room) return OVER_IN_FLIGHT;
-    const decoded = await decompress(body, "zstd", allowed);
-    if (decoded instanceof Uint8Array) return (await share.resize(body.length + decoded.length, signal)) ? () => decoded : OVER_IN_FLIGHT;
-    if (decoded.kind === "too-large") return allowed === most ? TOO_LARGE : OVER_IN_FLIGHT;
+    const decoded = await unfold(exchange, body, "zstd", most);
+    if (decoded instanceof Uint8Array) return () => decoded;
+    if ("status" in decoded) return decoded;
+    if (decoded.kind === "too-large") return TOO_LARGE;
     throw broken(`its zstd frames are broken: ${decoded.reason}`);
   }
   const { length } = lengthOf(body);
   if (length > most) return TOO_LARGE;
-  if (!(await share.resize(body.length + length, signal))) return OVER_IN_FLIGHT;
+  if (!(await exchange.share.resize(body.length + length, exchange.signal))) return OVER_IN_FLIGHT;
   return (room) => unfoldSnappy(body, most, room);
 }
-
-/** What a zstd body is expected to unfold to, at most. */
-const ZSTD_RATIO = 20;
 
 function lengthOf(body: Uint8Array): { readonly length: number } {
   try {

@@ -63,6 +63,7 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
           failures.report(error, exchange.method, exchange.path, () => "a streamed answer");
         },
       },
+      exchange.pace,
     );
     return { status: 200, headers: HEADERS[form], body: made };
   } finally {

@@ -10,6 +10,8 @@ import { createRemoteWriteDecoder, type RemoteWriteDecoder, type RemoteWriteVers
 import { samplePipelineRows, withoutNaN } from "../../ingest/prometheus/pipeline-rows.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "../../ingest/prometheus/types.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
+import { isName } from "../../table/names.ts";
+import { PartlyWritten } from "../../table/partly-written.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import { databaseExists } from "./context.ts";
 import { decodedAndWritten } from "./decoded-and-written.ts";
@@ -25,7 +27,7 @@ import { type Unfold, unfoldable } from "./prometheus-body.ts";
 import { decodedValueOf } from "./query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "./reply.ts";
 import type { Route } from "./router.ts";
-import { doorBody, isTableName, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
+import { checkTable, doorBody, openDoor, type WriteDoor, writeOptionsOf } from "./write-door.ts";
 
 const SEMANTICS: Readonly<Record<string, string>> = {
   "greptime.semantic.metric.metadata_quality": "inferred",
@@ -96,7 +98,7 @@ class PrometheusWrite {
         if (requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
         reply = plainErrorReply(error);
         if (requestId !== undefined) reply = { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
-        written = thrown instanceof PartlyWritten ? thrown.written : NOTHING;
+        written = thrown instanceof WrittenInPart ? thrown.written : NOTHING;
       }
     }
     const counts = {
@@ -146,7 +148,7 @@ class PrometheusWrite {
     }
   }
 
-  /** Begins all writes in this turn, since the batches are borrowed, and waits for all of them. @throws PartlyWritten, DbError */
+  /** Begins all writes in this turn, since the batches are borrowed, and waits for all of them. @throws WrittenInPart, DbError */
   private async written(
     batches: readonly RemoteWriteBatch[],
     { session, hints }: WriteDoor,
@@ -168,12 +170,14 @@ class PrometheusWrite {
     const results = await Promise.allSettled(writes);
     const written = { samples: 0, histograms: 0 };
     for (const [i, result] of results.entries()) {
-      if (result.status === "fulfilled") written[batches[i]?.kind ?? "samples"] += result.value.rowCount;
+      const kind = batches[i]?.kind ?? "samples";
+      if (result.status === "fulfilled") written[kind] += result.value.rowCount;
+      else if (result.reason instanceof PartlyWritten) written[kind] += result.reason.rowCount;
     }
     const isSome = written.samples + written.histograms > 0;
     for (const result of results) {
       if (result.status === "fulfilled") continue;
-      throw isSome && result.reason instanceof DbError ? new PartlyWritten(result.reason, written) : result.reason;
+      throw isSome && result.reason instanceof DbError ? new WrittenInPart(result.reason, written) : result.reason;
     }
     return written;
   }
@@ -186,7 +190,7 @@ class PrometheusWrite {
 
   private decoderOptions(physicalTable: string): RemoteWriteOptions {
     const { metricEngine, validation, timeColumn, valueColumn, histogramColumn } = this.options.prometheus;
-    const options = { metricEngine, validation, timeColumn, valueColumn, physicalTable, acceptsTable: isTableName };
+    const options = { metricEngine, validation, timeColumn, valueColumn, physicalTable, acceptsTable: isName };
     return histogramColumn === undefined ? options : { ...options, histogramColumn };
   }
 }
@@ -200,7 +204,7 @@ interface Written {
 const NOTHING: Written = { samples: 0, histograms: 0 };
 
 /** A failure after some writes of the request succeeded; sending all of it again is harmless. */
-class PartlyWritten extends DbError {
+class WrittenInPart extends DbError {
   readonly written: Written;
 
   constructor(cause: DbError, written: Written) {
@@ -231,6 +235,6 @@ function versionOf(contentType: string | null): RemoteWriteVersion | undefined {
 function physicalTableOf(rawQuery: string, { hints }: WriteDoor): string {
   const named = decodedValueOf(rawQuery, "physical_table") ?? hints.get("physical_table") ?? "";
   const table = named === "" ? DEFAULT_PHYSICAL_TABLE : named;
-  if (!isTableName(table)) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${table.slice(0, 200)}`);
+  checkTable(table);
   return table;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { uniquePairs } from "./query-string.ts";
+import { uniquePairs, uniquePairsInSteps } from "./query-string.ts";
 
 const KNOWN = new Set(["sql", "db"]);
 
@@ -33,4 +33,21 @@ test("a known name that occurs twice is told, an unknown one may", () => {
 test("too many pairs are refused", () => {
   check(`${"a=1&".repeat(999)}sql=1`, { sql: "1" });
   expect(uniquePairs(`${"a=1&".repeat(1000)}sql=1`, KNOWN)).toEqual({ tooMany: 1000 });
+});
+
+test("long values are decoded in pieces, which end where characters do", () => {
+  for (const part of ["%27", "a%F0%9F%98%80+", "ü%C3%BC%", "%E2%82%AC", "%80", "%", "%4", "x😀"]) {
+    for (const shift of ["", "x", "xy", "xyz"]) {
+      const text = `sql=${shift}${part.repeat(Math.ceil(2_100_000 / part.length))}&db=1`;
+      let steps = 0;
+      const reading = uniquePairsInSteps(text, KNOWN);
+      let read = reading.next();
+      for (; read.done !== true; read = reading.next()) steps++;
+      expect(steps).toBeGreaterThan(1);
+      const pairs = read.value instanceof Map ? read.value : new Map<string, string>();
+      expect(pairs.get("sql") === new URLSearchParams(text).get("sql"), `${shift}${part}`).toBe(true);
+      expect(pairs.get("db")).toBe("1");
+    }
+  }
+  check(`${"%41".repeat(1000)}=1&sql=2`, { sql: "2" });
 });

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
+import { type Logger, silentLogger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { affectedResult } from "../../../test/support/fake-db.ts";
 import { rawExchange, startFixture } from "../../../test/support/http-fixture.ts";
+import type { HttpServerOptions } from "./options.ts";
 
 describe("listening", () => {
   test("an address in use is one clear line", async () => {
@@ -31,7 +33,7 @@ describe("stopping", () => {
         await finish.promise;
         yield affectedResult(1);
       })();
-    const idle = rawExchange(server.port, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n", 2000);
+    const idle = rawExchange(server.port, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 2000);
     await Bun.sleep(30); // until it was answered and is idle
     const answer = fetch(`${url}/v1/sql?sql=x`);
     await started.promise;
@@ -54,7 +56,7 @@ describe("stopping", () => {
         await Promise.withResolvers<void>().promise;
         yield affectedResult(1);
       })();
-    const answer = rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: x\r\n\r\n", 2000);
+    const answer = rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\n\r\n", 2000);
     const signal = await started.promise;
     await server.stop(20);
     expect(await answer).toMatch(/^<(closed|reset)>$/);
@@ -72,10 +74,22 @@ describe("a client that leaves", () => {
         await aborted.promise;
         yield affectedResult(1);
       })();
-    await rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: x\r\n\r\n", 100);
+    await rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\n\r\n", 100);
     await aborted.promise;
     await server.stop(50);
   });
+});
+
+test("a server open to other machines without accounts says so", async () => {
+  const warned = async (changes: Partial<HttpServerOptions>): Promise<number> => {
+    const said: string[] = [];
+    const logger: Logger = { ...silentLogger, warn: (_, text) => said.push(text) };
+    const { server } = await startFixture({ ...changes, logger });
+    await server.stop(0);
+    return said.filter((text) => text.includes("whoever reaches it may read and drop every table")).length;
+  };
+  const userProvider = { authenticate: () => Promise.reject(new Error("nobody")), describe: () => "", close: () => undefined };
+  expect([await warned({ hostname: "0.0.0.0" }), await warned({}), await warned({ hostname: "0.0.0.0", userProvider })]).toEqual([1, 0, 0]);
 });
 
 describe("admin", () => {
@@ -84,13 +98,13 @@ describe("admin", () => {
 
   test("a store whose disk fails is degraded and still there, with the reason", async () => {
     const { url, db } = await fixture;
-    db.healthNow = { ok: false, reason: "log: cannot sync the log: EIO" };
+    db.healthNow = { ok: false, reason: "log: cannot sync the log: EIO", parts: ["log"] };
     for (const path of ["/health", "/ready", "/v1/health"]) {
       const response = await fetch(url + path);
       expect([response.status, await response.text()]).toEqual([200, '{"status":"degraded","reason":"log: cannot sync the log: EIO"}']);
     }
     expect(await (await fetch(`${url}/status`)).json()).toMatchObject({ status: "degraded", reason: "log: cannot sync the log: EIO" });
-    db.healthNow = { ok: true, reason: undefined };
+    db.healthNow = { ok: true, reason: undefined, parts: [] };
   });
 
   test("status has five keys in order", async () => {
@@ -112,7 +126,7 @@ describe("admin", () => {
     const { url } = await fixture;
     const text = await (await fetch(`${url}/metrics?x=1`)).text();
     expect(text).toContain('greptime_app_version{app="greptime-standalone",short_version="012345678",version="0.1.0"} 1\n');
-    expect(text).toContain("\ngreptime_catalog_schema_count 2\n");
+    expect(text).toContain("\ngreptime_catalog_schema_count 3\n");
     expect(text).not.toContain("greptime_servers_auth_failure_count");
     const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1] ?? "");
     expect(families).toEqual(families.toSorted());

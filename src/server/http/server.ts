@@ -2,6 +2,7 @@
  * The HTTP listener. Each request goes through the same steps (contract http.md 1.2): surface guard, CORS, timeout, in-flight limit,
  * credentials, route. The body limit is kept where bodies are read (body.ts).
  */
+import { isLoopback } from "../../base/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
@@ -44,7 +45,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const listener = openListener(options, service);
   const { port } = listener;
   const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
-  options.logger.info({ address: `${host}:${port}`, surface: options.surface }, "HTTP listens");
+  const address = `${host}:${port}`;
+  options.logger.info({ address, surface: options.surface }, "HTTP listens");
+  if (!isLoopback(options.hostname) && options.userProvider === undefined)
+    options.logger.warn(
+      { address },
+      "HTTP is open to other machines without user_provider: whoever reaches it may read and drop every table",
+    );
   return {
     port,
     url: `http://${host}:${port}`,

@@ -2,15 +2,17 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { AssertionError } from "../../base/assert.ts";
+import { type Logger, silentLogger } from "../../base/log.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
-import { startFixture } from "../../../test/support/http-fixture.ts";
-import { affectedResult } from "../../../test/support/fake-db.ts";
+import { rawExchange, startFixture } from "../../../test/support/http-fixture.ts";
+import { affectedResult, rowsResult } from "../../../test/support/fake-db.ts";
+import { STRING } from "../../column/data-type.ts";
 
 const plain = await startFixture();
 const provider: UserProvider = {
   authenticate: (name, password) => {
-    if (name !== "alice") return Promise.reject(new DbError(StatusCode.UserNotFound, `User not found, username: ${name}`));
-    if (password !== "pw") {
+    if (name === "writer") return Promise.resolve({ name, mode: "wo" });
+    if (name !== "alice" || password !== "pw") {
       return Promise.reject(new DbError(StatusCode.UserPasswordMismatch, `Username and password does not match, username: ${name}`));
     }
     return Promise.resolve({ name, mode: "ro" });
@@ -18,13 +20,16 @@ const provider: UserProvider = {
   describe: () => "static_user_provider:cmd:alice=***",
   close: () => undefined,
 };
-const guarded = await startFixture({ userProvider: provider });
+const logged: object[] = [];
+const logger: Logger = { ...silentLogger, warn: (fields, message) => logged.push({ ...fields, message }) };
+const guarded = await startFixture({ userProvider: provider, logger });
 const listed = await startFixture({ cors: { enabled: true, origins: ["http://a.example"] } });
+const anyOrigin = await startFixture({ cors: { enabled: true, origins: ["*"] } });
 const closedCors = await startFixture({ cors: { enabled: false, origins: [] } });
 const timed = await startFixture({ timeoutMs: 40 });
 const api = await startFixture({ surface: "api" });
 const narrow = await startFixture({ inFlightBytesMax: 100 });
-const all = [plain, guarded, listed, closedCors, timed, api, narrow];
+const all = [plain, guarded, listed, anyOrigin, closedCors, timed, api, narrow];
 afterAll(async () => {
   await Promise.all(all.map(({ server }) => server.stop(50)));
 });
@@ -41,7 +46,7 @@ async function check(
   for (const [name, value] of Object.entries(want.headers ?? {})) expect(response.headers.get(name)).toBe(value);
 }
 
-const CORS = { "access-control-allow-origin": "*", vary: "origin, access-control-request-method, access-control-request-headers" };
+const CORS = { "access-control-allow-origin": null, vary: "origin, access-control-request-method, access-control-request-headers" };
 
 describe("routing", () => {
   test("answers health on three paths, GET and POST, whatever the query", async () => {
@@ -76,16 +81,67 @@ describe("routing", () => {
   });
 });
 
+test("a request of HTTP/1.0 without a Host keeps its path and query", async () => {
+  const texts: string[] = [];
+  narrow.db.onSql = (text) => {
+    texts.push(text);
+    return [affectedResult(1)];
+  };
+  const line = (target: string): string => `GET ${target} HTTP/1.0\r\n\r\n`;
+  const { port } = narrow.server;
+  expect(await rawExchange(port, line("/v1/sql?sql=SELECT+http%3A%2F%2Fx"))).toContain('"affectedrows":1');
+  expect(texts).toEqual(["SELECT http://x"]);
+  expect(await rawExchange(port, line("/status?x=a://b/c"))).toContain('"version":"0.1.0"');
+  expect(await rawExchange(guarded.server.port, line("/v1/sql?sql=x"))).toStartWith("HTTP/1.1 401");
+});
+
 describe("cross-origin", () => {
   test("OPTIONS is answered for any path", async () => {
     const headers = { ...CORS, "access-control-allow-methods": "GET,POST,PUT,DELETE,HEAD", "access-control-allow-headers": "*" };
     await check(new Request(`${guarded.url}/v1/sql`, { method: "OPTIONS" }), { status: 200, body: "", headers });
   });
 
-  test("a listed origin is echoed, another is not, and both are served", async () => {
+  test("a listed origin is echoed, another is refused", async () => {
     const from = (origin: string): Request => new Request(`${listed.url}/health`, { headers: { origin } });
     await check(from("http://a.example"), { status: 200, headers: { "access-control-allow-origin": "http://a.example" } });
-    await check(from("http://b.example"), { status: 200, headers: { "access-control-allow-origin": null } });
+    const why = "other sites' pages are served only where http.cors_allowed_origins names their origin";
+    const refused = `cannot serve \\"http://b.example\\": ${why}`;
+    await check(from("http://b.example"), {
+      status: 403,
+      body: `{"code":7005,"error":"${refused}","execution_time_ms":0}`,
+      headers: { "access-control-allow-origin": null, vary: CORS.vary },
+    });
+  });
+
+  test("a star is any origin, and says so", async () => {
+    for (const headers of [{}, { origin: "http://b.example" }])
+      await check(new Request(`${anyOrigin.url}/health`, { headers }), { status: 200, headers: { "access-control-allow-origin": "*" } });
+  });
+
+  test("a preflight of another site is refused", async () => {
+    const headers = { origin: "http://b.example", "access-control-request-method": "POST" };
+    await check(new Request(`${plain.url}/v1/sql`, { method: "OPTIONS", headers }), {
+      status: 403,
+      headers: { "access-control-allow-origin": null, "access-control-allow-methods": null },
+    });
+  });
+
+  test("debug paths and the second listener are guarded as well", async () => {
+    const headers = { origin: "http://b.example" };
+    await check(new Request(`${plain.url}/debug/log_level`, { method: "POST", body: "off", headers }), { status: 403 });
+    await check(new Request(`${api.url}/v1/health`, { headers }), { status: 403 });
+  });
+
+  test("a GET of a browser that does not say where from reads only", async () => {
+    plain.db.onSql = (_, { user }) => [rowsResult([["mode", STRING, [user.mode]]])];
+    const modeOf = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      const response = await fetch(`${plain.url}/v1/sql?sql=x&format=csv`, { headers });
+      return (await response.text()).trim();
+    };
+    expect(await modeOf({ "user-agent": "Mozilla/5.0" })).toBe("ro");
+    expect(await modeOf({ "user-agent": "Mozilla/5.0", referer: "http://evil.example/" })).toBe("ro");
+    expect(await modeOf({ "user-agent": "Mozilla/5.0", referer: `${plain.url}/` })).toBe("rw");
+    expect(await modeOf({ "user-agent": "curl/8" })).toBe("rw");
   });
 
   test("when off there are no headers and OPTIONS is 405", async () => {
@@ -124,17 +180,52 @@ describe("credentials", () => {
   });
 
   test("wrong ones are 401 whatever the code, and counted by name", async () => {
-    const body = '{"code":7000,"error":"User not found, username: bob","execution_time_ms":0}';
+    const body = '{"code":7002,"error":"Username and password does not match, username: bob","execution_time_ms":0}';
     await check(new Request(`${guarded.url}/v1/sql?sql=x`, { headers: basic("bob:pw") }), { status: 401, body });
     const metrics = await (await fetch(`${guarded.url}/metrics`)).text();
-    expect(metrics).toContain('greptime_servers_auth_failure_count{code="UserNotFound"} 1');
+    expect(metrics).toContain('greptime_servers_auth_failure_count{code="UserPasswordMismatch"} 1');
     expect(metrics).not.toContain('path="/v1/sql"');
+  });
+
+  test("wrong ones are logged a few times a minute, with the name and the address and nothing else that was sent", async () => {
+    const strange = `a\nb\u202e${"x".repeat(100)}`;
+    const headers = { authorization: `Basic ${Buffer.from(`${strange}:hush`).toString("base64")}` };
+    logged.length = 0;
+    for (let i = 0; i < 30; i++) await fetch(`${guarded.url}/v1/sql?sql=hush&p=hush`, { headers });
+    await fetch(`${guarded.url}/v1/influxdb/write?u=alice&p=hush`, { method: "POST", body: "hush" });
+    const lines = logged.filter((line) => "message" in line && line.message === "a login failed");
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.length).toBeLessThanOrEqual(10);
+    expect(lines[0]).toMatchObject({ client: "127.0.0.1", path: "/v1/sql", code: "UserPasswordMismatch", user: `a?b?${"x".repeat(60)}` });
+    expect(JSON.stringify(logged)).not.toContain("hush");
+  });
+
+  test("health tells where files lie to those alone who have some", async () => {
+    const reason = "log: cannot sync /data/wal/1.log: EIO; disk_space: 1 MiB is free on /data";
+    guarded.db.healthNow = { ok: false, reason, parts: ["log", "disk_space"] };
+    const said = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+      const answer = await (await fetch(guarded.url + path, { headers })).json();
+      return (answer as { readonly reason: unknown }).reason;
+    };
+    for (const path of ["/health", "/ready", "/v1/health", "/status"]) {
+      expect(await said(path)).toBe("log, disk_space (why is told with credentials, and in the log)");
+      expect(await said(path, basic("alice:wrong"))).toBe("log, disk_space (why is told with credentials, and in the log)");
+      expect(await said(path, basic("alice:pw"))).toBe(reason);
+    }
+    guarded.db.healthNow = { ok: true, reason: undefined, parts: [] };
   });
 
   test("right ones give the user to the session", async () => {
     guarded.db.onSql = () => [affectedResult(1)];
     await check(new Request(`${guarded.url}/v1/sql?sql=x`, { headers: basic("alice:pw") }), { status: 200 });
     expect(guarded.db.sessions.at(-1)?.user).toEqual({ name: "alice", mode: "ro" });
+  });
+
+  test("a browser's GET has the rights of its account: a write-only one does not come to read", async () => {
+    guarded.db.onSql = () => [affectedResult(1)];
+    const headers = { authorization: `Basic ${btoa("writer:pw")}`, "user-agent": "Mozilla/5.0" };
+    await check(new Request(`${guarded.url}/v1/sql?sql=x`, { headers }), { status: 200 });
+    expect(guarded.db.sessions.at(-1)?.user).toEqual({ name: "writer", mode: "wo" });
   });
 
   test("health, metrics and the index stay open; config and debug do not", async () => {

@@ -4,15 +4,19 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { Authenticator } from "./authenticator.ts";
+import { BrowserGuard } from "./browser-guard.ts";
 import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
+import { BODY_PACE, type PaceLimits } from "./body-pace.ts";
+import { contentLengthOf } from "./content-length.ts";
+import { waitsForBody } from "./incoming-body.ts";
 import { Cors } from "./cors.ts";
 import { codedErrorReply, errorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { type BodyShare, InFlightBytes, OVER_IN_FLIGHT } from "./in-flight.ts";
+import { type BodyShare, InFlightBytes } from "./in-flight.ts";
 import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAITERS_MAX } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
-import { discardBody, emptyReply, type Reply } from "./reply.ts";
+import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
 import { isSplunkPath, splunkAuthReply } from "./splunk-reply.ts";
 import { type Route, Router } from "./router.ts";
@@ -21,11 +25,12 @@ const NOT_FOUND: Reply = emptyReply(404);
 
 /** What the service uses of the runtime's server. */
 export type Listener = Pick<Bun.Server<undefined>, "timeout"> & {
-  requestIP(request: Request): { readonly address: string } | null;
+  /** The port is not told of one that another thread passes on. */
+  requestIP(request: Request): { readonly address: string; readonly port?: number } | null;
 };
 
 /** Answers a request of a path that this thread has no route for. */
-export type Forward = (request: Request, listener: Listener) => Promise<Response>;
+export type Forward = (request: Request, listener: Listener, share: BodyShare, pace: PaceLimits) => Promise<Response>;
 
 /** What a service serves. */
 export interface Served {
@@ -40,10 +45,14 @@ export class HttpService {
   private readonly forward: Forward | undefined;
   private readonly router: Router;
   private readonly cors: Cors;
+  private readonly guard: BrowserGuard;
   private readonly metrics: HttpMetrics;
   private readonly failures: FailureLog;
   private readonly inFlight: InFlightBytes;
   private readonly authenticator: Authenticator;
+  private readonly pace: PaceLimits;
+  /** Requests without an answer, and where they came in. */
+  private readonly underway: Map<Request, Listener> = new Map();
   private stopping = false;
 
   constructor(options: IngestServerOptions, served: Served) {
@@ -52,6 +61,9 @@ export class HttpService {
     this.metrics = new HttpMetrics(options.metrics);
     this.failures = new FailureLog(options.logger, (bug) => options.onBug(bug));
     this.cors = new Cors(options.cors);
+    this.pace = options.pace ?? BODY_PACE;
+    const origins = options.cors.enabled ? options.cors.origins : [];
+    this.guard = new BrowserGuard({ hostname: options.hostname, allowedHosts: options.allowedHosts, origins });
     this.inFlight = new InFlightBytes({
       bytesMax: options.inFlightBytesMax,
       waitMs: options.inFlightWaitMs,
@@ -60,7 +72,7 @@ export class HttpService {
     });
     options.memory.register("request_bodies", { bytes: () => this.inFlight.bytes });
     this.metrics.showInFlight(this.inFlight);
-    this.authenticator = new Authenticator(options.userProvider, options.publicAdmin, this.metrics.authFailures);
+    this.authenticator = new Authenticator({ ...options, provider: options.userProvider }, this.metrics.authFailures);
     this.router = new Router(served.routes(this.metrics, this.failures));
   }
 
@@ -71,10 +83,37 @@ export class HttpService {
 
   /** Answers one request; never rejects. */
   async handle(request: Request, listener: Listener): Promise<Response> {
+    this.underway.set(request, listener);
+    try {
+      return await this.answered(request, listener);
+    } finally {
+      this.underway.delete(request);
+    }
+  }
+
+  /** Says which connections have a request under way, while somebody wants to know. */
+  markUnderway(): void {
+    const { marks, clock } = this.options;
+    if (marks?.isWanted !== true) return;
+    const now = clock.nowMillis();
+    for (const [request, listener] of this.underway) {
+      if (!waitsForBody(request)) marks.mark(listener.requestIP(request)?.port ?? 0, now);
+    }
+  }
+
+  private async answered(request: Request, listener: Listener): Promise<Response> {
     const startedMs = this.options.clock.monotonicMillis();
+    const length = contentLengthOf(request.headers);
+    if (typeof length === "object") return this.respond(request, flawedLength(length.flaw), {});
     const [path, rawQuery] = splitUrl(request.url);
+    const browser = this.guard.judge(request.method, path, request.headers);
+    if (typeof browser === "object") {
+      this.metrics.browserRefusals.inc();
+      const refusal = new DbError(StatusCode.AccessDenied, browser.refused);
+      return this.respond(request, codedErrorReply(refusal, 0), this.cors.headersFor(request));
+    }
     if (this.forward !== undefined && !this.router.serves(path, rawQuery, request.headers))
-      return this.forwarded(await this.forward(request, listener));
+      return this.forwarded(await this.passedOn(this.forward, request, listener));
     if (this.options.surface === "api" && !isApiPath(path)) return this.respond(request, NOT_FOUND, {});
     // `/debug` stands outside the layers: no CORS, no timeout, no metrics.
     const debug = path.startsWith("/debug/");
@@ -82,11 +121,20 @@ export class HttpService {
       return this.respond(request, emptyReply(200), this.cors.preflightHeaders(request));
     }
     const timeoutMs = debug ? 0 : timeoutMsOf(request.headers, this.options.timeoutMs);
-    const work = (signal: AbortSignal): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, signal);
+    const work = (signal: AbortSignal): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, signal, browser);
     const reply = timeoutMs === 0 ? await work(request.signal) : await withTimeout(request, path, timeoutMs, work);
     // The handler may have lifted the connection's timeout; a streamed answer has its own.
     if (!(reply.body instanceof ReadableStream)) listener.timeout(request, CONNECTION_IDLE_SECONDS);
     return this.respond(request, reply, debug ? {} : this.cors.headersFor(request));
+  }
+
+  private async passedOn(forward: Forward, request: Request, listener: Listener): Promise<Response> {
+    const share = this.inFlight.share();
+    try {
+      return await forward(request, listener, share, this.pace);
+    } finally {
+      share.release();
+    }
   }
 
   private forwarded(response: Response): Response {
@@ -119,14 +167,13 @@ export class HttpService {
     rawQuery: string,
     startedMs: number,
     signal: AbortSignal,
+    browser: "served" | "reads only",
   ): Promise<Reply> {
     const found = this.router.find(request.method, path);
     const route = found.route;
-    let share: BodyShare | undefined;
+    const share = this.inFlight.share();
     try {
-      share = await this.inFlight.acquire(Number(request.headers.get("content-length") ?? 0), signal);
-      if (share === undefined) return OVER_IN_FLIGHT;
-      const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers);
+      const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers, () => clientOf(listener, request));
       if (verdict.kind === "refused") return isSplunkPath(path) ? splunkAuthReply(verdict.error) : codedErrorReply(verdict.error, 0, 401);
       if (found.kind === "refused") return found.reply;
       const exchange: Exchange = {
@@ -134,11 +181,14 @@ export class HttpService {
         method: request.method,
         path,
         rawQuery,
-        user: verdict.user,
+        // Credentials are sent by whoever knows them: then no foreign page is behind it.
+        user: browser === "served" || this.options.userProvider !== undefined ? verdict.user : { ...verdict.user, mode: "ro" },
+        isTrusted: verdict.isTrusted,
         client: () => clientOf(listener, request),
         signal,
         startedMs,
         share,
+        pace: this.pace,
         database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
         setIdleTimeout: (seconds) => listener.timeout(request, seconds),
       };
@@ -148,7 +198,7 @@ export class HttpService {
     } catch (error) {
       return this.failed(error, route?.errors ?? "coded", request, path, startedMs, listener);
     } finally {
-      share?.release();
+      share.release();
     }
   }
 
@@ -180,6 +230,12 @@ export class HttpService {
     const database = databaseExists(exchange.database, this.options.db) ? exchange.database : UNKNOWN_DATABASE;
     this.metrics.answered(exchange.method, route.path, status, database, seconds);
   }
+}
+
+/** The answer to a request whose body has no end that both sides know; what follows on the connection may be anything. */
+function flawedLength(why: string): Reply {
+  const reply = textReply(400, `cannot read the request: Content-Length: ${why}`);
+  return { ...reply, headers: { ...reply.headers, connection: "close" } };
 }
 
 /** Address of the client of a request. */

@@ -14,7 +14,8 @@ import { writeLogs } from "./log-write.ts";
 import type { Reply } from "./reply.ts";
 import type { Handler, Route } from "./router.ts";
 import { splunkErrorReply, splunkRefusal, splunkReply } from "./splunk-reply.ts";
-import { doorBody, isTableName, openDoor } from "./write-door.ts";
+import { isName } from "../../table/names.ts";
+import { doorBody, openDoor } from "./write-door.ts";
 
 const BASE = "/v1/splunk/services/collector";
 const DEFAULT_TABLE = "splunk_logs";
@@ -61,7 +62,7 @@ async function take(exchange: Exchange, logDoor: LogDoor, decode: Decode): Promi
   if (coding !== "identity" && codingOf(coding) === undefined) return splunkRefusal(INVALID_FORMAT);
   const door = openDoor(exchange, options.db);
   const table = valueOf(rawQuery, "table") ?? DEFAULT_TABLE;
-  if (!isTableName(table)) return splunkRefusal(INVALID_INDEX);
+  if (!isName(table)) return splunkRefusal(INVALID_INDEX);
   const name = queriedPipelineName(rawQuery, request.headers) ?? IDENTITY_NAME;
   const isIdentity = name === IDENTITY_NAME;
   const { timeColumn } = options.influx;

@@ -2,10 +2,11 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
+import { nextRound } from "../../base/rounds.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { readBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
-import { uniquePairs } from "./query-string.ts";
+import { type UniquePairs, uniquePairs, uniquePairsInSteps } from "./query-string.ts";
 import { type Reply, textReply } from "./reply.ts";
 
 /** What a request to `/v1/sql` asks for. */
@@ -23,6 +24,7 @@ const QUERY_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch"
 const FORM_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "snapshot_interval_ms"]);
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const LIMIT_MAX = 2n ** 64n - 1n;
+const LIMIT_DIGITS_MAX = 20;
 
 /** Reads the parameters, or returns the answer that refuses them. */
 export async function readSqlParameters(exchange: Exchange, bodyBytesMax: number): Promise<SqlParameters | Reply> {
@@ -50,10 +52,19 @@ async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<Reado
   }
   const body = await readBody(exchange, { bytesMax: bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
-  const form = uniquePairs(new TextDecoder().decode(body), FORM_NAMES);
+  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES));
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
+}
+
+/** A long form is decoded a piece a round. */
+async function inRounds(steps: Generator<undefined, UniquePairs>): Promise<UniquePairs> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+    await nextRound();
+  }
 }
 
 function nonEmpty(text: string | undefined): string | undefined {
@@ -65,7 +76,9 @@ function limitOf(text: string | undefined): number | undefined | string {
   if (text === undefined) return undefined;
   if (text === "") return "cannot parse integer from empty string";
   if (!/^\+?\d+$/.test(text)) return "invalid digit found in string";
-  const value = BigInt(text.replace("+", ""));
+  const digits = text.replace(/^\+?0*/, "");
+  if (digits.length > LIMIT_DIGITS_MAX) return "number too large to fit in target type"; // Looked at in full, it would take seconds.
+  const value = BigInt(digits); // Of "" it is 0.
   return value > LIMIT_MAX ? "number too large to fit in target type" : Number(value);
 }
 

@@ -3,7 +3,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { answerBody } from "./answer-stream.ts";
+import { answerBody, type AnswerHooks } from "./answer-stream.ts";
 import { databaseExists, databaseOf, sessionOf } from "./context.ts";
 import type { FailureLog } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -41,14 +41,15 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       compression: parameters.compression,
       elapsedMillis,
     });
-    const body = await answerBody(chunks, {
+    const hooks: AnswerHooks = {
       onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
       onLateFailure: (error) => {
         if (exchange.signal.aborted) return; // the client left, so nobody misses the rest
         metrics.errors.inc({ protocol: "http" });
         failures.report(error, exchange.method, exchange.path, () => "a streamed answer");
       },
-    });
+    };
+    const body = await answerBody(chunks, hooks, exchange.pace);
     return {
       status: 200,
       headers: {

@@ -7,6 +7,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { IngestDb } from "../../db/db.ts";
 import type { Session } from "../../db/session.ts";
+import { nameFlaw, shownName } from "../../table/names.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import { readBody } from "./body.ts";
 import { databaseExists, sessionOf } from "./context.ts";
@@ -16,12 +17,10 @@ import { autoCreateOf, hintedTableOptions, type Hints, readHints } from "./hints
 import type { IngestServerOptions } from "./options.ts";
 import type { Reply } from "./reply.ts";
 
-/** Names of tables that a write may make (contract ingest.md 0.7). */
-const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/;
-
-/** Whether a write may make a table of this name. */
-export function isTableName(name: string): boolean {
-  return TABLE_NAME.test(name);
+/** Refuses a name that a request gives its table. @throws DbError InvalidArguments */
+export function checkTable(name: string): void {
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** How tables are made (contract ingest.md 0.7). "log" and "trace" tables keep every row, "logical" ones the newest. */

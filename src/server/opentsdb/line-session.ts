@@ -3,13 +3,16 @@
  *
  *   bytes ─► buffer ─► whole lines (a round) ─► decode, write ─► answers ─► next round
  *
+ * Lines are answered only as far as `ANSWERS_BYTES_MAX`, then the rest of the round is the next one.
+ *
  * A round ends when its rows are durable and its answers are taken by the socket. Until then reading pauses, so that neither the buffer nor
  * the answers grow: a client that does not read is not read from.
  */
+import type { Clock } from "../../base/clock.ts";
 import { type DbError, publicMessageOf, toDbError } from "../../base/error.ts";
 import { longerBytes } from "../../base/longer-array.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import { LINE_BYTES_MAX, ROUND_BYTES_MAX } from "./limits.ts";
+import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
+import { ANSWERS_BYTES_MAX, LINE_BYTES_MAX, ROUND_BYTES_MAX } from "./limits.ts";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -20,6 +23,11 @@ const decoder = new TextDecoder();
 /** Bytes of a line that are looked at for a command. */
 const COMMAND_BYTES_MAX = 256;
 const QUOTED_CHARACTERS_MAX = 40;
+/** Status of failures that the sender has to mend. */
+const BAD_REQUEST = 400;
+
+/** The first line of a request of HTTP, even one cut at `COMMAND_BYTES_MAX`, or one of its headers. */
+const HTTP_LINE = /^(?:[A-Z]{3,10} (?:\/|\*|https?:\/\/)|[!#$%&'*+.^_`|~0-9A-Za-z-]+:(?: |$))/;
 
 /** What a session needs of its socket. */
 export interface LineSocket {
@@ -59,17 +67,33 @@ export class LineSession {
   private isEnding = false;
   private isGone = false;
   private whenDrained: (() => void) | undefined;
+  /** When bytes last did what they came for: a whole line, or an answer that was taken in full. */
+  private movedMs: number;
+  private readonly clock: Pick<Clock, "monotonicMillis">;
   private round: Promise<void> = Promise.resolve();
 
-  constructor(socket: LineSocket, server: LineServer) {
+  constructor(socket: LineSocket, server: LineServer, clock: Pick<Clock, "monotonicMillis">) {
     this.socket = socket;
     this.server = server;
+    this.clock = clock;
+    this.movedMs = clock.monotonicMillis();
+  }
+
+  /** Milliseconds since it last took a whole line; 0 while the server works for it. */
+  get restingMs(): number {
+    return this.isBusy && this.whenDrained === undefined ? 0 : this.clock.monotonicMillis() - this.movedMs;
+  }
+
+  /** Whether it is in the middle of something that the client must end: a line, or the taking of answers. */
+  get isHalf(): boolean {
+    return this.whenDrained !== undefined || (!this.isBusy && this.used > 0);
   }
 
   /** Takes bytes that came in. */
   data(chunk: Uint8Array): void {
     if (this.isEnding || this.isGone) return;
     const need = this.used + chunk.length;
+    if (this.used === 0 && !this.isBusy) this.movedMs = this.clock.monotonicMillis(); // A line begins.
     if (need > this.buffer.length) this.buffer = longerBytes(this.buffer, this.used, need);
     this.buffer.set(chunk, this.used);
     this.used = need;
@@ -113,9 +137,13 @@ export class LineSession {
       const lines = this.buffer.slice(0, end);
       this.buffer.copyWithin(0, end, this.used);
       this.used -= end;
-      const { answers, isLast } = await this.answered(lines);
-      await this.send(answers);
-      if (isLast) return this.leave("");
+      for (let start = 0; start < lines.length && !this.isGone; ) {
+        const { answers, isLast, next } = await this.answered(lines, start);
+        await this.send(answers);
+        this.movedMs = this.clock.monotonicMillis();
+        if (isLast) return this.leave("");
+        start = next;
+      }
     }
     if (this.used >= LINE_BYTES_MAX) return this.leave(`error: a line has more than ${LINE_BYTES_MAX} bytes\n`);
     if (this.used === 0 && this.buffer.length > LINE_BYTES_MAX) this.buffer = new Uint8Array(4096);
@@ -129,45 +157,62 @@ export class LineSession {
     if (!this.isGone) this.socket.end();
   }
 
-  /** Runs the lines of one round. */
-  private async answered(lines: Uint8Array): Promise<{ readonly answers: string; readonly isLast: boolean }> {
+  /** Runs lines of one round from `start` on; `next` is where it stopped. */
+  private async answered(
+    lines: Uint8Array,
+    start: number,
+  ): Promise<{ readonly answers: string; readonly isLast: boolean; readonly next: number }> {
     let said: string[] = [];
     let isLast = false;
+    let next = start;
     let isRead = false;
     const read = (put: TakePut): void => {
       isRead = true;
-      ({ said, isLast } = this.read(lines, put));
+      ({ said, isLast, next } = this.read(lines, start, put));
     };
     try {
       await this.server.write(read);
     } catch (thrown) {
       const error = toDbError(thrown);
-      this.server.failed(error);
+      const isOfClient = httpStatusOf(error.code) === BAD_REQUEST;
+      if (!isOfClient) this.server.failed(error);
       if (!isRead) read(() => undefined); // There was no room for points, but commands are answered.
       const why = publicMessageOf(error).replaceAll("\n", " ");
-      said.push(error.code === StatusCode.RateLimited ? `put: Please throttle writes: ${why}\n` : `put: storage error: ${why}\n`);
+      const what = isOfClient ? "illegal argument" : error.code === StatusCode.RateLimited ? "Please throttle writes" : "storage error";
+      said.push(`put: ${what}: ${why}\n`);
     }
-    return { answers: said.join(""), isLast };
+    return { answers: said.join(""), isLast, next };
   }
 
-  /** Hands over the points of some lines and answers the rest, up to `exit`. */
-  private read(lines: Uint8Array, put: TakePut): { readonly said: string[]; readonly isLast: boolean } {
+  /** Hands over the points of some lines and answers the rest, up to `exit` or to as many answers as one may hold. */
+  private read(
+    lines: Uint8Array,
+    from: number,
+    put: TakePut,
+  ): { readonly said: string[]; readonly isLast: boolean; readonly next: number } {
     const said: string[] = [];
-    for (let start = 0; start < lines.length; ) {
+    let saidLength = 0;
+    let start = from;
+    const say = (text: string): void => {
+      said.push(text);
+      saidLength += text.length;
+    };
+    while (start < lines.length && saidLength < ANSWERS_BYTES_MAX) {
       const feed = lines.indexOf(LINE_FEED, start);
       const end = feed > start && lines[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed;
       if (isPut(lines, start, end)) {
         const flaw = put(lines, start, end);
-        if (flaw !== undefined) said.push(`put: ${flaw}\n`);
+        if (flaw !== undefined) say(`put: ${flaw}\n`);
       } else if (end > start) {
         const text = decoder.decode(lines.subarray(start, Math.min(end, start + COMMAND_BYTES_MAX)));
         const command = text.trim().split(" ", 1)[0] ?? "";
-        if (command === "exit") return { said, isLast: true };
-        said.push(answerTo(command, this.server.version));
+        // A browser can be made to send a request here, whose body would be the next lines: nothing of it is taken.
+        if (command === "exit" || HTTP_LINE.test(text)) return { said, isLast: true, next: lines.length };
+        say(answerTo(command, this.server.version));
       }
       start = feed + 1;
     }
-    return { said, isLast: false };
+    return { said, isLast: false, next: start };
   }
 
   /** Resolves when the socket has taken all, or is gone. */

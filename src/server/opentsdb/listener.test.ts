@@ -8,12 +8,13 @@ import { MetricRegistry } from "../../base/metrics.ts";
 import { ServerMemory } from "../../base/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { LINE_BYTES_MAX } from "./limits.ts";
-import { startTelnetListener, type TelnetListener } from "./listener.ts";
+import { startTelnetListener, type TelnetLimits, type TelnetListener } from "./listener.ts";
 
 const db = new FakeDb();
 
-function start(): TelnetListener {
+function start(limits?: TelnetLimits): TelnetListener {
   return startTelnetListener({
+    ...(limits === undefined ? {} : { limits }),
     hostname: "127.0.0.1",
     port: 0,
     db,
@@ -52,6 +53,22 @@ async function talk(pieces: readonly (string | Uint8Array)[], port = listener.po
 test("good puts are written and answered by nothing", async () => {
   expect(await talk(["put m 1 2 a=1\nput m 2 3 a=1\r\n\nexit\n"])).toBe("");
   expect(db.writes.at(-1)).toMatchObject({ database: "public", rowCount: 2, options: { autoCreate: true } });
+});
+
+test("a request of HTTP, as browsers can be made to send, ends the connection and none of its lines is taken", async () => {
+  const before = db.writes.length;
+  const put = "put evil 1 2 a=1\n";
+  for (const first of [
+    "POST / HTTP/1.1\r\n",
+    "GET /x HTTP/1.1\r\n",
+    `POST /${"x".repeat(4000)} HTTP/1.1\r\n`,
+    "Host: a\r\n",
+    "OPTIONS * HTTP/1.1\n",
+  ]) {
+    expect(await talk([`${first}Host: a\r\n\r\n${put}`])).toBe("");
+    expect(await talk([first, put, "exit\n"]).catch(() => "")).toBe("");
+  }
+  expect(db.writes.length).toBe(before);
 });
 
 test("lines cut anywhere are put together", async () => {
@@ -119,4 +136,65 @@ test("a stop waits for what was taken to be durable", async () => {
   expect(await talked).toBe("");
   expect(db.writes.length).toBe(before + 1);
   db.onWrite = () => Promise.resolve();
+});
+
+const CLOSE: TelnetLimits = { connectionsMax: 2, lineMsMax: 60_000, restingMs: 60_000, lookMs: 20 };
+
+/** A connection that is told when it is closed. */
+async function connected(port: number, text = ""): Promise<{ readonly socket: net.Socket; readonly closed: Promise<string> }> {
+  const socket = net.connect(port, "127.0.0.1");
+  let out = "";
+  socket.on("data", (chunk) => {
+    out += chunk.toString();
+  });
+  socket.on("error", () => undefined); // It is cut.
+  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(out)));
+  await new Promise<void>((resolve) => socket.once("connect", () => socket.write(`${text}version\n`, () => resolve())));
+  return { socket, closed };
+}
+
+test("one connection too many is told and closed while all others work, and takes the place of one that rests", async () => {
+  const strict = start(CLOSE);
+  const held = [await connected(strict.port), await connected(strict.port)];
+  expect(await (await connected(strict.port)).closed).toBe("error: too many connections\n");
+  for (const { socket } of held) socket.destroy();
+  await strict.stop(50);
+  const kind = start({ ...CLOSE, restingMs: 50 });
+  const first = await connected(kind.port);
+  const second = await connected(kind.port);
+  await Bun.sleep(60);
+  second.socket.write("version\n");
+  await Bun.sleep(20);
+  const third = await connected(kind.port);
+  expect(await first.closed).toBe("varve 1.2.3\n");
+  third.socket.write("exit\n");
+  expect(await third.closed).toBe("varve 1.2.3\n");
+  second.socket.write("exit\n");
+  expect(await second.closed).toBe("varve 1.2.3\nvarve 1.2.3\n");
+  await kind.stop(50);
+});
+
+test("a line that is never whole ends its connection, however steadily it trickles; one that waits between lines stays", async () => {
+  const own = start({ ...CLOSE, lineMsMax: 150 });
+  const trickles = await connected(own.port);
+  const waits = await connected(own.port);
+  const timer = setInterval(() => trickles.socket.write("p"), 20);
+  expect(await trickles.closed).toBe("varve 1.2.3\n");
+  clearInterval(timer);
+  waits.socket.write("exit\n");
+  expect(await waits.closed).toBe("varve 1.2.3\n");
+  await own.stop(50);
+});
+
+test("answers of a round that nobody takes are made only as far as one connection may hold, and end it", async () => {
+  const own = start({ ...CLOSE, lineMsMax: 100 });
+  const socket = net.connect(own.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.pause();
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.write("x\n".repeat(2_000_000));
+  await Bun.sleep(600);
+  socket.resume();
+  await closed;
+  await own.stop(50);
 });

@@ -14,12 +14,24 @@ import { OpenTsdbDecoder } from "../../ingest/opentsdb/decode.ts";
 import { decodedAndWritten } from "../http/decoded-and-written.ts";
 import { LineDecoders } from "../http/line-decoders.ts";
 import { OPENTSDB_SEMANTICS } from "../http/opentsdb.ts";
-import { isTableName } from "../http/write-door.ts";
-import { CONNECTIONS_MAX, IDLE_SECONDS } from "./limits.ts";
+import { isName } from "../../table/names.ts";
+import { CONNECTIONS_MAX, IDLE_SECONDS, LINE_MS_MAX, LOOK_MS, RESTING_MS } from "./limits.ts";
 import { type LineServer, LineSession } from "./line-session.ts";
 
 /** Database that lines are written to: they cannot name another. */
 const DATABASE = "public";
+
+type TelnetSocket = Bun.Socket<LineSession | undefined>;
+
+/** What connections may take; tests make it less. */
+export interface TelnetLimits {
+  readonly connectionsMax: number;
+  readonly lineMsMax: number;
+  readonly restingMs: number;
+  readonly lookMs: number;
+}
+
+const TELNET_LIMITS: TelnetLimits = { connectionsMax: CONNECTIONS_MAX, lineMsMax: LINE_MS_MAX, restingMs: RESTING_MS, lookMs: LOOK_MS };
 
 /** What the listener needs. */
 export interface TelnetOptions {
@@ -36,6 +48,7 @@ export interface TelnetOptions {
   readonly version: string;
   /** False: no line makes a table or a column. */
   readonly autoCreateTable: boolean;
+  readonly limits?: TelnetLimits;
 }
 
 /** A running listener. */
@@ -47,9 +60,9 @@ export interface TelnetListener {
 
 /** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
 export function startTelnetListener(options: TelnetOptions): TelnetListener {
-  const { hostname, port, logger } = options;
+  const { hostname, port, logger, limits = TELNET_LIMITS } = options;
   const sessions = new Set<LineSession>();
-  const sockets = new Set<Bun.Socket<LineSession | undefined>>();
+  const sockets = new Set<TelnetSocket>();
   const server = lineServer(options, sessions);
   let listener: Bun.TCPSocketListener<LineSession | undefined>;
   try {
@@ -58,7 +71,7 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
       port,
       socket: {
         open(socket) {
-          if (sessions.size >= CONNECTIONS_MAX) {
+          if (sockets.size >= limits.connectionsMax && !makeRoom(sockets, limits)) {
             socket.end("error: too many connections\n");
             return;
           }
@@ -71,6 +84,7 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
               end: () => socket.end(),
             },
             server,
+            options.clock,
           );
           sessions.add(socket.data);
           sockets.add(socket);
@@ -93,10 +107,13 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
       cause,
     });
   }
+  const watch = setInterval(() => closeHalf(sockets, limits), limits.lookMs);
+  watch.unref();
   logger.info({ address: `${hostname}:${listener.port}` }, "OpenTSDB listens: lines carry no credentials");
   return {
     port: listener.port,
     stop: async (graceMs) => {
+      clearInterval(watch);
       listener.stop(false);
       const finished = Promise.all([...sessions].map((session) => session.finish()));
       const late = Promise.withResolvers<undefined>();
@@ -106,6 +123,27 @@ export function startTelnetListener(options: TelnetOptions): TelnetListener {
       for (const socket of sockets) socket.terminate();
     },
   };
+}
+
+/** Drops the connection that rests longest, if one rests long enough; false when all are at work. */
+function makeRoom(sockets: ReadonlySet<TelnetSocket>, { restingMs }: TelnetLimits): boolean {
+  let longest: TelnetSocket | undefined;
+  let ms = restingMs;
+  for (const socket of sockets) {
+    const rests = socket.data?.restingMs ?? 0;
+    if (rests < ms) continue;
+    longest = socket;
+    ms = rests;
+  }
+  longest?.terminate();
+  return longest !== undefined;
+}
+
+/** Drops connections whose line is never whole, or that do not take what they are told. */
+function closeHalf(sockets: ReadonlySet<TelnetSocket>, { lineMsMax }: TelnetLimits): void {
+  for (const socket of sockets) {
+    if (socket.data?.isHalf === true && socket.data.restingMs > lineMsMax) socket.terminate();
+  }
 }
 
 /** What all sessions share: a decoder, since a round is decoded and handed to the log in one turn. */
@@ -129,7 +167,7 @@ function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>):
       decodedAndWritten(async () => {
         await db.admit();
         const decoder = decoders.of(DATABASE);
-        decoder.begin({ database: DATABASE, schemas: db.schemas, acceptsTable: isTableName });
+        decoder.begin({ database: DATABASE, schemas: db.schemas, acceptsTable: isName });
         lines((bytes, start, end) => decoder.line(bytes, start, end));
         const { batch, rowCount } = decoder.taken();
         if (rowCount === 0) return;

@@ -29,7 +29,7 @@ export async function copyPath(root: string, location: string): Promise<string> 
   if (path.split(/[/\\]/).includes("..")) throw outside(location, "'..' path components are not allowed");
   const whole = normalize(isAbsolute(path) ? path : join(root, path));
   if (!isInside(root, whole)) throw outside(location, `absolute paths must lie in ${root}`);
-  const real = await realAncestor(whole);
+  const real = await realPath(whole, location);
   if (!isInside(await realAncestor(root), real)) throw outside(location, "a symbolic link on the way leads out of it");
   return whole;
 }
@@ -38,6 +38,38 @@ function isInside(root: string, path: string): boolean {
   const folder = root.endsWith(sep) ? root : root + sep;
   return path === root || path.startsWith(folder);
 }
+
+/** @throws DbError InvalidArguments for a path that the system does not take */
+async function realPath(path: string, location: string): Promise<string> {
+  try {
+    return await realAncestor(path);
+  } catch (thrown) {
+    throw refusedName(location, thrown) ?? thrown;
+  }
+}
+
+/** What the system has against a name or what it stands for; the client can choose another. */
+const NAME_FLAWS: ReadonlyMap<unknown, string> = new Map([
+  ["ENAMETOOLONG", "its name is too long"],
+  ["ELOOP", "its symbolic links go in a circle"],
+  ["EISDIR", "it is a folder"],
+  ["ENOTEMPTY", "it is a folder"],
+  ["ENOTDIR", "a part of its path is no folder"],
+  ["EEXIST", "a part of its path is no folder"],
+  ["EINVAL", "the system takes no such name"],
+  ["EILSEQ", "the system takes no such name"],
+]);
+
+/** The error of a name that the system does not take; undefined for any other failure. */
+export function refusedName(location: string, thrown: unknown): DbError | undefined {
+  const flaw = NAME_FLAWS.get(thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
+  if (flaw === undefined) return undefined;
+  const shown = location.length > SHOWN_MAX ? `${location.slice(0, SHOWN_MAX)}…` : location;
+  return new DbError(StatusCode.InvalidArguments, `cannot use '${shown}': ${flaw}`, { cause: thrown });
+}
+
+/** Characters of a name that an error shows. */
+const SHOWN_MAX = 200;
 
 /** The path with links followed as far as it exists. */
 async function realAncestor(path: string): Promise<string> {

@@ -2,11 +2,22 @@
 import type { FileAccess } from "../../table/file-access.ts";
 import { localFiles } from "./local-files.ts";
 import { s3Files, schemeOf } from "./s3-files.ts";
+import { StoreNetwork } from "./store-network.ts";
 
-/** Files outside the database. @param copyRoot the folder that local paths are confined to */
-export function externalFiles(copyRoot: string): FileAccess {
-  const local = localFiles(copyRoot);
-  const store = s3Files();
+/** Which files those are. */
+export interface ExternalFileOptions {
+  /** The folder that local paths are confined to. */
+  readonly copyRoot: string;
+  /** Entries of `storage.copy_endpoints`; none: no store is reached. */
+  readonly copyEndpoints: readonly string[];
+}
+
+/** Files outside the database. */
+export function externalFiles({ copyRoot, copyEndpoints }: ExternalFileOptions): FileAccess {
+  return either(localFiles(copyRoot), s3Files(new StoreNetwork(copyEndpoints)));
+}
+
+function either(local: FileAccess, store: FileAccess): FileAccess {
   const homeOf = (location: string): FileAccess => {
     const scheme = schemeOf(location);
     return scheme === undefined || scheme === "file" ? local : store;
@@ -15,5 +26,6 @@ export function externalFiles(copyRoot: string): FileAccess {
     list: (location, connection) => homeOf(location).list(location, connection),
     open: (location, connection) => homeOf(location).open(location, connection),
     create: (location, connection) => homeOf(location).create(location, connection),
+    until: (signal) => either(local.until(signal), store.until(signal)),
   };
 }

@@ -16,7 +16,7 @@ test("what a killed process left of a file goes when the file is written again, 
   for (const name of [old, fresh, other, ".x.csv.mine.tmp"]) await writeFile(join(folder, name), "1");
   const hoursAgo = new Date(1_600_000_000_000);
   for (const name of [old, other, ".x.csv.mine.tmp"]) await utimes(join(folder, name), hoursAgo, hoursAgo);
-  const file = await externalFiles(folder).create("x.csv", {});
+  const file = await externalFiles({ copyRoot: folder, copyEndpoints: [] }).create("x.csv", {});
   await file.write(new TextEncoder().encode("a"));
   await file.finish();
   expect((await readdir(folder)).sort()).toEqual([fresh, other, ".x.csv.mine.tmp", "x.csv"].sort());

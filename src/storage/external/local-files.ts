@@ -7,26 +7,30 @@ import { systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileAccess, FoundFile, NewFile, OpenFile } from "../../table/file-access.ts";
-import { copyPath, isMissing } from "./copy-path.ts";
+import { copyPath, isMissing, refusedName } from "./copy-path.ts";
 import { FOLDER_FILES_MAX } from "./limits.ts";
 
 const invalid = (message: string, cause?: unknown): DbError => new DbError(StatusCode.InvalidArguments, message, { cause });
 
 /** Why the system refused, in its words. */
-function failed(what: string, thrown: unknown): DbError {
+function failed(what: string, location: string, thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
+  const refused = refusedName(location, thrown);
+  if (refused !== undefined) return refused;
   const why = errorText(thrown);
-  return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${why}`, { cause: thrown });
+  return new DbError(StatusCode.StorageUnavailable, `cannot ${what} '${location}': ${why}`, { cause: thrown });
 }
 
 /** Files below a folder, which is made when the first is written. */
 export function localFiles(copyRoot: string): FileAccess {
   const root = resolve(copyRoot);
-  return {
+  const files: FileAccess = {
     list: (location) => list(root, location),
     open: (location) => openFile(root, location),
     create: (location) => createFile(root, location),
+    until: () => files, // the disk is waited for
   };
+  return files;
 }
 
 async function list(root: string, location: string): Promise<readonly FoundFile[]> {
@@ -45,7 +49,7 @@ async function list(root: string, location: string): Promise<readonly FoundFile[
     }
   } catch (thrown) {
     if (isMissing(thrown)) throw invalid(`cannot read folder '${location}': there is none of that name below the copy root`, thrown);
-    throw failed(`read folder '${location}'`, thrown);
+    throw failed("read folder", location, thrown);
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -64,7 +68,7 @@ async function sizeOf(path: string, location: string): Promise<number> {
     return size;
   } catch (thrown) {
     if (isMissing(thrown)) throw invalid(`cannot read '${location}': there is no such file below the copy root`, thrown);
-    throw failed(`read '${location}'`, thrown);
+    throw failed("read", location, thrown);
   }
 }
 
@@ -77,7 +81,7 @@ async function openFile(root: string, location: string): Promise<OpenFile> {
     handle = await open(path, "r");
     byteLength = (await handle.stat()).size;
   } catch (thrown) {
-    throw failed(`open '${location}'`, thrown);
+    throw failed("open", location, thrown);
   }
   return {
     location,
@@ -93,7 +97,7 @@ async function openFile(root: string, location: string): Promise<OpenFile> {
           filled += bytesRead;
         }
       } catch (thrown) {
-        throw failed(`read '${location}'`, thrown);
+        throw failed("read", location, thrown);
       }
       return bytes;
     },
@@ -111,7 +115,7 @@ async function createFile(root: string, location: string): Promise<NewFile> {
     await removeLeftOvers(path);
     handle = await open(hidden, "wx");
   } catch (thrown) {
-    throw failed(`write '${location}'`, thrown);
+    throw failed("write", location, thrown);
   }
   return new LocalNewFile(location, path, hidden, handle);
 }
@@ -153,7 +157,7 @@ class LocalNewFile implements NewFile {
     try {
       for (let at = 0; at < bytes.length; ) at += (await this.handle.write(bytes, at)).bytesWritten;
     } catch (thrown) {
-      throw failed(`write '${this.location}'`, thrown);
+      throw failed("write", this.location, thrown);
     }
   }
 
@@ -169,7 +173,7 @@ class LocalNewFile implements NewFile {
         await folder.close();
       }
     } catch (thrown) {
-      throw failed(`finish '${this.location}'`, thrown);
+      throw failed("finish", this.location, thrown);
     }
   }
 

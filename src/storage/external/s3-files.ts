@@ -1,7 +1,9 @@
 /**
- * Objects of S3-compatible stores, through Bun's client: `s3://bucket/key`, and OSS and GCS by their S3 interfaces. An object exists only
- * once its upload is complete, so an abandoned one leaves nothing behind.
+ * Objects of S3-compatible stores: `s3://bucket/key`, and OSS and GCS by their S3 interfaces. An object exists only once its upload is
+ * complete, so an abandoned one leaves nothing behind. Bun's own client is not used: it signs with the server's credentials where a
+ * statement gives none, sends their session token besides those it gives, and looks names up by itself.
  */
+import { isOrigin } from "../../base/endpoint-pattern.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import {
@@ -12,7 +14,12 @@ import {
   type NewFile,
   type OpenFile,
 } from "../../table/file-access.ts";
-import { FOLDER_FILES_MAX, UPLOAD_PART_BYTES } from "./limits.ts";
+import { FOLDER_FILES_MAX, LIST_PAGES_MAX, UPLOAD_PART_BYTES } from "./limits.ts";
+import { type Bucket, Refusal, S3Client } from "./s3-client.ts";
+import { type StoreNetwork, Unreachable } from "./store-network.ts";
+
+/** Names of buckets. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
 /** Schemes and, where a store has one address for all, that address. */
 const ENDPOINTS: ReadonlyMap<string, string | undefined> = new Map([
@@ -27,7 +34,7 @@ const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArgu
 
 /** Where an object lies. */
 interface Place {
-  readonly client: Bun.S3Client;
+  readonly client: S3Client;
   readonly key: string;
   /** What stands before the key in a location. */
   readonly prefix: string;
@@ -40,13 +47,19 @@ export function schemeOf(location: string): string | undefined {
   return /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(location)?.[1]?.toLowerCase();
 }
 
-/** Objects of S3-compatible stores. */
-export function s3Files(): FileAccess {
-  return { list, open: openObject, create: createObject };
+/** Objects of S3-compatible stores. @param signal ends what is under way */
+export function s3Files(network: StoreNetwork, signal?: AbortSignal): FileAccess {
+  const placed = (location: string, connection: FileConnection): Place => placeOf(location, connection, network, signal);
+  return {
+    list: async (location, connection) => list(location, placed(location, connection)),
+    open: async (location, connection) => openObject(location, placed(location, connection)),
+    create: async (location, connection) => createObject(location, placed(location, connection)),
+    until: (other) => s3Files(network, other),
+  };
 }
 
-/** @throws DbError InvalidArguments, Unsupported for stores that speak another protocol */
-function placeOf(location: string, connection: FileConnection): Place {
+/** @throws DbError InvalidArguments, PermissionDenied, Unsupported for stores that speak another protocol */
+function placeOf(location: string, connection: FileConnection, network: StoreNetwork, signal: AbortSignal | undefined): Place {
   const scheme = schemeOf(location) ?? "";
   if (!ENDPOINTS.has(scheme)) {
     const why = `there is no client for ${scheme}://; use a local path, s3://, oss:// or gcs://`;
@@ -61,40 +74,62 @@ function placeOf(location: string, connection: FileConnection): Place {
   const host = slash < 0 ? rest : rest.slice(0, slash);
   const bucket = host === "" ? (connection["bucket"] ?? "") : host;
   if (bucket === "") throw invalid(`cannot open '${location}': it names no bucket; write ${scheme}://bucket/key`);
+  if (!BUCKET.test(bucket) || bucket.includes("..")) throw invalid(`cannot open '${location}': no bucket has such a name`);
   const root = (connection["root"] ?? "").replace(/^\/+|\/+$/g, "");
+  const key = (root === "" ? "" : `${root}/`) + (slash < 0 ? "" : rest.slice(slash + 1));
+  // Clients and proxies on the way resolve them, so that another object would be meant than was signed.
+  if (key.split("/").some((part) => part === "." || part === ".."))
+    throw invalid(`cannot open '${location}': a key may not have '.' or '..' as a part`);
   return {
-    client: clientOf(bucket, ENDPOINTS.get(scheme), connection),
-    key: (root === "" ? "" : `${root}/`) + (slash < 0 ? "" : rest.slice(slash + 1)),
+    client: new S3Client(network, bucketOf(bucket, ENDPOINTS.get(scheme), connection, network), signal),
+    key,
     prefix: `${scheme}://${host}/`,
     root: root === "" ? "" : `${root}/`,
   };
 }
 
-function clientOf(bucket: string, known: string | undefined, connection: FileConnection): Bun.S3Client {
+/** How a bucket is reached. Only what CONNECTION says counts: the keys of the server's own environment are not for those who write SQL. */
+function bucketOf(bucket: string, known: string | undefined, connection: FileConnection, network: StoreNetwork): Bucket {
   const given = (key: string): string | undefined => (connection[key] === "" ? undefined : connection[key]);
   const accessKeyId = given("access_key_id");
   const secretAccessKey = given("secret_access_key") ?? given("access_key_secret");
-  const sessionToken = given("session_token");
-  const region = given("region");
-  const endpoint = given("endpoint") ?? known;
   const isVirtual = booleanOf(connection, "enable_virtual_host_style");
-  return new Bun.S3Client({
-    bucket,
-    // Empty rather than left out: the keys of the server's own environment are not for those who write SQL.
-    accessKeyId: accessKeyId ?? "",
-    secretAccessKey: secretAccessKey ?? "",
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint: isVirtual ? virtualEndpoint(endpoint, bucket) : endpoint }),
-    ...(isVirtual ? { virtualHostedStyle: true } : {}),
-  });
+  const region = given("region");
+  if (region !== undefined && !/^[A-Za-z0-9-]{1,64}$/.test(region)) throw invalid("Invalid connection option, key: region: it is no name");
+  const owner = endpointOf(given("endpoint") ?? known ?? `https://s3.${region ?? "us-east-1"}.amazonaws.com`);
+  const pattern = network.check(withoutBucket(owner, bucket, isVirtual));
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw invalid("cannot reach the store: give access_key_id and secret_access_key in CONNECTION (…)");
+  for (const key of [accessKeyId, given("session_token") ?? ""])
+    if (!/^[\x21-\x7e]*$/.test(key)) throw invalid("Invalid connection option: access_key_id and session_token are visible ASCII");
+  const endpoint = new URL(owner);
+  if (isVirtual && !endpoint.hostname.startsWith(`${bucket}.`)) endpoint.hostname = `${bucket}.${endpoint.hostname}`;
+  return {
+    endpoint,
+    pattern,
+    root: isVirtual ? "/" : `/${bucket}/`,
+    keys: { accessKeyId, secretAccessKey, sessionToken: given("session_token"), region: region ?? regionOf(owner) },
+  };
 }
 
-/** The client wants the bucket in the host by then. */
-function virtualEndpoint(endpoint: string, bucket: string): string {
-  const url = new URL(endpoint.includes("://") ? endpoint : `https://${endpoint}`);
-  if (!url.hostname.startsWith(`${bucket}.`)) url.hostname = `${bucket}.${url.hostname}`;
-  return url.origin;
+/** An endpoint that may have the bucket in its host already: without it. */
+function withoutBucket(owner: URL, bucket: string, isVirtual: boolean): URL {
+  const bare = new URL(owner);
+  if (isVirtual && owner.hostname.startsWith(`${bucket}.`)) bare.hostname = owner.hostname.slice(bucket.length + 1);
+  return bare;
+}
+
+/** @throws DbError InvalidArguments; the text is not repeated whole, it may hold a password */
+function endpointOf(text: string): URL {
+  const whole = text.includes("://") ? text : `https://${text}`;
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  if (url !== undefined && isOrigin(url)) return url;
+  throw invalid("Invalid connection option, key: endpoint: it is no origin such as https://s3.example.com:9000");
+}
+
+function regionOf({ hostname }: URL): string {
+  const named = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/.exec(hostname)?.[1];
+  return named ?? (hostname.endsWith(".amazonaws.com") ? "us-east-1" : "auto");
 }
 
 function booleanOf(connection: FileConnection, key: string): boolean {
@@ -103,39 +138,44 @@ function booleanOf(connection: FileConnection, key: string): boolean {
   throw invalid(`Invalid connection option, key: ${key}, value: ${text.slice(0, 20)}; use 'true' or 'false'`);
 }
 
-/** An error of the store, without what it might repeat of the request. */
+/** An error of the store, without what it might repeat of the request; one text for all ways of not answering. */
 function failed(what: string, thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
-  if (code === "ERR_S3_MISSING_CREDENTIALS") {
-    return invalid(`cannot ${what}: give access_key_id and secret_access_key in CONNECTION (…)`);
+  if (!(thrown instanceof Refusal)) {
+    const isKnown = thrown instanceof Unreachable;
+    return new DbError(isKnown ? StatusCode.StorageUnavailable : StatusCode.Internal, `cannot ${what}: the store cannot be reached`, {
+      cause: thrown,
+    });
   }
-  const isMissing = code === "NoSuchKey" || code === "NoSuchBucket" || code === "UnknownError";
-  if (isMissing && /read|list/.test(what)) return invalid(`cannot ${what}: the store has no such object (${code})`);
-  const why = thrown instanceof Error ? `${code ?? thrown.name}: ${thrown.message.slice(0, 200)}` : "it gave no reason";
-  return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: the store answered ${why}`);
+  const { status, code } = thrown;
+  const named = code === "" ? String(status) : `${status} ${code}`;
+  if (status === 404) return invalid(`cannot ${what}: the store has no such object (${named})`);
+  if (status >= 300 && status < 400)
+    return invalid(`cannot ${what}: the store answered ${named}, and redirects are not followed; name its own endpoint`);
+  if (status >= 400 && status < 500) return invalid(`cannot ${what}: the store answered ${named}`);
+  return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: the store answered ${named}`);
 }
 
-async function list(location: string, connection: FileConnection): Promise<readonly FoundFile[]> {
-  const { client, key, prefix, root } = placeOf(location, connection);
+async function list(location: string, { client, key, prefix, root }: Place): Promise<readonly FoundFile[]> {
   try {
     if (!location.endsWith("/")) {
-      const { size } = await client.file(key).stat();
-      return [{ location, name: key.slice(key.lastIndexOf("/") + 1), byteLength: size }];
+      return [{ location, name: key.slice(key.lastIndexOf("/") + 1), byteLength: await client.size(key) }];
     }
     const found: FoundFile[] = [];
     let after: string | undefined;
+    let pages = 0;
     do {
-      const page = await client.list({ prefix: key, delimiter: "/", ...(after === undefined ? {} : { continuationToken: after }) });
-      for (const object of page.contents ?? []) {
+      if (++pages > LIST_PAGES_MAX) throw new Unreachable("a list without an end");
+      const page = await client.list(key, after);
+      for (const object of page.objects) {
         const name = object.key.slice(key.length);
         if (name === "" || name.startsWith(".")) continue;
         if (found.length === FOLDER_FILES_MAX) {
           throw invalid(`cannot read folder '${location}': it has more than ${FOLDER_FILES_MAX} files`);
         }
-        found.push({ location: prefix + object.key.slice(root.length), name, byteLength: Number(object.size ?? 0) });
+        found.push({ location: prefix + object.key.slice(root.length), name, byteLength: object.size });
       }
-      after = page.isTruncated === true ? page.nextContinuationToken : undefined;
+      after = page.after;
     } while (after !== undefined);
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (thrown) {
@@ -143,12 +183,10 @@ async function list(location: string, connection: FileConnection): Promise<reado
   }
 }
 
-async function openObject(location: string, connection: FileConnection): Promise<OpenFile> {
-  const { client, key } = placeOf(location, connection);
-  const object = client.file(key);
+async function openObject(location: string, { client, key }: Place): Promise<OpenFile> {
   let byteLength: number;
   try {
-    byteLength = (await object.stat()).size;
+    byteLength = await client.size(key);
   } catch (thrown) {
     throw failed(`read '${location}'`, thrown);
   }
@@ -158,9 +196,7 @@ async function openObject(location: string, connection: FileConnection): Promise
     byteLength,
     async read(offset, length) {
       try {
-        const bytes = new Uint8Array(await object.slice(offset, offset + length).arrayBuffer());
-        if (bytes.length !== length) throw new Error(`${bytes.length} bytes instead of ${length}`);
-        return bytes;
+        return await client.read(key, offset, length);
       } catch (thrown) {
         throw failed(`read '${location}'`, thrown);
       }
@@ -169,39 +205,37 @@ async function openObject(location: string, connection: FileConnection): Promise
   };
 }
 
-async function createObject(location: string, connection: FileConnection): Promise<NewFile> {
-  const { client, key } = placeOf(location, connection);
+function createObject(location: string, { client, key }: Place): NewFile {
   if (location.endsWith("/")) throw invalid(`cannot write '${location}': it is a folder; name an object in it`);
-  return new NewObject(client.file(key), location);
+  return new NewObject(client, key, location);
 }
 
-/**
- * An upload, fed through a stream. The client's own writer is not used: it completes what it has even when it is ended with an error
- * (Bun 1.4.5), while a stream that fails makes it abort the upload.
- */
+/** An object being written: one request where it is small, else an upload in parts, each gone before the next is gathered. */
 class NewObject implements NewFile {
+  private readonly client: S3Client;
+  private readonly key: string;
   private readonly location: string;
-  private readonly writer: WritableStreamDefaultWriter<Uint8Array>;
-  private readonly upload: Promise<unknown>;
-  /** Rejects when the upload does, and never resolves. */
-  private readonly failure: Promise<never>;
+  private readonly tags: string[] = [];
+  private part: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  private length = 0;
+  private uploadId: string | undefined;
 
-  constructor(object: Bun.S3File, location: string) {
+  constructor(client: S3Client, key: string, location: string) {
+    this.client = client;
+    this.key = key;
     this.location = location;
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    this.writer = writable.getWriter();
-    this.upload = object.write(new Response(readable), { partSize: UPLOAD_PART_BYTES, queueSize: 2, retry: 3 });
-    this.failure = new Promise((_, reject) => {
-      this.upload.catch(reject);
-    });
-    // Heard by whoever waits for it: `write` and `finish`. Nobody may be waiting when it comes.
-    void Promise.allSettled([this.failure]);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
     try {
-      // Resolves once the client has taken it, so that what lies in memory is bounded.
-      await Promise.race([this.writer.write(bytes.slice()), this.failure]);
+      for (let at = 0; at < bytes.length; ) {
+        this.grow(Math.min(UPLOAD_PART_BYTES, this.length + bytes.length - at));
+        const piece = bytes.subarray(at, at + this.part.length - this.length);
+        this.part.set(piece, this.length);
+        this.length += piece.length;
+        at += piece.length;
+        if (this.length === UPLOAD_PART_BYTES) await this.uploadPart();
+      }
     } catch (thrown) {
       throw failed(`write '${this.location}'`, thrown);
     }
@@ -209,16 +243,35 @@ class NewObject implements NewFile {
 
   async finish(): Promise<void> {
     try {
-      await Promise.race([this.writer.close(), this.failure]);
-      await this.upload;
+      if (this.uploadId === undefined) {
+        await this.client.put(this.key, this.part.slice(0, this.length));
+        return;
+      }
+      if (this.length > 0) await this.uploadPart();
+      await this.client.complete(this.key, this.uploadId, this.tags);
+      this.uploadId = undefined;
     } catch (thrown) {
       throw failed(`write '${this.location}'`, thrown);
     }
   }
 
   async abort(): Promise<void> {
-    // The failure that led here is what the client is told.
-    await Promise.allSettled([this.writer.abort(new Error("the copy failed"))]);
-    await Promise.allSettled([this.upload]);
+    // The failure that led here is what the client is told; a store forgets uploads that are not completed by its own rules.
+    if (this.uploadId !== undefined) await Promise.allSettled([this.client.abort(this.key, this.uploadId)]);
+    this.uploadId = undefined;
+  }
+
+  /** Makes room for `length` bytes, doubling. */
+  private grow(length: number): void {
+    if (this.part.length >= length) return;
+    const grown = new Uint8Array(Math.min(UPLOAD_PART_BYTES, Math.max(length, this.part.length * 2)));
+    grown.set(this.part.subarray(0, this.length));
+    this.part = grown;
+  }
+
+  private async uploadPart(): Promise<void> {
+    this.uploadId ??= await this.client.begin(this.key);
+    this.tags.push(await this.client.part(this.key, this.uploadId, this.tags.length + 1, this.part.slice(0, this.length)));
+    this.length = 0;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { assert } from "../../base/assert.ts";
+import { isOutOfDescriptors } from "../../base/descriptors.ts";
 
 /** See the file header. Files must keep their path and content while they are read. */
 export class DescriptorPool {
@@ -25,7 +26,7 @@ export class DescriptorPool {
   /** The descriptor of `owner`'s file, valid until the next call. @throws the system's error when it cannot be opened */
   use(owner: object, path: string): number {
     let fd = this.open.get(owner);
-    if (fd === undefined) fd = openSync(path, "r");
+    if (fd === undefined) fd = this.opened(path);
     else this.open.delete(owner);
     this.open.set(owner, fd);
     for (const oldest of this.open.keys()) {
@@ -33,6 +34,19 @@ export class DescriptorPool {
       this.close(oldest);
     }
     return fd;
+  }
+
+  /** Opens a file; where the process has no descriptor left, in the place of those that were used longest ago. */
+  private opened(path: string): number {
+    for (;;) {
+      try {
+        return openSync(path, "r");
+      } catch (error) {
+        const [oldest] = this.open.keys();
+        if (oldest === undefined || !isOutOfDescriptors(error)) throw error;
+        this.close(oldest);
+      }
+    }
   }
 
   /** Closes the owner's file if it is open. */

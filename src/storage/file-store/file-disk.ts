@@ -4,6 +4,7 @@
 import { closeSync, fdatasync, fsync, mkdirSync, open, openSync, writeSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { promisify } from "node:util";
+import { withDescriptor } from "../../base/descriptors.ts";
 
 const openAsync = promisify(open);
 const fsyncAsync = promisify(fsync);
@@ -34,7 +35,7 @@ export interface FileDisk {
 export const systemFileDisk: FileDisk = {
   makeFolder: (path) => mkdirSync(path, { recursive: true }),
   async syncFolder(path) {
-    const fd = await openAsync(path, "r");
+    const fd = await withDescriptor(() => openAsync(path, "r"));
     try {
       await fsyncAsync(fd);
     } finally {

@@ -6,6 +6,7 @@ import { fstatSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
+import { openFilesMax, withDescriptor } from "../../base/descriptors.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { OPEN_FILES_MAX } from "../../base/limits.ts";
@@ -29,7 +30,7 @@ const KNOWN_FOLDERS_MAX = 65_536;
  * @param openMax most files that are open for reading at a time; others are opened again when they are read
  * @param disk what changes files; tests give one that loses power
  */
-export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX, disk: FileDisk = systemFileDisk): FileStore {
+export function localFileStore(folder: string, openMax: number = openFilesMax(OPEN_FILES_MAX), disk: FileDisk = systemFileDisk): FileStore {
   const root = resolve(folder);
   const descriptors = new DescriptorPool(openMax);
   const syncs = new FolderSyncs(disk);
@@ -50,7 +51,7 @@ export function localFileStore(folder: string, openMax: number = OPEN_FILES_MAX,
       });
     },
     async open(name) {
-      return guarded(`open file ${name}`, async () => new LocalFileReader(name, join(root, name), descriptors));
+      return guarded(`open file ${name}`, () => withDescriptor(() => new LocalFileReader(name, join(root, name), descriptors)));
     },
     sizeOf(name) {
       try {
@@ -85,12 +86,12 @@ async function createIn(
   makeKnown: (folder: string) => Promise<void>,
 ): Promise<number> {
   try {
-    return disk.create(path);
+    return await withDescriptor(() => disk.create(path));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     known.clear();
     await makeKnown(folder);
-    return disk.create(path);
+    return withDescriptor(() => disk.create(path));
   }
 }
 

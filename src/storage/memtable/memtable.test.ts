@@ -102,7 +102,6 @@ describe("a memtable", () => {
     expect(() => memtable.close()).toThrow("no chunk under way; got 1");
     memtable.sealedSequence = 7;
     expect(() => memtable.publish(chunkIn(memtable, 8))).toThrow("a chunk before its memtable is closed; got 8");
-    memtable.abandon();
     memtable.close();
     memtable.reserve(0);
     expect(() => memtable.publish(chunkIn(memtable, 4))).toThrow("a chunk before its memtable is closed; got 4");

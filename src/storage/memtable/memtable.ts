@@ -76,9 +76,12 @@ export class Memtable {
 
   /** Makes a reserved chunk visible: its log record is durable. */
   publish(chunk: Chunk): void {
-    this.insert(chunk);
-    if (this.mayJoin()) this.joinSmall();
-    this.settle();
+    try {
+      this.insert(chunk);
+      if (this.mayJoin()) this.joinSmall();
+    } finally {
+      this.settle();
+    }
   }
 
   /** Keeps memory of another thread in use that writes to this table took, `bytes` more of it than was said before. */
@@ -98,9 +101,12 @@ export class Memtable {
 
   /** Makes a reserved chunk visible that was read back from the log. Those of several threads come in any order: call `sort` at the end. */
   restore(chunk: Chunk): void {
-    this.append(chunk);
-    if (this.mayJoin()) this.joinSmall();
-    this.settle();
+    try {
+      this.append(chunk);
+      if (this.mayJoin()) this.joinSmall();
+    } finally {
+      this.settle();
+    }
   }
 
   /** Puts restored chunks in the order of their sequences. */
@@ -110,6 +116,33 @@ export class Memtable {
     if (isSorted) return;
     chunks.sort((a, b) => a.sequence - b.sequence);
     this.postings = new RowPostings();
+  }
+
+  /**
+   * Makes all that is needed to give all rows other series numbers, and returns what then does it without needing more. Whoever has a view
+   * keeps the chunks as they were, unless `inPlace` says that there is nobody.
+   *
+   * @param newOf the new number of each old one; asked once for each before this returns
+   */
+  renumbering(newOf: (series: number) => number, inPlace: boolean): () => void {
+    const { chunks } = this;
+    const postings = new RowPostings();
+    const changed: { readonly at: number; readonly chunk: Chunk }[] = [];
+    const kept: Chunk[] = [];
+    for (const [at, chunk] of chunks.entries()) {
+      if (inPlace && chunk.series instanceof Uint32Array) {
+        for (let i = 0; i < chunk.rowCount; i++) newOf(chunk.series[i] as number);
+        kept.push(chunk);
+      } else changed.push({ at, chunk: renumberedChunk(chunk, newOf) });
+    }
+    return () => {
+      for (const { series, rowCount } of kept) for (let i = 0; i < rowCount; i++) series[i] = newOf(series[i] as number);
+      for (const { at, chunk } of changed) {
+        chunks[at] = chunk;
+        this.objectBytes += chunk.series.byteLength;
+      }
+      this.postings = postings;
+    };
   }
 
   /** From now on no chunk comes: a flush has begun to read them. */
@@ -197,6 +230,14 @@ export class Memtable {
 
 function objectBytes({ columns }: Chunk): number {
   return CHUNK_OBJECT_BYTES + columns.length * COLUMN_OBJECT_BYTES;
+}
+
+/** The chunk under other series numbers, which lie on an array of their own. */
+export function renumberedChunk(chunk: Chunk, newOf: (series: number) => number): Chunk {
+  const { series, rowCount } = chunk;
+  const target = new Uint32Array(new SharedArrayBuffer(rowCount * 4));
+  for (let i = 0; i < rowCount; i++) target[i] = newOf(series[i] as number);
+  return { ...chunk, series: target };
 }
 
 function widened(span: TimeSpan | undefined, min: bigint, max: bigint): TimeSpan {

@@ -25,6 +25,13 @@ export class TagMarks {
     return grown;
   }
 
+  /** Bytes held. */
+  get byteLength(): number {
+    let bytes = 0;
+    for (const marks of this.marks) bytes += marks.byteLength;
+    return bytes;
+  }
+
   /** Forgets all marks: every value is defined again with its next use. */
   forget(): void {
     this.marks.length = 0;

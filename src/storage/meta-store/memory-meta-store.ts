@@ -23,6 +23,7 @@ export function memoryMetaStore(): MetaStore {
       }
     },
     settled: () => Promise.resolve(),
+    secure: () => undefined,
     close: () => undefined,
   };
 }

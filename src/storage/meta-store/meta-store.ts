@@ -14,6 +14,9 @@ export interface MetaChange {
   readonly value: MetaValue | undefined;
 }
 
+/** Entry that a store has whose entries came from a version without checksums, until somebody has held them against something else. */
+export const UNVERIFIED_KEY = "unverified";
+
 export interface MetaStore {
   get(key: string): MetaValue | undefined;
   /** All entries whose key begins with `prefix`, in the order of the keys' UTF-8 bytes. */
@@ -22,5 +25,11 @@ export interface MetaStore {
   commit(changes: readonly MetaChange[]): void;
   /** Resolves when all commits so far are durable. @throws DbError StorageUnavailable */
   settled(): Promise<void>;
+  /**
+   * Puts what was committed where a single damaged place cannot take it: call it before the only other copy of something goes.
+   *
+   * @throws DbError StorageUnavailable
+   */
+  secure(): void;
   close(): void;
 }

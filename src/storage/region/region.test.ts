@@ -10,7 +10,8 @@ import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SlabPool } from "../memtable/arena.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { flushChunks } from "../sst/flush.ts";
-import { type PreparedChunk, Region } from "./region.ts";
+import type { PreparedChunk } from "./prepared-chunk.ts";
+import { Region } from "./region.ts";
 
 const V: ColumnSchema = { id: columnId(3), name: "v", type: INT64, semantic: "field", nullable: true };
 const SCHEMA: TableSchema = {

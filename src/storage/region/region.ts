@@ -6,26 +6,32 @@
  * Readers take a `Snapshot`, which keeps memory and files in use until it is released, so writes, flushes and drops go on beside them.
  * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
  */
+import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Scalar } from "../../column/vector.ts";
+import type { TimeRange } from "../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Arena, SlabPool } from "../memtable/arena.ts";
 import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
-import { Memtable } from "../memtable/memtable.ts";
+import { Memtable, renumberedChunk } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
-import { SeriesRegistry } from "../series/series-registry.ts";
+import { RowPostings } from "../memtable/row-postings.ts";
+import { SeriesCarrier } from "../series/series-carrier.ts";
+import { SeriesRegistry, type SeriesRoom } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
 import { startOfRun } from "../sst/series-sections.ts";
 import { SstFile } from "../sst/sst-file.ts";
 import { initialValueOf } from "./default-value.ts";
+import { Overwrites } from "./overwrites.ts";
+import type { PreparedChunk } from "./prepared-chunk.ts";
 import type { SharedTables } from "./shared-tables.ts";
 
 /** What a scan reads. */
@@ -35,13 +41,6 @@ export interface Snapshot {
   readonly files: readonly SstFile[];
   /** Ends the use; call exactly once. */
   release(): Promise<void>;
-}
-
-/** A chunk that is built and not yet visible. Exactly one of the two calls follows. */
-export interface PreparedChunk {
-  readonly chunk: Chunk;
-  publish(): void;
-  abandon(): void;
 }
 
 /** Rows that are no longer part of their table. */
@@ -58,10 +57,14 @@ export interface RegionParts {
   readonly logger?: Logger;
   /** Whether rows come in the order of their sequences, so that small chunks may be joined; by default they do. */
   readonly mayJoin?: () => boolean;
+  /** Whether there is memory for new series; by default there is. */
+  readonly seriesRoom?: SeriesRoom;
 }
 
+/** Rows that are looked at before others of the thread get a turn. */
+const RENEWAL_STEP_ROWS = 16_384;
+
 export class Region {
-  readonly registry: SeriesRegistry;
   schemaNow: TableSchema;
   /** Sequence up to which all rows are in files. */
   flushedSequence: number;
@@ -77,8 +80,19 @@ export class Region {
   private files: SstFile[] = [];
   /** Fields that rows older than them take a default for. */
   private defaulted: readonly ColumnSchema[] = [];
+  /** Rows that are built and not yet published or abandoned, under the numbers of now. */
+  private readonly underWay: Set<() => Chunk> = new Set();
+  private readonly watches: Set<Overwrites> = new Set();
   private readers = 0;
   private isDropped = false;
+  private isClosed = false;
+  private registryNow: SeriesRegistry;
+  /** Earlier ones, for as long as somebody has their numbers. */
+  private formerRegistries: WeakRef<SeriesRegistry>[] = [];
+  /** From earlier ones to that of now. */
+  private carriers: WeakMap<SeriesRegistry, SeriesCarrier> = new WeakMap();
+  /** Whether rows went since the registry was new: without that none of its series can be dead. */
+  private hasLostRows = false;
 
   constructor(schema: TableSchema, files: readonly DataFile[], flushedSequence: number, parts: RegionParts) {
     this.mayJoin = parts.mayJoin ?? (() => true);
@@ -88,7 +102,7 @@ export class Region {
     this.logger = parts.logger ?? silentLogger;
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
-    this.registry = new SeriesRegistry(schema.name);
+    this.registryNow = new SeriesRegistry(schema.name, undefined, parts.seriesRoom);
     this.active = new Memtable(parts.pool, this.mayJoin);
     this.setSchema(schema);
     this.files = files.map((file) => this.opened(file));
@@ -99,11 +113,17 @@ export class Region {
     this.schemaNow = schema;
     const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
     this.registry.setColumns(tags);
+    for (const former of this.formerRegistries) former.deref()?.setColumns(tags); // So that positions and numbers go on to agree.
     this.defaulted = schema.columns.filter((column) => column.semantic === "field" && (column.initial ?? column.default) !== undefined);
     if (this.defaulted.length === 0) return;
     for (const { chunks } of [...this.frozen, this.active]) {
       for (const [i, chunk] of chunks.entries()) chunks[i] = this.withDefaults(chunk);
     }
+  }
+
+  /** The series, under the numbers that rows in memory have now. */
+  get registry(): SeriesRegistry {
+    return this.registryNow;
   }
 
   /** Bytes of the rows in the memtable being written. */
@@ -160,7 +180,17 @@ export class Region {
 
   /** Copies rows into the active memtable; they are visible after `publish`. */
   prepare(source: ChunkSource): PreparedChunk {
-    return this.prepareOn((arena) => buildChunk(source, arena));
+    const prepared = this.prepareOn((arena) => buildChunk(source, arena));
+    for (const watch of this.watches) watch.add(prepared.chunk);
+    return prepared;
+  }
+
+  /** Begins to watch which rows of some times are written. Those under way have a sequence already and are among them. To be ended. */
+  watchOverwrites(range: TimeRange): Overwrites {
+    const watch = new Overwrites(range, (ended) => this.watches.delete(ended));
+    for (const current of this.underWay) watch.add(current());
+    this.watches.add(watch);
+    return watch;
   }
 
   /** Copies what a DELETE names into the active memtable; rows older than it are hidden after `publish`. */
@@ -196,7 +226,15 @@ export class Region {
   freeze(sealedSequence: number, isShared: boolean): Memtable | undefined {
     const memtable = this.active;
     // One that only failed writes used holds memory without rows: it goes the same way.
-    if (memtable.bytes === 0 && !isShared) return undefined;
+    if (memtable.bytes === 0) {
+      if (!isShared) return undefined;
+      const last = this.frozen.at(-1);
+      if (last?.isUnused === true) {
+        // That of a flush that failed before takes what is under way: one more at each try would pile up.
+        last.sealedSequence = sealedSequence;
+        return last;
+      }
+    }
     this.active = new Memtable(this.pool, this.mayJoin);
     memtable.sealedSequence = sealedSequence;
     this.frozen.push(memtable);
@@ -212,7 +250,9 @@ export class Region {
   adopt(sequence: number, chunk: Chunk | undefined, lease: MemoryLease, bytes: number): void {
     const memtable = this.frozen.find(({ sealedSequence }) => sequence <= sealedSequence) ?? this.active;
     memtable.lease(lease, bytes, this.clock.monotonicMillis());
-    if (chunk !== undefined && sequence > this.flushedSequence) memtable.adopt(this.withDefaults(chunk));
+    if (chunk === undefined || sequence <= this.flushedSequence) return;
+    memtable.adopt(this.withDefaults(chunk));
+    for (const watch of this.watches) watch.add(chunk);
   }
 
   /** The frozen memtable that must be flushed next. */
@@ -237,6 +277,7 @@ export class Region {
 
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
   finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
+    this.hasLostRows ||= rowsOf(files) < memtable.rowCount;
     this.frozen = this.frozen.filter((other) => other !== memtable);
     for (const file of files) this.files.push(this.opened(file));
     this.markFlushed(sequence);
@@ -252,10 +293,11 @@ export class Region {
   /** Rows of each file that are of series which `isWanted` accepts. All files are opened. @throws DbError StorageUnavailable */
   async countRows(cache: PageCache, isWanted: (series: number) => boolean): Promise<Map<DataFile, number>> {
     const counts = new Map<DataFile, number>();
+    const { registry } = this; // That the caller counts by, whatever comes.
     const snapshot = this.snapshot();
     try {
       for (const file of snapshot.files) {
-        const { index, series } = await file.open(this.registry, cache);
+        const { index, series } = await file.open(registry, cache);
         let rows = 0;
         for (let run = 0; run < series.length; run++) {
           if (isWanted(series[run] as number)) rows += (index.ends[run] as number) - startOfRun(index, run);
@@ -289,6 +331,7 @@ export class Region {
     const gone = this.files.filter(({ meta }) => ids.has(meta.id));
     const kept = this.files.filter(({ meta }) => !ids.has(meta.id));
     const added = made.map((file) => this.opened(file));
+    this.hasLostRows ||= rowsOf(made) < rowsOf(old);
     this.files = [...kept, ...added].sort((a, b) => compareFiles(a.meta, b.meta));
     return async () => {
       for (const file of gone) await file.drop();
@@ -300,15 +343,87 @@ export class Region {
     this.flushedSequence = Math.max(this.flushedSequence, sequence);
   }
 
-  /** Takes everything a reader needs and keeps it in use. */
-  snapshot(): Snapshot {
+  /** Whether a new registry may be smaller: rows have gone, and at least half of the series came since the registry was new. */
+  mayRenew(seriesMin: number): boolean {
+    const { writtenCount, count } = this.registry;
+    return this.hasLostRows && writtenCount >= seriesMin && writtenCount * 2 >= count;
+  }
+
+  /**
+   * Replaces the registry by one with the series of rows in memory; files bring theirs when they are opened next. Who has the old one goes
+   * on with it: `snapshot` gives rows under its numbers.
+   *
+   * Series are carried over in turns, with writes between; then all rows get their new numbers at once.
+   *
+   * @param commit calls what puts the new registry in force, which must not end halfway, and voids what others hold by series numbers
+   */
+  async renewSeries(turn: () => Promise<void>, commit: (swap: () => void) => void): Promise<void> {
+    const from = this.registry;
+    const to = from.renewed();
+    const carrier = new SeriesCarrier(from, to);
+    let looked = 0;
+    for (const memtable of [...this.frozen, this.active]) {
+      for (const { series, rowCount } of memtable.chunks.slice()) {
+        for (let row = 0; row < rowCount; row++) {
+          carrier.numberOf(series[row] as number);
+          if (++looked % RENEWAL_STEP_ROWS === 0) await turn();
+        }
+      }
+    }
+    if (this.isClosed) return;
+    assert(this.registry === from, "one renewal at a time");
+    const { active } = this;
+    const renumber = [...this.frozen, active].map((memtable) =>
+      memtable.renumbering((series) => carrier.numberOf(series), memtable === active && this.readers === 0),
+    );
+    const carriers = new WeakMap([[from, carrier]]);
+    const former = [...this.formerRegistries.filter((known) => known.deref() !== undefined), new WeakRef(from)];
+    commit(() => {
+      for (const each of renumber) each();
+      this.carriers = carriers;
+      this.formerRegistries = former;
+      this.registryNow = to;
+      this.hasLostRows = false;
+      for (const watch of this.watches) watch.overflow(); // What they noted has other numbers now.
+    });
+  }
+
+  /** The number now of a series of an earlier registry, or of this one. */
+  currentNumber(series: number, registry: SeriesRegistry): number {
+    return registry === this.registry ? series : this.carrierFrom(registry).numberOf(series);
+  }
+
+  private carrierFrom(registry: SeriesRegistry): SeriesCarrier {
+    let carrier = this.carriers.get(registry);
+    if (carrier === undefined) {
+      carrier = new SeriesCarrier(registry, this.registry);
+      this.carriers.set(registry, carrier);
+    }
+    return carrier;
+  }
+
+  /** A memtable's rows under the numbers of an earlier registry. */
+  private asNumberedBy(view: MemtableView, registry: SeriesRegistry): MemtableView {
+    const carrier = new SeriesCarrier(this.registry, registry);
+    const chunks = view.chunks.map((chunk) => renumberedChunk(chunk, (series) => carrier.numberOf(series)));
+    return { ...view, chunks, postings: new RowPostings() };
+  }
+
+  /**
+   * Takes everything a reader needs and keeps it in use.
+   *
+   * @param registry whose numbers the reader has: the region's, or an earlier one
+   */
+  snapshot(registry: SeriesRegistry = this.registry): Snapshot {
     const memtables = [...this.frozen, this.active];
     const files = [...this.files];
     for (const memtable of memtables) memtable.retain();
     for (const file of files) file.retain();
     this.readers++;
     return {
-      memtables: memtables.filter(({ chunks }) => chunks.length > 0).map((memtable) => memtable.view()),
+      memtables: memtables
+        .filter(({ chunks }) => chunks.length > 0)
+        .map((memtable) => (registry === this.registry ? memtable.view() : this.asNumberedBy(memtable.view(), registry))),
       files,
       release: async () => {
         for (const memtable of memtables) memtable.release();
@@ -327,6 +442,7 @@ export class Region {
     const names = new Set(files.map(({ name }) => name));
     const dropped = this.files.filter(({ meta }) => names.has(meta.name));
     this.files = this.files.filter(({ meta }) => !names.has(meta.name));
+    this.hasLostRows = true;
     const memtables = sequence === undefined ? [] : [...this.frozen, this.active];
     if (sequence !== undefined) {
       this.frozen = [];
@@ -348,6 +464,7 @@ export class Region {
   async close(deleteFiles: boolean): Promise<void> {
     const files = this.files;
     this.files = [];
+    this.isClosed = true;
     for (const memtable of [...this.frozen, this.active]) {
       await memtable.whenSettled(); // The log may still be reading its memory.
       memtable.release();
@@ -379,11 +496,35 @@ export class Region {
   }
 
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
+    const { registry } = this;
+    // The log has the chunk with the numbers that it was built with; by now rows may have others.
+    const current = (): Chunk => {
+      if (registry === this.registry) return chunk;
+      const carrier = this.carrierFrom(registry);
+      return renumberedChunk(chunk, (series) => carrier.numberOf(series));
+    };
+    this.underWay.add(current);
     return {
       chunk,
-      publish: () => memtable.publish(this.withDefaults(chunk)),
-      abandon: () => memtable.abandon(),
+      publish: () => {
+        this.underWay.delete(current);
+        memtable.publish(this.orAbandon(memtable, current));
+      },
+      abandon: () => {
+        this.underWay.delete(current);
+        memtable.abandon();
+      },
     };
+  }
+
+  /** The chunk as it is to be published. When that fails its memtable waits for it no longer. */
+  private orAbandon(memtable: Memtable, current: () => Chunk): Chunk {
+    try {
+      return this.withDefaults(current());
+    } catch (error) {
+      memtable.abandon();
+      throw error;
+    }
   }
 
   /**
@@ -403,4 +544,8 @@ export class Region {
     }
     return added.length === 0 ? chunk : { ...chunk, columns: [...chunk.columns, ...added] };
   }
+}
+
+function rowsOf(files: readonly DataFile[]): number {
+  return files.reduce((sum, { rowCount }) => sum + rowCount, 0);
 }

@@ -24,6 +24,14 @@ import { HASH_START, hashColumn, hashOf } from "./tuple-hash.ts";
 
 let registries = 0;
 
+/** Whether there is memory for series that nobody knew before. */
+export interface SeriesRoom {
+  /** Why a new one is refused; undefined: it is not. */
+  refusal(): string | undefined;
+}
+
+const ENDLESS: SeriesRoom = { refusal: () => undefined };
+
 /** See the file header. Invariant: no two series have equal code tuples. */
 export class SeriesRegistry implements SeriesView {
   /** Tells the registries of a process apart. */
@@ -39,12 +47,36 @@ export class SeriesRegistry implements SeriesView {
   private hashes: Int32Array<ArrayBuffer> = new Int32Array(0);
   private ordered: Uint32Array | undefined;
   private orderedColumns = 0;
+  /** Series that writers have added, not files nor memory: those among which the dead are. */
+  writtenCount = 0;
   private readonly table: string;
+  private readonly room: SeriesRoom;
   private seriesMax: number;
+  /** Whose series are being registered: what the log had is taken past the limit, what files have past what memory allows. */
+  private isKnown = false;
+  private isOfFile = false;
 
-  constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX) {
+  constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX, room: SeriesRoom = ENDLESS) {
     this.table = table;
     this.seriesMax = seriesMax;
+    this.room = room;
+  }
+
+  /** One without series, whose tag columns are the same at the same positions. */
+  renewed(): SeriesRegistry {
+    const renewed = new SeriesRegistry(this.table, SERIES_PER_TABLE_MAX, this.room);
+    for (const column of this.columns) {
+      const { columnId, name, type } = column;
+      const own = new TagColumn(columnId, name, type, renewed.capacity);
+      own.initialCode = own.dictionary.encode(column.dictionary.textOf(column.initialCode));
+      own.defaultText = column.defaultText;
+      renewed.byId.set(columnId, renewed.columns.length);
+      renewed.byName.set(name, renewed.columns.length);
+      renewed.columns.push(own);
+    }
+    for (const [name, position] of this.byName) renewed.byName.set(name, position);
+    renewed.scratch = new Uint32Array(renewed.columns.length);
+    return renewed;
   }
 
   /** Number of series. */
@@ -233,12 +265,23 @@ export class SeriesRegistry implements SeriesView {
 
   /** As `registerBlock`, past the limit: for rows that were acknowledged already, by another thread or before a restart. */
   registerKnownBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
-    const { seriesMax } = this;
-    this.seriesMax = Number.POSITIVE_INFINITY;
+    const before = this.size;
+    this.isKnown = true;
     try {
       this.registerBlock(codes, count, into);
     } finally {
-      this.seriesMax = seriesMax;
+      this.isKnown = false;
+      this.writtenCount += this.size - before;
+    }
+  }
+
+  /** As `registerBlock`, of series of a file: whoever reads it has to know them, whatever memory there is. */
+  registerFileBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
+    this.isOfFile = true;
+    try {
+      this.registerBlock(codes, count, into);
+    } finally {
+      this.isOfFile = false;
     }
   }
 
@@ -296,7 +339,17 @@ export class SeriesRegistry implements SeriesView {
     }
   }
 
-  /** Bytes held: codes, texts, slots and lists; strings not counted. */
+  /** As `registerCodes`, past the limits: the series is known elsewhere. */
+  registerKnownCodes(codes: Uint32Array): number {
+    this.isKnown = true;
+    try {
+      return this.registerCodes(codes);
+    } finally {
+      this.isKnown = false;
+    }
+  }
+
+  /** Bytes held: codes, texts, slots, lists, and about those of strings. */
   get byteLength(): number {
     let bytes = this.slots.byteLength + (this.ordered?.byteLength ?? 0);
     for (const { codes, dictionary, postings } of this.columns) {
@@ -313,17 +366,26 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private add(codes: Uint32Array, hash: number): number {
-    if (this.size >= this.seriesMax) {
-      throw new DbError(
-        StatusCode.RateLimited,
-        `cannot add a series to table ${this.table}: it has ${this.size} already, which is the limit; use fewer distinct tag values`,
-      );
-    }
+    if (!this.isKnown) this.checkRoom();
     const series = this.size++;
     if (series === this.capacity) this.grow(this.capacity * 2);
     for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
     this.slots.add(hash, series);
     return series;
+  }
+
+  /** @throws DbError RateLimited */
+  private checkRoom(): void {
+    if (this.isFull) {
+      throw new DbError(
+        StatusCode.RateLimited,
+        `cannot add a series to table ${this.table}: it has ${this.size} already, which is the limit; use fewer distinct tag values`,
+      );
+    }
+    if (this.isOfFile) return;
+    const why = this.room.refusal();
+    if (why !== undefined) throw new DbError(StatusCode.RateLimited, `cannot add a series to table ${this.table}: ${why}`);
+    this.writtenCount++;
   }
 
   private grow(capacity: number): void {

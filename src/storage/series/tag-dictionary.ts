@@ -25,6 +25,10 @@ let scratch = new Uint8Array(256);
 /** Hashes of the texts being encoded. */
 let hashes = new Int32Array(256);
 
+/** What a string takes beside its characters, and its place in the list. */
+const STRING_BYTES = 24;
+const POINTER_BYTES = 8;
+
 /** Texts of at most 4 GiB all together: codes and positions are 32 bits. */
 const TEXT_BYTES_MAX = 2 ** 32 - 1;
 
@@ -36,6 +40,7 @@ export class TagDictionary implements TextTable {
   private readonly slots: HashSlots = new HashSlots(8);
   /** Strings made so far, by code. */
   private readonly strings: (string | undefined)[] = [undefined];
+  private stringBytes = 0;
   /** All codes below it have their string. */
   private complete = 1;
 
@@ -93,9 +98,10 @@ export class TagDictionary implements TextTable {
     assert(code < this.size, `a code below ${this.size}; got ${code}`);
     const known = this.strings[code];
     if (known !== undefined) return known;
-    for (let next = this.strings.length; next < this.size; next++) this.strings.push(undefined);
+    for (let next = this.strings.length; next < this.size; next++, this.stringBytes += POINTER_BYTES) this.strings.push(undefined);
     const text = utf8Text(this.bytes, this.starts[code] as number, this.starts[code + 1] as number);
     this.strings[code] = text;
+    this.stringBytes += STRING_BYTES + text.length;
     return text;
   }
 
@@ -105,9 +111,9 @@ export class TagDictionary implements TextTable {
     return this.strings;
   }
 
-  /** Bytes held, strings not counted. */
+  /** Bytes held; strings count by how many there are. */
   get byteLength(): number {
-    return this.bytes.byteLength + this.starts.byteLength + this.slots.byteLength;
+    return this.bytes.byteLength + this.starts.byteLength + this.slots.byteLength + this.stringBytes;
   }
 
   /** 0 when the text has no code. */

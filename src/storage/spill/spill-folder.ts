@@ -11,6 +11,7 @@
  */
 import { type FileHandle, open, readdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { withDescriptor } from "../../base/descriptors.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { SpillFile, SpillSession, SpillStore } from "../../table/spill-space.ts";
@@ -105,7 +106,7 @@ export class SpillFolder implements SpillStore {
     this.filesOpen++;
     let handle: FileHandle | undefined;
     try {
-      handle = await open(path, "wx+", 0o600);
+      handle = await withDescriptor(() => open(path, "wx+", 0o600));
       await unlink(path);
       return new OneFile(handle, this, onClose);
     } catch (thrown) {

@@ -4,6 +4,7 @@ import type { FileReader } from "../file-store/file-store.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
 import { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { DataFile } from "./data-file.ts";
+import { entryMismatch } from "./entry-check.ts";
 import { newWords } from "../series/shared-array.ts";
 import { decodeSeriesIndex, type RunIndex, type SeriesIndex, SERIES_INDEX_BLOB } from "./series-index.ts";
 import {
@@ -43,12 +44,20 @@ export interface SeriesNumbers {
   ofTombstones(tags: RunTags, seriesCount: number): Uint32Array;
 }
 
-/** The footer and page indexes of a file, from its last bytes. @throws what is wrong with the file */
+/** The footer and page indexes of the file of an entry. @throws what is wrong with the file, or with its being that file */
 export async function readFooter(meta: DataFile, reader: FileReader): Promise<ParquetFile> {
+  const file = await readParquet(meta.name, reader);
+  const why = entryMismatch(meta, file);
+  if (why !== undefined) throw new Error(why);
+  return file;
+}
+
+/** The footer and page indexes of a file, from its last bytes. @throws DbError StorageUnavailable */
+export async function readParquet(name: string, reader: FileReader): Promise<ParquetFile> {
   let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
   for (;;) {
     const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
-    const opened = openParquet(meta.name, reader.byteLength, tail);
+    const opened = openParquet(name, reader.byteLength, tail);
     if (opened.kind === "file") return opened.file;
     tailBytes = opened.byteLength;
   }

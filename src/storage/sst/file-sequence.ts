@@ -1,9 +1,6 @@
 import { DbError } from "../../base/error.ts";
-import { openParquet } from "../../format/parquet/file.ts";
 import type { FileStore } from "../file-store/file-store.ts";
-
-/** First guess of how many bytes hold the footer. */
-const TAIL_BYTES = 64 * 1024;
+import { readParquet } from "./file-contents.ts";
 
 /**
  * The largest sequence of a row in a data file, as its footer says; undefined when the file cannot be read as one.
@@ -14,12 +11,7 @@ export async function fileSequence(name: string, store: FileStore): Promise<numb
   try {
     const reader = await store.open(name);
     try {
-      for (let tailBytes = Math.min(TAIL_BYTES, reader.byteLength); ; ) {
-        const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
-        const opened = openParquet(name, reader.byteLength, tail);
-        if (opened.kind === "file") return sequenceOf(opened.file.keyValues.get("varve.sequence"));
-        tailBytes = opened.byteLength;
-      }
+      return sequenceOf((await readParquet(name, reader)).keyValues.get("varve.sequence"));
     } finally {
       reader.close();
     }

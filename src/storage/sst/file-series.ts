@@ -39,7 +39,7 @@ function registerSeries(
       const target = codes[positions[c] as number] as Uint32Array;
       mapCodes(index.codes[c] as Uint32Array, from, count, mapped[c] as Uint32Array, target);
     }
-    registry.registerBlock(codes, count, series.subarray(from, from + count));
+    registry.registerFileBlock(codes, count, series.subarray(from, from + count));
   }
   return series;
 }

@@ -144,7 +144,8 @@ describe("a data file", () => {
     const store = storeOf();
     const file = new SstFile(meta, store);
     file.retain();
-    const [a, b] = await Promise.all([file.open(registryOf(), new PageCache(0)), file.open(registryOf(), new PageCache(0))]);
+    const registry = registryOf();
+    const [a, b] = await Promise.all([file.open(registry, new PageCache(0)), file.open(registry, new PageCache(0))]);
     expect(a).toBe(b);
     await file.release();
     expect([store.opens, store.closes]).toEqual([1, 0]);
@@ -154,6 +155,22 @@ describe("a data file", () => {
     expect(() => file.open(registryOf(), new PageCache(0))).toThrow("has users");
     expect((await errorOf(file.release())).message).toContain("has users");
     expect(await store.list("tables")).toEqual([meta.name]);
+  });
+
+  test("is opened anew for a later registry of its table, and stays open for those who have the earlier one", async () => {
+    const file = new SstFile(meta, storeOf());
+    const cache = new PageCache(1 << 20);
+    const [earlier, later] = [registryOf(), registryOf()];
+    later.register(Array.from({ length: later.columnCount }, () => "another")); // So that numbers differ.
+    const before = await file.open(earlier, cache);
+    const after = await file.open(later, cache);
+    expect(after).not.toBe(before);
+    expect(after.series[0]).toBe((before.series[0] as number) + 1);
+    expect(await file.open(later, cache)).toBe(after);
+    const again = await file.open(earlier, cache);
+    expect([...again.series]).toEqual([...before.series]);
+    expect(await file.open(earlier, cache)).toBe(again);
+    await file.release();
   });
 
   test("is let go by a full cache, and opened again with its pages", async () => {

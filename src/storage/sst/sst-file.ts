@@ -59,6 +59,11 @@ export class SstFile {
   private basing: Promise<Base> | undefined;
   private baseKey: { readonly cache: PageCache; readonly key: number } | undefined;
   private readonly tables: Map<number, OpenTable> = new Map();
+  /** Whose numbers its series have where it is open; a table's later registry comes in the place of an earlier. */
+  private registry: SeriesRegistry | undefined;
+  /** Open for those that go on with an earlier registry. */
+  private readonly former: WeakMap<SeriesRegistry, Promise<OpenSst>> = new WeakMap();
+  private readonly formerOpenings: Set<Promise<OpenSst>> = new Set();
   private knownRuns = 0;
   private users = 1;
   private dropped = false;
@@ -84,9 +89,47 @@ export class SstFile {
   /** Opens the file at its first call. @throws DbError StorageUnavailable naming the file when it is missing or damaged */
   open(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    if (!this.isNumberedBy(registry, cache)) return this.openFormer(registry, cache);
     if (this.held !== undefined) cache.get(this.held.key); // It counts as just used.
     this.opening ??= this.openOnce(registry, cache);
     return this.opening;
+  }
+
+  /** Whether what is open has the registry's numbers; a later registry than before has it forget what is open. */
+  private isNumberedBy(registry: SeriesRegistry, cache: PageCache): boolean {
+    if (this.registry === registry) return true;
+    if (this.registry !== undefined && this.registry.id > registry.id) return false;
+    if (this.registry !== undefined) {
+      // Scans that have it go on with it.
+      if (this.held !== undefined) cache.remove(this.held.key);
+      for (const { key } of this.tables.values()) cache.remove(key);
+      this.opening = undefined;
+      this.tables.clear();
+    }
+    this.registry = registry;
+    return true;
+  }
+
+  private async followFormer(registry: SeriesRegistry, opening: Promise<OpenSst>): Promise<void> {
+    const [{ status }] = await Promise.allSettled([opening]); // Whoever opened it sees why it failed.
+    this.formerOpenings.delete(opening);
+    if (status === "rejected") this.former.delete(registry);
+  }
+
+  /** For a scan that began before its table's registry was renewed. Not counted: it goes with the registry. */
+  private openFormer(registry: SeriesRegistry, cache: PageCache): Promise<OpenSst> {
+    const known = this.former.get(registry);
+    if (known !== undefined) return known;
+    const opening = this.named(async () => {
+      const reader = await this.readerOnce();
+      return new OpenSst(reader, await readContents(this.meta, reader, numbersOf(registry)), cache, this.warn, {
+        pageKeys: this.held?.pageKeys,
+      });
+    });
+    this.former.set(registry, opening);
+    this.formerOpenings.add(opening);
+    void this.followFormer(registry, opening); // Never rejects.
+    return opening;
   }
 
   /**
@@ -108,7 +151,9 @@ export class SstFile {
       const { reader, filter } = await this.probing;
       if (!(await this.named(() => filter.mayHold(wanted, reader)))) return undefined;
     }
-    if (this.opening !== undefined || tableId === undefined || this.meta.tombstones !== undefined) return this.open(registry, cache);
+    const isCurrent = this.isNumberedBy(registry, cache);
+    if (!isCurrent || this.opening !== undefined || tableId === undefined || this.meta.tombstones !== undefined)
+      return this.open(registry, cache);
     return this.openTable(tableId, registry, cache);
   }
 
@@ -139,7 +184,8 @@ export class SstFile {
     this.users--;
     if (this.users > 0) return;
     // Whoever opened it sees why it failed.
-    await Promise.allSettled([this.probing, this.opening, this.basing, ...Array.from(this.tables.values(), ({ opening }) => opening)]);
+    const tables = Array.from(this.tables.values(), ({ opening }) => opening);
+    await Promise.allSettled([this.probing, this.opening, this.basing, ...tables, ...this.formerOpenings]);
     this.held?.cache.remove(this.held.key);
     this.baseKey?.cache.remove(this.baseKey.key);
     for (const { key } of this.tables.values()) this.baseKey?.cache.remove(key);
@@ -210,7 +256,7 @@ export class SstFile {
         const contents = runs === undefined ? undefined : { parquet, ...runs, tombstones: undefined };
         const at = { layout, tableId, pageKeys: this.held?.pageKeys };
         const opened = contents === undefined ? undefined : new OpenSst(reader, contents, cache, this.warn, at);
-        cache.hold(key, opened?.byteLength ?? BYTES_PER_ABSENT, forget);
+        if (this.registry === registry) cache.hold(key, opened?.byteLength ?? BYTES_PER_ABSENT, forget);
         return opened;
       });
     } catch (error) {
@@ -231,6 +277,7 @@ export class SstFile {
         const opened = new OpenSst(reader, contents, cache, this.warn, { pageKeys: this.held?.pageKeys });
         this.countRuns(opened.series.length);
         this.held ??= { cache, key: cache.takeKeys(1), pageKeys: opened.pageKeys, keyCount: opened.keyCount };
+        if (this.registry !== registry) return opened; // Another is current by now.
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
           this.opening = undefined;

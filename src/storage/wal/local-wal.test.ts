@@ -6,6 +6,7 @@ import { walContract } from "../../../test/contract/wal-contract.ts";
 import { type LocalLog, makeLocalLog, openLocalLog } from "../../../test/support/local-log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LocalWalOptions } from "./local-wal.ts";
+import { STATEMENT_BYTES, STATEMENT_STRIDE } from "./log-ends.ts";
 import { RECORD_HEADER_BYTES, RECORD_PAYLOAD_BYTES_MAX, SEGMENT_HEADER_BYTES } from "./record-header.ts";
 
 walContract("openLocalWal", (segmentBytes) => makeLocalLog({ segmentBytes }));
@@ -40,6 +41,18 @@ async function sequencesAfter(log: LocalLog, options: Partial<LocalWalOptions> =
 
 const RECORD = RECORD_HEADER_BYTES + 1;
 
+/** Calls that begin a segment, with the statement about it at a place. */
+function begun(place: number): string[] {
+  const statement = `${STATEMENT_BYTES} B at ${place * STATEMENT_STRIDE}`;
+  return ["create", `${SEGMENT_HEADER_BYTES} B at 0`, "sync", "syncFolder", statement, "sync"];
+}
+
+function segmentsIn(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith(".log"))
+    .sort();
+}
+
 describe("group commit", () => {
   test("one write and one sync cover all that waited", async () => {
     const log = await open();
@@ -50,6 +63,8 @@ describe("group commit", () => {
       `${SEGMENT_HEADER_BYTES} B at 0`,
       "sync",
       "syncFolder",
+      `${STATEMENT_BYTES} B at ${2 * STATEMENT_STRIDE}`,
+      "sync",
       `${RECORD} B at ${SEGMENT_HEADER_BYTES}`,
       "sync",
       `${4 * RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
@@ -62,26 +77,20 @@ describe("group commit", () => {
     const text = "y".repeat(9 * 1024 * 1024);
     await Promise.all([put(log, 1), put(log, 2, text), put(log, 3, text), put(log, 4)]);
     // The first goes alone; two of 9 MiB are more than 16 MiB, so the second does as well.
-    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(1 + 3); // The header is synced too.
+    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(2 + 3); // The header and the ends too.
   });
 
-  test("the header and the folder are synced before the first record of a new segment is acknowledged", async () => {
+  test("header, folder and the log's ends are synced before the first record of a new segment is acknowledged", async () => {
     const log = await open({ segmentBytes: 40 });
     await put(log, 1);
     await put(log, 2);
     expect(log.disk.calls).toEqual([
-      "create",
-      "24 B at 0",
-      "sync",
-      "syncFolder",
-      `${RECORD} B at 24`,
+      ...begun(2),
+      `${RECORD} B at ${SEGMENT_HEADER_BYTES}`,
       "sync",
       "close",
-      "create",
-      "24 B at 0",
-      "sync",
-      "syncFolder",
-      `${RECORD} B at 24`,
+      ...begun(1),
+      `${RECORD} B at ${SEGMENT_HEADER_BYTES}`,
       "sync",
     ]);
   });
@@ -113,7 +122,7 @@ describe("the sync modes", () => {
 
   test("interval stops acknowledging after a failed background sync", async () => {
     const log = await open({ sync: "interval", syncIntervalMs: 2 });
-    log.disk.fail("sync", "input/output error", 0, 1); // That of the header passes.
+    log.disk.fail("sync", "input/output error", 0, 2); // Those of the header and the ends pass.
     await put(log, 1);
     for (let i = 0; i < 500 && log.wal.failure() === undefined; i++) await Bun.sleep(1);
     expect(log.wal.failure()).toContain("input/output error");
@@ -126,7 +135,7 @@ describe("the sync modes", () => {
     await put(log, 2);
     expect(log.disk.calls.filter((call) => call.startsWith("sync"))).toEqual([]);
     await log.wal.close();
-    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(1);
+    expect(log.disk.calls.filter((call) => call === "sync")).toHaveLength(2); // The segment, and that it ends there.
   });
 });
 
@@ -173,9 +182,9 @@ describe("a disk that fails", () => {
     await put(log, 1);
     log.disk.fail("write", "no space left", 5);
     await failureOf(put(log, 2));
-    expect(readdirSync(log.directory)).toEqual(["0000000001.log"]);
+    expect(segmentsIn(log.directory)).toEqual(["0000000001.log"]);
     await put(log, 3);
-    expect(readdirSync(log.directory).sort()).toEqual(["0000000001.log", "0000000003.log"]);
+    expect(segmentsIn(log.directory)).toEqual(["0000000001.log", "0000000003.log"]);
     expect(await sequencesAfter(log)).toEqual([1, 3]);
   });
 
@@ -203,7 +212,7 @@ describe("a disk that fails", () => {
     expect((await failureOf(log.wal.trim(2))).message).toBe("cannot delete log segment 1: permission denied");
     expect(log.wal.segments().map(({ id }) => id)).toEqual([1, 2]);
     await log.wal.trim(2);
-    expect(readdirSync(log.directory)).toEqual(["0000000002.log"]);
+    expect(segmentsIn(log.directory)).toEqual(["0000000002.log"]);
   });
 
   test("on the last sync: close says so", async () => {
@@ -254,25 +263,30 @@ describe("a start", () => {
     expect(next.disk.calls).toEqual([
       "list",
       "read",
+      "read",
       "open",
       `${RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
       "sync",
       "close",
       "syncFolder",
+      "open",
+      `${STATEMENT_BYTES} B at ${STATEMENT_STRIDE}`,
+      "sync",
     ]);
   });
 
-  test("leaves the log as it is when it is never synced", async () => {
+  test("syncs nothing when the log is never synced", async () => {
     const log = await open({ sync: "never" });
     await put(log, 1);
     const next = await openLocalLog(log.directory, { sync: "never" });
     logs.push(next);
     await next.wal.recover(() => undefined);
-    expect(next.disk.calls).toEqual(["list", "read"]);
+    expect(next.disk.calls).toEqual(["list", "read", "read", "open", `${STATEMENT_BYTES} B at ${STATEMENT_STRIDE}`]);
   });
 });
 
 test("recovery adds up what it cut and lost, and says what segments hold", async () => {
+  const END = SEGMENT_HEADER_BYTES + RECORD;
   const log = await open({ segmentBytes: 40 });
   for (const i of [1, 2, 3]) await put(log, i);
   await log.wal.close();
@@ -280,14 +294,22 @@ test("recovery adds up what it cut and lost, and says what segments hold", async
   appendFileSync(join(log.directory, "0000000003.log"), new Uint8Array(11));
   writeFileSync(join(log.directory, "notes.txt"), "not a segment");
   const strict = await openLocalLog(log.directory);
-  expect((await errorOf(strict.wal.recover(() => undefined))).message).toContain("0000000001.log: damaged bytes at offset 57");
+  expect((await errorOf(strict.wal.recover(() => undefined))).message).toContain(`0000000001.log: damaged bytes at offset ${END}`);
   const next = await openLocalLog(log.directory, { recovery: "skip_corrupt" });
   const report = await next.wal.recover(() => undefined);
-  expect(report).toEqual({ segments: 3, records: 3, bytes: 3, tornTailBytes: 11, lostBytes: 9 });
+  expect(report).toEqual({
+    segments: 3,
+    records: 3,
+    bytes: 3,
+    tornTailBytes: 11,
+    lostBytes: 9,
+    lostSegments: 0,
+    gaps: [{ segment: 1, bytes: 9, afterSequence: 1, beforeSequence: 2 }],
+  });
   expect(next.wal.segments()).toEqual([
-    { id: 1, bytes: 66 },
-    { id: 2, bytes: 57 },
-    { id: 3, bytes: 57 },
+    { id: 1, bytes: END + 9 },
+    { id: 2, bytes: END },
+    { id: 3, bytes: END },
   ]);
 });
 

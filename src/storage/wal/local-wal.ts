@@ -10,26 +10,30 @@
  * the lost ones. After a failed sync or cut, or two failed writes in a row, the log takes no records. It then sets its disk right
  * (log-repair.ts) and tries a new segment, 0.1 s to 1 s apart and whatever the load is, and goes on by itself once that works.
  */
-import { assert } from "../../base/assert.ts";
+import { AssertionError, assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { Turns } from "../../base/turns.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
+import { EndsFile } from "./ends-file.ts";
+import type { LogEnds } from "./log-ends.ts";
 import { LogFolder } from "./log-folder.ts";
+import { type LogSource, replayLog } from "./log-replay.ts";
 import { LogRepairs } from "./log-repair.ts";
 import {
   completeRecordHeader,
   encodeRecordHeader,
+  NO_SEGMENT,
   RECORD_HEADER_BYTES,
   RECORD_PAYLOAD_BYTES_MAX,
   SEGMENT_HEADER_BYTES,
 } from "./record-header.ts";
 import { type QueuedRecord, RecordQueue } from "./record-queue.ts";
-import { replaySegment } from "./replay.ts";
 import { type OpenSegment, SegmentWriter } from "./segment-writer.ts";
 import type { Wal, WalQueue, WalRecord, WalRecovery, WalRecoveryReport, WalSegment, WalSync } from "./wal.ts";
 
@@ -38,6 +42,8 @@ const FAILURES_MAX = 2;
 /** Between two tries to set the log right: doubles from the first to the second. */
 const HEAL_MILLIS_MIN = 100;
 const HEAL_MILLIS_MAX = 1000;
+/** How long nothing is written before the log says where it ends. */
+const PAUSE_MILLIS = 1000;
 /** After how many seconds a refused client should come back. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -53,11 +59,24 @@ export interface LocalWalOptions {
   readonly logger: Logger;
   /** True when another log object has read the records back: `recover` then reads none. */
   readonly isRecovered?: boolean;
+  /** How long nothing is written before the log says where it ends; default a second. */
+  readonly pauseMs?: number;
   /** Default: the disk of this machine. */
   readonly disk?: LogDisk;
   /** Default: the clock of this machine. */
   readonly clock?: Clock;
 }
+
+/** The report of a log that another object has read back. */
+const NOTHING_REPLAYED: WalRecoveryReport = {
+  segments: 0,
+  records: 0,
+  bytes: 0,
+  tornTailBytes: 0,
+  lostBytes: 0,
+  lostSegments: 0,
+  gaps: [],
+};
 
 /** Why the log takes no records, and since when. */
 interface Trouble {
@@ -76,11 +95,16 @@ export async function openLocalWal(options: LocalWalOptions): Promise<Wal> {
   return new LocalWal(options);
 }
 
-/** Invariant: what `queue` holds belongs to the segment being written or to later ones, up to `headId`. */
+/**
+ * Invariants: what `queue` holds belongs to the segment being written or to later ones, up to `headId`. What changes the segment being
+ * written (a commit, a rotation, healing, the end) takes a turn of `writing`; what deletes or repairs segments (trims, healing, the end)
+ * takes one of `tending`, first where it takes both.
+ */
 class LocalWal implements Wal {
   private readonly options: LocalWalOptions;
   private readonly disk: LogDisk;
   private readonly folder: LogFolder;
+  private readonly ends: EndsFile;
   private readonly repairs: LogRepairs;
   private readonly writer: SegmentWriter;
   private readonly clock: Clock;
@@ -89,62 +113,67 @@ class LocalWal implements Wal {
   private headId = 0;
   private headBytes = 0;
   private readonly queue: RecordQueue = new RecordQueue();
+  private readonly writing: Turns = new Turns();
+  private readonly tending: Turns = new Turns();
   private pumping: Promise<void> | undefined;
+  private closing: Promise<void> | undefined;
   private trouble: Trouble | undefined;
   /** Groups that failed since the last one that did not. */
   private failures = 0;
-  private healing: Promise<void> | undefined;
   /** The segment that a try to heal made and that has no records. */
   private tried: OpenSegment | undefined;
   private healTimer: ReturnType<typeof setTimeout> | undefined;
   private syncTimer: ReturnType<typeof setInterval> | undefined;
+  private pauseTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Groups committed since the start. */
+  private commits = 0;
 
   constructor(options: LocalWalOptions) {
     this.options = options;
     this.disk = options.disk ?? systemLogDisk;
     this.folder = new LogFolder(options.directory, this.disk);
-    this.repairs = new LogRepairs(this.disk);
-    const { disk, folder, repairs } = this;
-    this.writer = new SegmentWriter({ disk, folder, repairs, sync: options.sync, onFailure: (reason) => this.fail(reason) });
+    this.ends = new EndsFile(this.disk, options.directory, options.sync !== "never");
+    this.repairs = new LogRepairs(this.disk, this.ends);
+    const { disk, folder, ends, repairs } = this;
+    this.writer = new SegmentWriter({ disk, folder, ends, repairs, sync: options.sync, onFailure: (reason) => this.fail(reason) });
     this.clock = options.clock ?? systemClock;
   }
 
   async recover(
     onRecord: (record: WalRecord) => Promise<void> | void,
-    onLost?: (payload: Uint8Array | undefined) => void,
+    onLost: (payload: Uint8Array | undefined) => void = () => undefined,
   ): Promise<WalRecoveryReport> {
     assert(this.state === "new", `a log is recovered once; got ${this.state}`);
-    const ids = await this.folder.segments();
-    let records = 0;
-    let bytes = 0;
-    let tornTailBytes = 0;
-    let lostBytes = 0;
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] as number;
-      if (this.options.isRecovered === true) {
-        this.writer.found({ id, bytes: await this.folder.sizeOf(id) });
-        continue;
-      }
-      const count = async (record: WalRecord): Promise<void> => {
-        records++;
-        bytes += record.payload.length;
-        await onRecord(record);
-      };
-      const found = await replaySegment(this.folder.pathOf(id), id, i === ids.length - 1, this.options.recovery, count, onLost, this.disk);
-      failPoint("recover.segment-read");
-      tornTailBytes += found.tornTailBytes;
-      lostBytes += found.lostBytes;
-      this.writer.found({ id, bytes: found.intactBytes });
-      if (i === ids.length - 1 && this.options.sync !== "never") await this.folder.settle(id, found);
-    }
+    const { ids, hasEnds } = await this.folder.list();
+    const ends = hasEnds ? await this.ends.read() : undefined;
+    const report = await this.replay({ ids, ends }, onRecord, onLost);
+    await this.ends.begin({ ...endsFound(this.writer.segments(), ends), end: this.writer.durableEnd ?? NO_SEGMENT }, hasEnds);
     failPoint(this.options.isRecovered === true ? "thread.log-taken" : "recover.log-synced");
-    this.headId = ids.at(-1) ?? 0;
+    this.headId = Math.max(ids.at(-1) ?? 0, ends?.newest ?? 0);
     this.headBytes = Number.POSITIVE_INFINITY; // The next record starts a fresh segment.
     if (this.options.sync === "interval") {
       this.syncTimer = setInterval(() => this.syncInBackground(), this.options.syncIntervalMs);
     }
     this.state = "open";
-    return { segments: ids.length, records, bytes, tornTailBytes, lostBytes };
+    return report;
+  }
+
+  private async replay(
+    found: Pick<LogSource, "ids" | "ends">,
+    onRecord: (record: WalRecord) => Promise<void> | void,
+    onLost: (payload: Uint8Array | undefined) => void,
+  ): Promise<WalRecoveryReport> {
+    const { folder, disk } = this;
+    const { sync, recovery, isRecovered } = this.options;
+    const isDurable = sync !== "never";
+    if (isRecovered === true) {
+      for (const id of found.ids) this.writer.found(await this.folder.endOf(id, id === found.ids.at(-1)), isDurable);
+      return { ...NOTHING_REPLAYED, segments: found.ids.length };
+    }
+    const { segments, newest, report } = await replayLog({ folder, disk, recovery, ...found }, onRecord, onLost);
+    if (newest !== undefined && isDurable) await folder.settle(newest);
+    for (const segment of segments) this.writer.found(segment, isDurable);
+    return report;
   }
 
   beginRecord(): number {
@@ -187,33 +216,76 @@ class LocalWal implements Wal {
   }
 
   async rotate(): Promise<void> {
-    if (this.writer.current === undefined || this.pumping !== undefined || this.state !== "open") return;
+    const segment = this.writer.current;
+    if (segment === undefined || segment === this.tried || this.pumping !== undefined || this.state !== "open") return;
     this.headBytes = Number.POSITIVE_INFINITY;
-    await this.writer.finish();
+    await this.writing.alone(async () => {
+      if (this.writer.current === segment) await this.writer.finish();
+    });
   }
 
   trim(segment: number): Promise<void> {
-    return this.writer.trim(segment);
+    return this.tending.alone(async () => {
+      if (this.state !== "closed") await this.writer.trim(segment);
+    });
   }
 
   failure(): string | undefined {
     return this.trouble?.reason;
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.state = "closed";
     clearInterval(this.syncTimer);
     clearTimeout(this.healTimer);
+    clearTimeout(this.pauseTimer);
+    if (this.closing !== undefined) return this.closing.then(ended, ended); // Who closed it first has the error.
+    this.closing = this.tending.alone(() => this.end());
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     while (this.pumping !== undefined) await this.pumping;
-    await this.healing;
-    await this.writer.idle();
+    await this.writing.alone(() => this.endWriting());
+  }
+
+  private async endWriting(): Promise<void> {
     try {
-      await this.writer.syncRest();
+      await this.writer.end();
     } catch (error) {
       throw this.unavailable(this.trouble?.reason ?? errorText(error), error);
     } finally {
-      await this.writer.release();
       await this.lastRepair();
+      await this.noteEnd(true);
+      await this.ends.close();
+    }
+  }
+
+  /** Waits for a pause of writes: then, once, the log says where it ends, so that what is damaged before is no torn tail. */
+  private awaitPause(): void {
+    if (this.options.sync === "never" || this.state === "closed") return; // Nothing is sure to be on disk.
+    const { commits } = this;
+    this.pauseTimer = setTimeout(() => {
+      this.pauseTimer = undefined;
+      if (this.commits !== commits || this.pumping !== undefined || !this.writer.isSettled) this.awaitPause();
+      else void this.noteEnd(false); // Says what goes wrong to the log.
+    }, this.options.pauseMs ?? PAUSE_MILLIS);
+    this.pauseTimer.unref();
+  }
+
+  /** Says how the newest segment ends on disk, unless that was said. */
+  private async noteEnd(isSynced: boolean): Promise<void> {
+    const end = this.writer.durableEnd;
+    const { end: said } = this.ends.ends;
+    if (end === undefined || this.trouble !== undefined || (end.id === said.id && end.bytes === said.bytes)) return;
+    try {
+      await this.ends.note({ end }, isSynced || undefined);
+    } catch (error) {
+      if (error instanceof AssertionError) throw error;
+      this.options.logger.warn(
+        { error: errorText(error) },
+        "cannot note where the log ends: damage to its end would pass for a torn write",
+      );
     }
   }
 
@@ -224,17 +296,19 @@ class LocalWal implements Wal {
     } catch (error) {
       this.options.logger.error({ error: errorText(error) }, "cannot set the log right before it closes");
     }
-    await this.repairs.close();
   }
 
   private async pump(): Promise<void> {
     while (!this.queue.isEmpty) {
       const group = this.queue.takeGroup();
       try {
-        await this.commit(group);
+        await this.writing.alone(() => this.commit(group));
         this.failures = 0;
+        this.commits++;
+        if (this.pauseTimer === undefined) this.awaitPause();
         for (const record of group) record.resolve();
       } catch (error) {
+        if (error instanceof AssertionError) throw error; // Nobody waits for the pump: it ends the process.
         this.rejectFrom(group, error);
       }
       this.queue.forget(group);
@@ -247,12 +321,13 @@ class LocalWal implements Wal {
     const segment = await this.openSegment((group[0] as QueuedRecord).segment);
     const parts: Uint8Array[] = [];
     let bytes = 0;
+    let check = 0;
     for (const record of group) {
-      completeRecordHeader(record.parts[0] as Uint8Array, segment.stamp, segment.durable);
+      check = completeRecordHeader(record.parts[0] as Uint8Array, segment.stamp, segment.durable);
       for (const part of record.parts) if (part.length > 0) parts.push(part);
       bytes += record.bytes;
     }
-    await this.writer.write(segment, parts, bytes);
+    await this.writer.write(segment, parts, bytes, check);
   }
 
   private async openSegment(id: number): Promise<OpenSegment> {
@@ -298,23 +373,23 @@ class LocalWal implements Wal {
 
   private healLater(millis: number): void {
     if (this.state === "closed") return;
-    this.healTimer = setTimeout(() => {
-      this.healing = this.heal(millis);
-    }, millis);
+    // Nobody waits for it: what it rejects with is a bug, and ends the process.
+    this.healTimer = setTimeout(() => void this.tending.alone(() => this.writing.alone(() => this.heal(millis))), millis);
     this.healTimer.unref();
   }
 
   /** Sets the disk right and tries a new segment. Nothing waits in the queue: records are refused meanwhile. */
   private async heal(millis: number): Promise<void> {
-    while (this.pumping !== undefined) await this.pumping;
-    await this.writer.idle();
+    if (this.state === "closed") return;
     const { trouble } = this;
     assert(trouble !== undefined, "only a log in trouble heals");
     let id = 0;
     try {
+      await this.writer.leaveDoubtful();
       if (!(await this.repairs.run())) throw new Error(`log segment ${this.repairs.awaited} waits for its rows to be flushed`);
       id = await this.tryAgain();
     } catch (error) {
+      if (error instanceof AssertionError) throw error;
       this.options.logger.debug({ error: errorText(error) }, "the log does not work yet");
       this.headBytes = Number.POSITIVE_INFINITY;
       this.healLater(Math.min(millis * 2, HEAL_MILLIS_MAX));
@@ -352,4 +427,19 @@ class LocalWal implements Wal {
       `cannot log a write of ${payloadBytes} bytes: ${RECORD_PAYLOAD_BYTES_MAX} is the limit; send it in several requests`,
     );
   }
+}
+
+/**
+ * What must be there at the next start: where segments are gone and this start goes on nevertheless, so will the next. A newest segment
+ * without a header was not begun.
+ */
+function endsFound(segments: readonly WalSegment[], ends: LogEnds | undefined): Pick<LogEnds, "oldest" | "newest"> {
+  const last = segments.findLast(({ bytes }) => bytes > 0)?.id ?? 0;
+  const newest = Math.max(last, ends?.newest ?? 0);
+  const oldest = Math.max(ends?.oldest ?? 1, segments[0]?.id ?? newest + 1);
+  return { oldest, newest: newest < oldest ? newest : last };
+}
+
+function ended(): void {
+  // Whoever asked first has the outcome.
 }

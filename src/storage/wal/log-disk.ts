@@ -4,6 +4,7 @@
 import { close, fdatasync, fsync, ftruncate, open, writev } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { promisify } from "node:util";
+import { withDescriptor } from "../../base/descriptors.ts";
 
 /** Most buffers of one writev; Linux's IOV_MAX is 1024. */
 const WRITEV_PARTS_MAX = 1000;
@@ -38,8 +39,8 @@ const fsyncAsync = promisify(fsync);
 export const systemLogDisk: LogDisk = {
   list: (path) => readdir(path),
   read: (path) => readFile(path),
-  open: (path) => openAsync(path, "r+"),
-  create: (path) => openAsync(path, "wx"),
+  open: (path) => withDescriptor(() => openAsync(path, "r+")),
+  create: (path) => withDescriptor(() => openAsync(path, "wx")),
   write: (fd, parts, position) =>
     new Promise((resolve, reject) => {
       writev(fd, parts as Uint8Array[], position, (error, written) => {
@@ -51,7 +52,7 @@ export const systemLogDisk: LogDisk = {
   truncate: promisify(ftruncate),
   sync: promisify(fdatasync),
   async syncFolder(path) {
-    const fd = await openAsync(path, "r");
+    const fd = await withDescriptor(() => openAsync(path, "r"));
     try {
       await fsyncAsync(fd);
     } finally {

@@ -3,8 +3,14 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type LogDisk, writeAll } from "./log-disk.ts";
-import type { SegmentReplay } from "./replay.ts";
+import { ENDS_NAME } from "./ends-file.ts";
+import type { LogDisk } from "./log-disk.ts";
+import { LogFile } from "./log-file.ts";
+import type { SegmentEnd } from "./record-header.ts";
+import { replaySegment, type SegmentListener, type SegmentReplay } from "./replay.ts";
+
+/** Its records and what it lost are known already. */
+const NOBODY: SegmentListener = { onHead: () => undefined, onRecord: () => undefined, onLost: () => undefined };
 
 /** See the file header. */
 export class LogFolder {
@@ -21,27 +27,37 @@ export class LogFolder {
     return join(this.path, `${String(id).padStart(10, "0")}.log`);
   }
 
-  /** Ids of the segments, oldest first. @throws DbError StorageUnavailable */
-  async segments(): Promise<number[]> {
-    let names: string[];
+  /** Ids of the segments, oldest first, and whether there is a file of the log's ends. @throws DbError StorageUnavailable */
+  async list(): Promise<{ readonly ids: readonly number[]; readonly hasEnds: boolean }> {
+    let names: readonly string[];
     try {
-      names = [...(await this.disk.list(this.path))];
+      names = await this.disk.list(this.path);
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot list the log directory ${this.path}: ${errorText(cause)}`, {
         cause,
       });
     }
-    return names
+    const ids = names
       .filter((name) => /^\d{10}\.log$/.test(name))
       .map((name) => Number.parseInt(name, 10))
       .sort((a, b) => a - b);
+    return { ids, hasEnds: names.includes(ENDS_NAME) };
   }
 
-  /** Bytes of a segment's file. @throws DbError StorageUnavailable */
-  async sizeOf(id: number): Promise<number> {
+  /**
+   * How a segment ends that was read back and set right by another log object. Of those that are not the newest nobody asks more than their
+   * size.
+   *
+   * @throws DbError StorageUnavailable
+   */
+  async endOf(id: number, isNewest: boolean): Promise<SegmentEnd> {
     const path = this.pathOf(id);
+    if (isNewest) {
+      const source = { path, id, isNewest: false, durableBytes: 0, recovery: "skip_corrupt", disk: this.disk } as const;
+      return (await replaySegment(source, NOBODY)).end;
+    }
     try {
-      return (await stat(path)).size;
+      return { id, bytes: (await stat(path)).size, check: 0 };
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${errorText(cause)}`, { cause });
     }
@@ -54,15 +70,12 @@ export class LogFolder {
    *
    * @throws DbError StorageUnavailable
    */
-  async settle(id: number, { doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
+  async settle({ end: { id }, doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
     try {
-      const fd = await this.disk.open(this.pathOf(id));
-      try {
-        if (doubtful.length > 0) await writeAll(this.disk, fd, [doubtful], doubtfulFrom);
-        await this.disk.sync(fd);
-      } finally {
-        await this.disk.close(fd);
-      }
+      await LogFile.with(this.disk, this.pathOf(id), async (file) => {
+        if (doubtful.length > 0) await file.write([doubtful], doubtfulFrom);
+        await file.sync();
+      });
       await this.disk.syncFolder(this.path);
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot sync log segment ${this.pathOf(id)}: ${errorText(cause)}`, { cause });

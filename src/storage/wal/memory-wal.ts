@@ -73,7 +73,7 @@ class MemoryLog implements MemoryWal {
     }
     this.headBytes = Number.POSITIVE_INFINITY;
     this.state = "open";
-    return { segments: this.durable.size, records, bytes, tornTailBytes: 0, lostBytes: 0 };
+    return { segments: this.durable.size, records, bytes, tornTailBytes: 0, lostBytes: 0, lostSegments: 0, gaps: [] };
   }
 
   beginRecord(): number {

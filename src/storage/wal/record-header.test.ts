@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "../../base/hash.ts";
 import {
+  checkOfHeader,
   checkSegmentHeader,
   completeRecordHeader,
   decodeRecordHeader,
@@ -22,6 +23,11 @@ function encoded(record: Parameters<typeof encodeRecordHeader>[0], stamp = STAMP
   return bytes;
 }
 
+/** The checksum in an encoded record header. */
+function checkOf(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(28, true);
+}
+
 describe("a record header", () => {
   test("comes back as it was written", () => {
     const whole = fc.record({
@@ -33,8 +39,18 @@ describe("a record header", () => {
       fc.property(whole, fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 2), fc.nat(40), (record, stamp, durableBytes, offset) => {
         const bytes = new Uint8Array(offset + RECORD_HEADER_BYTES);
         bytes.set(encoded(record, stamp, durableBytes), offset);
-        expect(decodeRecordHeader(bytes, offset, stamp)).toEqual({ ...record, stamp, durableBytes });
-        expect(decodeRecordHeader(bytes, offset, undefined)).toEqual({ ...record, stamp, durableBytes });
+        expect(decodeRecordHeader(bytes, offset, stamp)).toEqual({
+          ...record,
+          stamp,
+          durableBytes,
+          check: checkOf(bytes.subarray(offset)),
+        });
+        expect(decodeRecordHeader(bytes, offset, undefined)).toEqual({
+          ...record,
+          stamp,
+          durableBytes,
+          check: checkOf(bytes.subarray(offset)),
+        });
       }),
       { seed: 1, numRuns: 200 },
     );
@@ -48,7 +64,7 @@ describe("a record header", () => {
     const bytes = encoded(header);
     new DataView(bytes.buffer).setUint32(24, 0, true);
     new DataView(bytes.buffer).setUint32(28, crc32(bytes.subarray(0, 28)), true);
-    expect(decodeRecordHeader(bytes, 0, STAMP)).toEqual({ ...header, stamp: STAMP, durableBytes: undefined });
+    expect(decodeRecordHeader(bytes, 0, STAMP)).toEqual({ ...header, stamp: STAMP, durableBytes: undefined, check: checkOf(bytes) });
   });
 
   test("is refused with any bit flipped", () => {
@@ -75,24 +91,38 @@ describe("a record header", () => {
 });
 
 describe("a segment header", () => {
-  const bytes = encodeSegmentHeader(12, 99);
+  const previous = { id: 11, bytes: 2 ** 40 + 3, check: 0xfeed_beef };
+  const bytes = encodeSegmentHeader({ id: 12, stamp: 99, previous });
   const check = (head: Uint8Array, segment: number, want: ReturnType<typeof checkSegmentHeader>): void => {
     expect(checkSegmentHeader(head, segment)).toEqual(want);
   };
+  /** The header as an older version wrote it. */
+  const older = (version: number, length: number): Uint8Array => {
+    const old = bytes.slice(0, length);
+    const view = new DataView(old.buffer);
+    view.setUint32(4, version, true);
+    view.setUint32(12, crc32(old.subarray(0, 12)), true);
+    view.setUint32(length - 4, crc32(old.subarray(0, length - 4)), true);
+    return old;
+  };
 
-  test("is ok for its own segment alone, and gives its stamp", () => {
-    check(bytes, 12, { kind: "ok", headerBytes: SEGMENT_HEADER_BYTES, stamp: 99 });
+  test("is ok for its own segment alone, gives its stamp, and names the segment before it", () => {
+    check(bytes, 12, { kind: "ok", headerBytes: SEGMENT_HEADER_BYTES, stamp: 99, check: checkOfHeader(bytes), previous });
     check(bytes, 13, { kind: "bad" });
     for (let length = 0; length < SEGMENT_HEADER_BYTES; length++) check(bytes.subarray(0, length), 12, { kind: "short" });
   });
 
-  test("of version 1 is ok: its stamp is its id", () => {
-    const old = bytes.slice(0, 16);
-    new DataView(old.buffer).setUint32(4, 1, true);
-    new DataView(old.buffer).setUint32(12, crc32(old.subarray(0, 12)), true);
-    check(old, 12, { kind: "ok", headerBytes: 16, stamp: 12 });
+  test("of version 1 is ok: its stamp is its id, and it names none", () => {
+    const old = older(1, 16);
+    check(old, 12, { kind: "ok", headerBytes: 16, stamp: 12, check: checkOfHeader(old), previous: undefined });
     check(old, 13, { kind: "bad" });
     check(old.subarray(0, 15), 12, { kind: "short" });
+  });
+
+  test("of version 2 is ok, and names none", () => {
+    const old = older(2, 24);
+    check(old, 12, { kind: "ok", headerBytes: 24, stamp: 99, check: checkOfHeader(old), previous: undefined });
+    check(old.subarray(0, 23), 12, { kind: "short" });
   });
 
   test("is bad with any bit flipped", () => {
@@ -106,9 +136,9 @@ describe("a segment header", () => {
 
   test("names another version", () => {
     const newer = bytes.slice();
-    new DataView(newer.buffer).setUint32(4, 3, true);
+    new DataView(newer.buffer).setUint32(4, 4, true);
     new DataView(newer.buffer).setUint32(12, crc32(newer.subarray(0, 12)), true);
-    check(newer, 12, { kind: "unknown", version: 3 });
+    check(newer, 12, { kind: "unknown", version: 4 });
   });
 });
 

@@ -33,7 +33,7 @@ function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-const head = encodeSegmentHeader(ID, STAMP);
+const head = encodeSegmentHeader({ id: ID, stamp: STAMP, previous: { id: 2, bytes: 40, check: 1 } });
 const a = recordOf(1, "first");
 const b = recordOf(2, "VLR1 second, which holds the mark");
 const c = recordOf(3, "third");
@@ -46,15 +46,27 @@ interface Want {
 
 async function replay(
   bytes: Uint8Array,
-  newest: boolean,
+  isNewest: boolean,
   recovery: WalRecovery,
+  durableBytes = 0,
 ): Promise<{ sequences: number[]; torn: number; lost: number }> {
   writeFileSync(path, bytes);
   const sequences: number[] = [];
-  const found = await replaySegment(path, ID, newest, recovery, ({ sequence }) => void sequences.push(sequence));
-  expect(found.intactBytes).toBe(bytes.length - found.tornTailBytes);
-  expect(readFileSync(path)).toEqual(Buffer.from(bytes.subarray(0, found.intactBytes)));
-  return { sequences, torn: found.tornTailBytes, lost: found.lostBytes };
+  let lost = 0;
+  const found = await replaySegment(
+    { path, id: ID, isNewest, durableBytes, recovery },
+    {
+      onHead: () => undefined,
+      onRecord: ({ sequence }) => void sequences.push(sequence),
+      onLost: (lostBytes) => {
+        lost += lostBytes;
+      },
+    },
+  );
+  expect(found.end.bytes).toBe(bytes.length - found.tornTailBytes);
+  expect(found.lostBytes).toBe(lost);
+  expect(readFileSync(path)).toEqual(Buffer.from(bytes.subarray(0, found.end.bytes)));
+  return { sequences, torn: found.tornTailBytes, lost };
 }
 
 /** The newest segment, strict. */
@@ -63,12 +75,12 @@ async function check(bytes: Uint8Array, want: Want): Promise<void> {
 }
 
 /** Strict refuses and names the offset; skip_corrupt loses `lost` bytes. */
-async function checkDamage(bytes: Uint8Array, newest: boolean, offset: number, want: Want): Promise<void> {
-  const refused = replay(bytes, newest, "strict");
+async function checkDamage(bytes: Uint8Array, newest: boolean, offset: number, want: Want, durableBytes = 0): Promise<void> {
+  const refused = replay(bytes, newest, "strict", durableBytes);
   expect(await errorOf(refused)).toBeInstanceOf(DbError);
   expect((await errorOf(refused)).message).toContain(`damaged bytes at offset ${offset}`);
   expect(readFileSync(path)).toEqual(Buffer.from(bytes)); // A refusal changes nothing.
-  expect(await replay(bytes, newest, "skip_corrupt")).toEqual({ torn: 0, lost: 0, ...want, sequences: [...want.sequences] });
+  expect(await replay(bytes, newest, "skip_corrupt", durableBytes)).toEqual({ torn: 0, lost: 0, ...want, sequences: [...want.sequences] });
 }
 
 function flipped(bytes: Uint8Array, offset: number): Uint8Array {
@@ -182,6 +194,41 @@ describe("a group of records that a power loss tore", () => {
   });
 });
 
+describe("what is known to have been on disk", () => {
+  const middle = SEGMENT_HEADER_BYTES + a.length;
+  const whole = concat(head, a, b);
+
+  test("is damage and no torn tail when any byte of it is wrong", async () => {
+    for (let offset = middle; offset < whole.length; offset++) {
+      await checkDamage(flipped(whole, offset), true, middle, { sequences: [1], lost: b.length }, whole.length);
+    }
+  });
+
+  test("is damage up to its end, and behind it is a torn tail", async () => {
+    const torn = concat(whole, c.subarray(0, 10));
+    expect(await replay(torn, true, "strict", whole.length)).toEqual({ sequences: [1, 2], torn: 10, lost: 0 });
+    expect(await replay(concat(head, a, flipped(b, 40)), true, "strict", middle)).toEqual({ sequences: [1], torn: b.length, lost: 0 });
+  });
+
+  test("is missed when it was cut off, at every byte", async () => {
+    for (let length = 0; length < whole.length; length++) {
+      const cut = whole.subarray(0, length);
+      writeFileSync(path, cut);
+      const refused = await errorOf(replay(cut, true, "strict", whole.length));
+      expect(refused).toBeInstanceOf(DbError);
+      expect(refused.message).toMatch(/damaged bytes at offset|it ends at offset/);
+      expect(readFileSync(path)).toEqual(Buffer.from(cut));
+      const lost: number[] = [];
+      const found = await replaySegment(
+        { path, id: ID, isNewest: true, durableBytes: whole.length, recovery: "skip_corrupt" },
+        { onHead: () => undefined, onRecord: () => undefined, onLost: (lostBytes) => void lost.push(lostBytes) },
+      );
+      expect({ length, lost: found.lostBytes }).toEqual({ length, lost: lost.reduce((sum, each) => sum + each, 0) });
+      expect(found.lostBytes).toBeGreaterThan(0);
+    }
+  });
+});
+
 describe("a segment of version 1", () => {
   const old = head.slice(0, 16);
   new DataView(old.buffer).setUint32(4, 1, true);
@@ -248,7 +295,7 @@ describe("damage in the middle", () => {
 
   test("before a torn tail is skipped, and the tail cut", async () => {
     const bytes = concat(head, flipped(a, 0), b, c.subarray(0, 10));
-    expect((await errorOf(replay(bytes, true, "strict"))).message).toContain("damaged bytes at offset 24");
+    expect((await errorOf(replay(bytes, true, "strict"))).message).toContain(`damaged bytes at offset ${SEGMENT_HEADER_BYTES}`);
     expect(await replay(bytes, true, "skip_corrupt")).toEqual({ sequences: [2], lost: a.length, torn: 10 });
   });
 
@@ -265,18 +312,21 @@ describe("damage in the middle", () => {
 
 test("a segment of another version is refused by name and left alone", async () => {
   const other = head.slice();
-  new DataView(other.buffer).setUint32(4, 3, true);
+  new DataView(other.buffer).setUint32(4, 4, true);
   new DataView(other.buffer).setUint32(12, crc32(other.subarray(0, 12)), true);
   for (const recovery of ["strict", "skip_corrupt"] as const) {
     const refused = replay(concat(other, a), true, recovery);
     expect(await errorOf(refused)).toBeInstanceOf(DbError);
-    expect((await errorOf(refused)).message).toContain(`cannot read log segment ${path}: it has format version 3`);
+    expect((await errorOf(refused)).message).toContain(`cannot read log segment ${path}: it has format version 4`);
     expect(readFileSync(path).length).toBe(head.length + a.length);
   }
 });
 
 test("a segment that cannot be read is named", async () => {
-  const missing = replaySegment(join(folder, "0000000004.log"), 4, true, "skip_corrupt", () => undefined);
+  const missing = replaySegment(
+    { path: join(folder, "0000000004.log"), id: 4, isNewest: true, durableBytes: 0, recovery: "skip_corrupt" },
+    { onHead: () => undefined, onRecord: () => undefined, onLost: () => undefined },
+  );
   expect(await errorOf(missing)).toBeInstanceOf(DbError);
   expect((await errorOf(missing)).message).toContain("cannot read log segment");
 });

@@ -6,18 +6,40 @@ import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
-import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES } from "./record-header.ts";
+import { LogFile } from "./log-file.ts";
+import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES, type SegmentEnd } from "./record-header.ts";
 import type { WalRecord, WalRecovery } from "./wal.ts";
+
+/** A segment to be read back. */
+export interface SegmentSource {
+  readonly path: string;
+  readonly id: number;
+  /** The newest one alone may have a torn tail, which is cut off. */
+  readonly isNewest: boolean;
+  /** Bytes that are known to have been durable: nothing before is a torn tail. */
+  readonly durableBytes: number;
+  readonly recovery: WalRecovery;
+  readonly disk?: LogDisk;
+}
 
 /** What reading one segment found. */
 export interface SegmentReplay {
-  /** Length of the segment up to its last intact record. */
-  readonly intactBytes: number;
+  /** How it ends: its length up to its last intact record, lost bytes before it included. */
+  readonly end: SegmentEnd;
   readonly tornTailBytes: number;
   readonly lostBytes: number;
-  /** Bytes `[doubtfulFrom, intactBytes)`: no record says that they were durable. */
+  /** Bytes `[doubtfulFrom, end.bytes)`: no record says that they were durable. */
   readonly doubtful: Uint8Array;
   readonly doubtfulFrom: number;
+}
+
+/** Who hears what a segment holds. */
+export interface SegmentListener {
+  /** Called first: what it says of the segment before it; undefined when it does not say. */
+  onHead(previous: SegmentEnd | undefined): void;
+  onRecord(record: WalRecord): Promise<void> | void;
+  /** Bytes are skipped: so many, and the payloads of the damaged records among them, undefined where they cannot be told apart. */
+  onLost(bytes: number, payloads: Iterable<Uint8Array | undefined>): void;
 }
 
 /** What damaged bytes mean. */
@@ -26,7 +48,7 @@ export type DamageVerdict = "torn-tail" | "skip" | "refuse";
 /**
  * The decision table of FORMAT.md for bytes that are not an intact record.
  *
- * @param wasDurable whether an intact record later in the segment says that these bytes were durable when it was written
+ * @param wasDurable whether an intact record later in the segment, or the log's ends, say that these bytes were durable
  */
 export function judgeDamage(wasDurable: boolean, newestSegment: boolean, recovery: WalRecovery): DamageVerdict {
   if (!wasDurable && newestSegment) return "torn-tail";
@@ -34,71 +56,74 @@ export function judgeDamage(wasDurable: boolean, newestSegment: boolean, recover
 }
 
 /**
- * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one. `onLost` hears of records that are
- * skipped, with their damaged payload as far as it can be told apart.
+ * Calls `onRecord` for each intact record of a segment file and cuts a torn tail off the newest one.
  *
  * @throws DbError StorageUnavailable on damage in the middle in mode "strict", for a segment of another version, or one that cannot be read
  */
-export async function replaySegment(
-  path: string,
-  id: number,
-  newest: boolean,
-  recovery: WalRecovery,
-  onRecord: (record: WalRecord) => Promise<void> | void,
-  onLost: (payload: Uint8Array | undefined) => void = () => undefined,
-  disk: LogDisk = systemLogDisk,
-): Promise<SegmentReplay> {
+export async function replaySegment(source: SegmentSource, listener: SegmentListener): Promise<SegmentReplay> {
+  const { path, id, isNewest, durableBytes, recovery, disk = systemLogDisk } = source;
   const bytes = await onDisk("read", path, () => disk.read(path));
-  const { start, stamp } = startOfRecords(path, bytes, id);
-  const found: Segment = { id, bytes, stamp };
-  let at = start;
+  const head = headOf(path, bytes, id);
+  listener.onHead(head.previous);
+  const found: Segment = { id, bytes, stamp: head.stamp };
+  let { start: at, check } = head;
   let lostBytes = 0;
   let doubtfulFrom = 0;
   const replayed = (tornTailBytes: number): SegmentReplay => {
     const from = Math.min(doubtfulFrom, at);
-    return { intactBytes: at, tornTailBytes, lostBytes, doubtful: bytes.subarray(from, at), doubtfulFrom: from };
+    const end = { id, bytes: at, check };
+    return { end, tornTailBytes, lostBytes, doubtful: bytes.subarray(from, at), doubtfulFrom: from };
   };
   while (at < bytes.length) {
     const record = intactRecordAt(found, at);
     if (record !== undefined) {
-      await onRecord(record);
+      await listener.onRecord(record);
       doubtfulFrom = record.durableBytes ?? 0;
+      check = record.check;
       at = record.end;
       continue;
     }
     const next = nextIntactRecord(found, at + 1);
-    const verdict = judgeDamage(next !== undefined && wasDurable(found, at, next), newest, recovery);
-    if (verdict === "refuse") {
-      throw new DbError(
-        StatusCode.StorageUnavailable,
-        `cannot replay log segment ${path}: damaged bytes at offset ${at}` +
-          `; restore the file, or start with wal.recovery = "skip_corrupt" to lose them`,
-      );
-    }
+    const isKnown = at < durableBytes || (next !== undefined && wasDurable(found, at, next));
+    const verdict = judgeDamage(isKnown, isNewest, recovery);
+    if (verdict === "refuse") throw refused(path, `damaged bytes at offset ${at}`);
     if (verdict === "torn-tail") {
       const end = at;
       await onDisk("cut", path, () => cut(disk, path, end));
       return replayed(bytes.length - at);
     }
     const end = next?.start ?? bytes.length;
-    tellLost(found, at, end, onLost);
+    listener.onLost(end - at, lostIn(found, at, end));
     lostBytes += end - at;
     at = end;
+  }
+  if (at < durableBytes) {
+    // No bytes to be judged, and still some are known to have been there.
+    if (recovery === "strict") throw refused(path, `it ends at offset ${at}, and ${durableBytes} bytes of it were on disk`);
+    listener.onLost(durableBytes - at, [undefined]);
+    lostBytes += durableBytes - at;
   }
   return replayed(0);
 }
 
-/** Tells of each record in bytes `[start, end)` that is lost: its damaged payload where its header is intact, else undefined once. */
-function tellLost({ bytes, stamp }: Segment, start: number, end: number, onLost: (payload: Uint8Array | undefined) => void): void {
+function refused(path: string, why: string): DbError {
+  return new DbError(
+    StatusCode.StorageUnavailable,
+    `cannot replay log segment ${path}: ${why}; restore the file, or start with wal.recovery = "skip_corrupt" to lose them`,
+  );
+}
+
+/** The damaged payload of each record in bytes `[start, end)` whose header is intact, and undefined for what comes behind them. */
+function* lostIn({ bytes, stamp }: Segment, start: number, end: number): Iterable<Uint8Array | undefined> {
   const lost = bytes.subarray(0, end);
   for (let at = start; at < end; ) {
     const header = decodeRecordHeader(lost, at, stamp);
     const next = at + RECORD_HEADER_BYTES + (header?.payloadBytes ?? 0);
     if (header === undefined || next > end) {
-      onLost(undefined);
+      yield undefined;
       return;
     }
-    onLost(lost.subarray(at + RECORD_HEADER_BYTES, next));
+    yield lost.subarray(at + RECORD_HEADER_BYTES, next);
     at = next;
   }
 }
@@ -111,15 +136,24 @@ interface Segment {
   readonly stamp: number | undefined;
 }
 
-/** Offset of the first record: 0 when the header is unreadable, so that it is judged as damage. @throws DbError for another version */
-function startOfRecords(path: string, bytes: Uint8Array, id: number): { readonly start: number; readonly stamp: number | undefined } {
+/** What the begin of a segment says. */
+interface SegmentHead {
+  /** Offset of the first record: 0 when the header is unreadable, so that it is judged as damage. */
+  readonly start: number;
+  readonly stamp: number | undefined;
+  readonly check: number;
+  readonly previous: SegmentEnd | undefined;
+}
+
+/** @throws DbError for another version */
+function headOf(path: string, bytes: Uint8Array, id: number): SegmentHead {
   const head = checkSegmentHeader(bytes, id);
   switch (head.kind) {
     case "ok":
-      return { start: head.headerBytes, stamp: head.stamp };
+      return { start: head.headerBytes, stamp: head.stamp, check: head.check, previous: head.previous };
     case "short":
     case "bad":
-      return { start: 0, stamp: undefined };
+      return { start: 0, stamp: undefined, check: 0, previous: undefined };
     case "unknown":
       throw new DbError(
         StatusCode.StorageUnavailable,
@@ -130,14 +164,11 @@ function startOfRecords(path: string, bytes: Uint8Array, id: number): { readonly
 
 /** Synced: soon a newer segment exists, and then the same bytes would be damage in the middle. */
 async function cut(disk: LogDisk, path: string, length: number): Promise<void> {
-  const fd = await disk.open(path);
-  try {
-    await disk.truncate(fd, length);
+  await LogFile.with(disk, path, async (file) => {
+    await file.truncate(length);
     failPoint("recover.tail-cut");
-    await disk.sync(fd);
-  } finally {
-    await disk.close(fd);
-  }
+    await file.sync();
+  });
 }
 
 async function onDisk<T>(verb: string, path: string, work: () => Promise<T>): Promise<T> {
@@ -154,6 +185,7 @@ interface FoundRecord extends WalRecord {
   readonly start: number;
   readonly end: number;
   readonly durableBytes: number | undefined;
+  readonly check: number;
 }
 
 function intactRecordAt({ id, bytes, stamp }: Segment, at: number): FoundRecord | undefined {
@@ -164,7 +196,7 @@ function intactRecordAt({ id, bytes, stamp }: Segment, at: number): FoundRecord 
   if (end > bytes.length) return undefined;
   const payload = bytes.subarray(start, end);
   if (crc32(payload) !== header.payloadCrc) return undefined;
-  return { segment: id, sequence: header.sequence, payload, start: at, end, durableBytes: header.durableBytes };
+  return { segment: id, sequence: header.sequence, payload, start: at, end, durableBytes: header.durableBytes, check: header.check };
 }
 
 /** The next intact record at or after `from`. */

@@ -1,16 +1,19 @@
 /**
  * The segments of a log on disk: the one being written, and those that are complete.
  *
- * A failed write is cut off the file again. What cannot be set right at once is left to a repair (log-repair.ts), the segment takes no
- * more records, and `onFailure` is told why: from then on the log asks for nothing until it has healed.
+ * A failed write is cut off the file again. What cannot be set right at once is left to a repair (log-repair.ts): the segment takes no
+ * more records, its file is closed, and `onFailure` is told why: from then on the log asks for nothing until it has healed.
  */
+import { assert } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type LogDisk, writeAll } from "./log-disk.ts";
+import type { EndsFile } from "./ends-file.ts";
+import type { LogDisk } from "./log-disk.ts";
+import { LogFile } from "./log-file.ts";
 import type { LogFolder } from "./log-folder.ts";
 import type { LogRepairs } from "./log-repair.ts";
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from "./record-header.ts";
+import { checkOfHeader, encodeSegmentHeader, NO_SEGMENT, SEGMENT_HEADER_BYTES, type SegmentEnd } from "./record-header.ts";
 import type { WalSegment, WalSync } from "./wal.ts";
 
 /** Bytes that a try has to write before the log takes records again. Reason: a full disk has room for a header all the time. */
@@ -20,31 +23,47 @@ const PROBE_BYTES: number = 256 * 1024;
 export interface OpenSegment {
   readonly id: number;
   readonly stamp: number;
-  readonly fd: number;
+  /** Closed by whoever takes the segment from its place as the one being written. */
+  readonly file: LogFile;
   /** Bytes known to be written. */
   written: number;
-  /** Bytes that a sync has covered. */
+  /** Checksum of the header of the last record, or of the segment's own. */
+  check: number;
+  /** Bytes that a sync has covered, and the checksum as of then. */
   durable: number;
+  durableCheck: number;
+  /** Whether a background sync of it failed: what lies beyond `durable` is in doubt, and it takes no more records. */
+  isDoubtful: boolean;
 }
 
 /** What a segment writer is made of. */
 export interface SegmentWriterParts {
   readonly folder: LogFolder;
   readonly disk: LogDisk;
+  readonly ends: EndsFile;
   readonly repairs: LogRepairs;
   readonly sync: WalSync;
   readonly onFailure: (reason: string) => void;
 }
 
-/** Invariant: one call that writes, begins or closes runs at a time; background syncs run beside them. */
+/** A segment that takes no more records. */
+interface CompleteSegment extends SegmentEnd {
+  /** Whether a sync has covered all of it. */
+  readonly isDurable: boolean;
+}
+
+/**
+ * Invariants: calls that write, begin, finish or give up run one at a time, and so do trims; the log sees to both. Background syncs and
+ * trims run beside the former. A segment leaves `open` once, and whoever takes it closes its file.
+ */
 export class SegmentWriter {
   private readonly parts: SegmentWriterParts;
   /** Oldest first. */
-  private readonly complete: WalSegment[] = [];
+  private complete: readonly CompleteSegment[] = [];
+  /** The newest complete one, also when it was deleted. */
+  private previous: CompleteSegment = { ...NO_SEGMENT, isDurable: false };
   private open: OpenSegment | undefined;
-  /** Whether bytes were written that no sync has covered yet; only in modes "interval" and "never". */
-  private dirty = false;
-  private backgroundSyncing: Promise<void> = Promise.resolve();
+  private backgroundSyncing: Promise<void> | undefined;
 
   constructor(parts: SegmentWriterParts) {
     this.parts = parts;
@@ -58,164 +77,208 @@ export class SegmentWriter {
   /** All segments, oldest first. */
   segments(): readonly WalSegment[] {
     const { open } = this;
-    return open === undefined ? [...this.complete] : [...this.complete, { id: open.id, bytes: open.written }];
+    const complete = this.complete.map(({ id, bytes }) => ({ id, bytes }));
+    return open === undefined ? complete : [...complete, { id: open.id, bytes: open.written }];
   }
 
-  /** Says that there is a complete segment, newer than all before. */
-  found(segment: WalSegment): void {
-    this.complete.push(segment);
+  /** How the newest segment ends on disk, as far as a sync has covered it; undefined when none has, or when a sync of it failed. */
+  get durableEnd(): SegmentEnd | undefined {
+    const { open, previous } = this;
+    if (open !== undefined) {
+      const { id, durable, durableCheck } = open;
+      return durable > 0 && !open.isDoubtful ? { id, bytes: durable, check: durableCheck } : undefined;
+    }
+    const { id, bytes, check } = previous;
+    return previous.isDurable ? { id, bytes, check } : undefined;
+  }
+
+  /** Whether a sync has covered all that was written. */
+  get isSettled(): boolean {
+    return this.open === undefined || this.open.written === this.open.durable;
+  }
+
+  /** Says that there is a complete segment, newer than all before. `isDurable`: whether a sync has covered it. */
+  found({ id, bytes, check }: SegmentEnd, isDurable: boolean): void {
+    this.completed({ id, bytes, check, isDurable });
   }
 
   /** Makes a segment file and goes on in it. @throws the system's error */
   async begin(id: number): Promise<OpenSegment> {
     const { disk, folder, sync } = this.parts;
-    const path = folder.pathOf(id);
     const stamp = crypto.getRandomValues(new Uint32Array(1))[0] as number;
-    const fd = await disk.create(path);
+    const header = encodeSegmentHeader({ id, stamp, previous: this.previous });
+    const file = await LogFile.create(disk, folder.pathOf(id));
     try {
       failPoint("log.segment-made");
-      await writeAll(disk, fd, [encodeSegmentHeader(id, stamp)], 0);
+      await file.write([header], 0);
     } catch (error) {
-      await this.removeStart(id, fd, error);
+      await this.removeStart(id, file, error);
       throw error;
     }
     failPoint("log.header-written");
-    if (sync !== "never") await this.syncStart(id, fd);
-    failPoint("log.folder-synced");
+    await this.nameStart(id, file);
+    const check = checkOfHeader(header);
     const durable = sync === "never" ? 0 : SEGMENT_HEADER_BYTES;
-    const segment = { id, stamp, fd, written: SEGMENT_HEADER_BYTES, durable };
+    const segment = { id, stamp, file, written: SEGMENT_HEADER_BYTES, check, durable, durableCheck: check, isDoubtful: false };
     this.open = segment;
     return segment;
   }
 
-  /** Appends to the segment being written and, in mode "always", syncs it. @throws the system's error; then nothing of it will be read */
-  async write(segment: OpenSegment, parts: readonly Uint8Array[], bytes: number): Promise<void> {
+  /**
+   * Appends to the segment being written and, in mode "always", syncs it. `check` is that of the last record.
+   *
+   * @throws the system's error; then nothing of it will be read
+   */
+  async write(segment: OpenSegment, parts: readonly Uint8Array[], bytes: number, check: number): Promise<void> {
     try {
       failPoint("log.before-write");
-      await writeAll(this.parts.disk, segment.fd, parts, segment.written);
+      await segment.file.write(parts, segment.written);
     } catch (error) {
       await this.cutBack(segment, error);
       throw error;
     }
     segment.written += bytes;
+    segment.check = check;
     failPoint("log.written");
     if (this.parts.sync === "always") await this.sync(segment);
-    else this.dirty = true;
     failPoint("log.synced");
   }
 
   /** Writes as much as an ordinary group has and takes it away again. @throws Error when one of the two does not work */
   async probe(segment: OpenSegment): Promise<void> {
-    const { disk, sync } = this.parts;
+    const { sync } = this.parts;
     try {
-      await writeAll(disk, segment.fd, [new Uint8Array(PROBE_BYTES)], segment.written);
-      if (sync !== "never") await disk.sync(segment.fd);
+      await segment.file.write([new Uint8Array(PROBE_BYTES)], segment.written);
+      if (sync !== "never") await segment.file.sync();
     } finally {
       await this.cutBack(segment, "a try");
     }
-    segment.durable = sync === "never" ? 0 : segment.written;
     if (this.open !== segment) throw new Error("the try could not be cut off again");
+    if (sync !== "never") noteDurable(segment, segment);
   }
 
   /** Completes the segment being written, if there is one. @throws the system's error */
   async finish(): Promise<void> {
     await this.backgroundSyncing;
-    if (this.open !== undefined && this.dirty && this.parts.sync === "interval") await this.sync(this.open);
-    if (await this.release()) failPoint("log.segment-closed");
-  }
-
-  /** Begins to sync what was written, in the background. */
-  syncInBackground(): void {
-    if (!this.dirty || this.open === undefined) return;
     const segment = this.open;
-    this.dirty = false; // What is written from here on waits for the next round.
-    this.backgroundSyncing = this.backgroundSyncing.then(() => this.backgroundSync(segment));
+    if (segment === undefined) return;
+    if (segment.isDoubtful) return this.giveUp(segment);
+    if (this.parts.sync === "interval" && segment.written > segment.durable) await this.sync(segment);
+    await this.release(segment);
+    failPoint("log.segment-closed");
   }
 
-  /** Resolves when no background sync runs. */
-  idle(): Promise<void> {
-    return this.backgroundSyncing;
+  /** Leaves a segment to its repair when a background sync of it failed. */
+  async leaveDoubtful(): Promise<void> {
+    if (this.open?.isDoubtful === true) await this.giveUp(this.open);
   }
 
-  /** Syncs what no sync has covered yet. @throws the system's error */
-  async syncRest(): Promise<void> {
-    if (this.dirty && this.open !== undefined) await this.sync(this.open);
+  /** Begins to sync what was written, in the background, unless it does so already. */
+  syncInBackground(): void {
+    const segment = this.open;
+    if (this.backgroundSyncing !== undefined || segment === undefined || segment.written === segment.durable) return;
+    this.backgroundSyncing = this.backgroundSync(segment).finally(() => {
+      this.backgroundSyncing = undefined;
+    });
   }
 
-  /** Closes the file being written as it is. Returns whether there was one. */
-  async release(): Promise<boolean> {
-    const current = this.take();
-    if (current === undefined) return false;
-    await this.parts.disk.close(current.fd);
-    return true;
+  /** Syncs what no sync has covered yet and closes the file being written. @throws the system's error */
+  async end(): Promise<void> {
+    await this.backgroundSyncing;
+    const segment = this.open;
+    if (segment === undefined) return;
+    if (segment.isDoubtful) return this.giveUp(segment);
+    if (segment.written > segment.durable) await this.sync(segment);
+    await this.release(segment);
   }
 
-  /** Deletes the complete segments before `segment`. @throws DbError StorageUnavailable */
+  /**
+   * Deletes the complete segments before `segment`, oldest first, once the log's ends say that they may be missing.
+   *
+   * @throws DbError StorageUnavailable
+   */
   async trim(segment: number): Promise<void> {
-    const { disk, folder, repairs } = this.parts;
-    while (this.complete.length > 0 && (this.complete[0] as WalSegment).id < segment) {
-      const oldest = this.complete.shift() as WalSegment;
+    const { disk, folder, repairs, ends } = this.parts;
+    const unneeded = this.complete.filter((one) => one.id < segment);
+    const oldest = (unneeded.at(-1)?.id ?? 0) + 1;
+    if (oldest > ends.ends.oldest) await this.noteOldest(oldest);
+    for (const { id } of unneeded) {
       try {
         failPoint("log.before-delete");
-        await disk.delete(folder.pathOf(oldest.id));
+        await disk.delete(folder.pathOf(id));
       } catch (cause) {
-        this.complete.unshift(oldest); // The next trim tries again.
-        throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${oldest.id}: ${errorText(cause)}`, { cause });
+        throw new DbError(StatusCode.StorageUnavailable, `cannot delete log segment ${id}: ${errorText(cause)}`, { cause });
       }
-      await repairs.deleted(oldest.id);
+      this.complete = this.complete.filter((one) => one.id !== id);
+      repairs.deleted(id);
       failPoint("log.deleted");
     }
   }
 
-  /** The header first: what then lies behind a header that cannot be read was never a record of this segment. */
-  private async syncStart(id: number, fd: number): Promise<void> {
-    const { disk, folder, repairs, onFailure } = this.parts;
+  private async noteOldest(oldest: number): Promise<void> {
     try {
-      await disk.sync(fd);
-      await disk.syncFolder(folder.path);
+      await this.parts.ends.note({ oldest }, true);
+    } catch (cause) {
+      const why = errorText(cause);
+      throw new DbError(StatusCode.StorageUnavailable, `cannot note that log segments before ${oldest} are not needed: ${why}`, { cause });
+    }
+  }
+
+  /**
+   * The header first: what then lies behind a header that cannot be read was never a record of this segment. The log's ends name it last:
+   * from then on it must be there.
+   */
+  private async nameStart(id: number, file: LogFile): Promise<void> {
+    const { disk, folder, sync, ends, repairs, onFailure } = this.parts;
+    try {
+      if (sync !== "never") {
+        await file.sync();
+        await disk.syncFolder(folder.path);
+      }
+      failPoint("log.folder-synced");
+      await ends.note({ newest: id });
     } catch (error) {
-      repairs.add({ kind: "remove", segment: id, fd, path: folder.pathOf(id) }); // A power loss may take the file, or not.
+      repairs.add({ kind: "remove", segment: id, path: file.path }); // A power loss may take the file, or not.
       onFailure(`cannot sync the log: ${errorText(error)}`);
+      await this.letGo(file);
       throw error;
     }
   }
 
   /** Takes away a segment whose header could not be written: a segment that is not the newest must begin with one. */
-  private async removeStart(id: number, fd: number, why: unknown): Promise<void> {
-    const { disk, folder, repairs, onFailure } = this.parts;
-    const path = folder.pathOf(id);
+  private async removeStart(id: number, file: LogFile, why: unknown): Promise<void> {
+    const { disk, repairs, onFailure } = this.parts;
     try {
-      await disk.delete(path);
+      await disk.delete(file.path);
     } catch (error) {
-      repairs.add({ kind: "remove", segment: id, fd, path });
+      repairs.add({ kind: "remove", segment: id, path: file.path });
       onFailure(`cannot remove a log segment that could not be begun (${errorText(why)}): ${errorText(error)}`);
-      return;
     }
-    await disk.close(fd);
+    await this.letGo(file);
   }
 
   /** A failed sync leaves unknown bytes on disk: the segment takes no more records, and what it holds beyond the last sync is in doubt. */
   private async sync(segment: OpenSegment): Promise<void> {
-    const { written } = segment;
+    const covered = { written: segment.written, check: segment.check };
     try {
-      await this.parts.disk.sync(segment.fd);
+      await segment.file.sync();
     } catch (error) {
-      this.giveUp(segment);
       this.parts.onFailure(`cannot sync the log: ${errorText(error)}`);
+      await this.giveUp(segment);
       throw error;
     }
-    segment.durable = written;
-    this.dirty = false;
+    noteDurable(segment, covered);
   }
 
+  /** Only marks a segment whose sync failed: a record may be on its way into it. */
   private async backgroundSync(segment: OpenSegment): Promise<void> {
-    const { written } = segment;
+    const covered = { written: segment.written, check: segment.check };
     try {
-      await this.parts.disk.sync(segment.fd);
-      segment.durable = written;
+      await segment.file.sync();
+      noteDurable(segment, covered);
     } catch (error) {
       // The engine makes the rows durable in files. Until then a crash of the machine may take what was acknowledged since the last sync.
-      this.giveUp(segment);
+      segment.isDoubtful = true;
       this.parts.onFailure(`cannot sync the log: ${errorText(error)}`);
     }
   }
@@ -225,36 +288,59 @@ export class SegmentWriter {
    * group may lie there and a power loss must not bring them back after their writers were told that they failed.
    */
   private async cutBack(segment: OpenSegment, why: unknown): Promise<void> {
-    const { disk, sync, onFailure } = this.parts;
+    const { sync, onFailure } = this.parts;
     try {
-      await disk.truncate(segment.fd, segment.written);
+      await segment.file.truncate(segment.written);
       failPoint("log.cut");
-      if (sync !== "never") await disk.sync(segment.fd);
+      if (sync !== "never") await segment.file.sync();
     } catch (error) {
-      this.giveUp(segment);
       onFailure(`cannot cut a failed write (${errorText(why)}) off the log: ${errorText(error)}`);
+      await this.giveUp(segment);
     }
   }
 
-  /** Leaves the segment being written to its repair. */
-  private giveUp(segment: OpenSegment): void {
-    const { id, fd } = segment;
+  /** Leaves the segment being written to its repair; then it ends where a sync has covered it, or without syncs where it was written. */
+  private async giveUp(segment: OpenSegment): Promise<void> {
     const { sync, repairs } = this.parts;
-    if (this.open === segment) this.take();
-    this.dirty = false;
-    if (sync === "interval") {
-      repairs.add({ kind: "trim", segment: id, fd });
-      return;
-    }
+    const { id, file, written, check, durable, durableCheck } = segment;
     const isSynced = sync === "always";
-    repairs.add({ kind: "cut", segment: id, fd, length: isSynced ? segment.durable : segment.written, isSynced });
+    if (sync === "interval") repairs.add({ kind: "trim", segment: id });
+    else repairs.add({ kind: "cut", segment: id, path: file.path, length: isSynced ? durable : written, isSynced });
+    this.take(segment, { id, bytes: isSynced ? durable : written, check: isSynced ? durableCheck : check, isDurable: isSynced });
+    await this.letGo(file);
   }
 
-  /** The segment being written, now complete; from here on no background sync starts on it. */
-  private take(): OpenSegment | undefined {
-    const { open } = this;
-    this.open = undefined;
-    if (open !== undefined) this.complete.push({ id: open.id, bytes: open.written });
-    return open;
+  /** Closes the file of a segment that is complete. @throws the system's error */
+  private release(segment: OpenSegment): Promise<void> {
+    const { id, file, written, check, durable } = segment;
+    this.take(segment, { id, bytes: written, check, isDurable: durable === written });
+    return file.close();
   }
+
+  /** The segment being written is complete from here on; no background sync starts on it. */
+  private take(segment: OpenSegment, as: CompleteSegment): void {
+    assert(this.open === segment, `a segment is given up by its writer; got ${segment.id} while ${this.open?.id} is written`);
+    this.open = undefined;
+    this.completed(as);
+  }
+
+  private completed(segment: CompleteSegment): void {
+    this.complete = [...this.complete, segment];
+    this.previous = segment;
+  }
+
+  /** Closes the file of a segment that failed; the failure is known already. */
+  private async letGo(file: LogFile): Promise<void> {
+    try {
+      await file.close();
+    } catch (error) {
+      this.parts.onFailure(`cannot close a log segment that failed: ${errorText(error)}`);
+    }
+  }
+}
+
+/** Notes that a sync has covered a segment as it was before. */
+function noteDurable(segment: OpenSegment, covered: Pick<OpenSegment, "written" | "check">): void {
+  segment.durable = covered.written;
+  segment.durableCheck = covered.check;
 }

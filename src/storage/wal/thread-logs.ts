@@ -2,12 +2,16 @@
  * Where the logs of ingest threads lie: folders `thread-1`, `thread-2`, … in the log directory, each with segments of its own. The log of
  * the main thread is the directory itself, as it is with one thread.
  */
-import { readdirSync } from "node:fs";
-import { rmdir } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
+import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { ENDS_NAME } from "./ends-file.ts";
+import type { ThreadLogNames } from "./thread-log-names.ts";
+import type { WalRecovery } from "./wal.ts";
 
 const NAME = /^thread-([1-9]\d{0,3})$/;
 
@@ -29,10 +33,42 @@ export function listThreadLogs(directory: string): number[] {
   }
 }
 
-/** Deletes the folder of a thread's log, which is empty. @throws DbError StorageUnavailable */
+/**
+ * Threads that have a log in the directory, ascending. One whose log is named and gone is missed: a log begins with a word about its ends.
+ *
+ * @throws DbError StorageUnavailable when one is missed and the recovery mode is "strict"
+ */
+export function findThreadLogs(directory: string, names: ThreadLogNames, recovery: WalRecovery, logger: Logger): number[] {
+  const found = listThreadLogs(directory);
+  const named = namesOrLoss(names, recovery, logger) ?? [];
+  const missing = named.filter((thread) => !existsSync(join(threadLogFolder(directory, thread), ENDS_NAME)));
+  if (missing.length === 0) return found;
+  if (recovery === "skip_corrupt") {
+    logger.warn({ directory, threads: missing }, "logs of ingest threads are missing: rows that were in them alone are lost");
+    return found;
+  }
+  throw new DbError(
+    StatusCode.StorageUnavailable,
+    `cannot replay the log ${directory}: the log of ${missing.map((thread) => `thread-${thread}`).join(", ")} is missing; restore it, or ` +
+      `start with wal.recovery = "skip_corrupt" to lose what it held`,
+  );
+}
+
+function namesOrLoss(names: ThreadLogNames, recovery: WalRecovery, logger: Logger): number[] | undefined {
+  try {
+    return names.read();
+  } catch (error) {
+    if (recovery === "strict" || !(error instanceof DbError)) throw error;
+    logger.warn({ error: error.message }, "logs of ingest threads that are missing are not noticed");
+    return undefined;
+  }
+}
+
+/** Deletes a thread's log, which has no segments. @throws DbError StorageUnavailable */
 export async function removeThreadLog(directory: string, thread: number): Promise<void> {
   const folder = threadLogFolder(directory, thread);
   try {
+    await rm(join(folder, ENDS_NAME), { force: true });
     await rmdir(folder);
   } catch (cause) {
     throw new DbError(StatusCode.StorageUnavailable, `cannot delete the log folder ${folder}: ${errorText(cause)}`, { cause });

@@ -19,11 +19,25 @@ export type WalRecovery =
   /** Skip to the next intact record and report what was lost. */
   | "skip_corrupt";
 
+/** Gaps that a report lists. Reason: they go into one line of the server's log. */
+export const WAL_GAPS_MAX = 20;
+
 /** One record read back. `payload` is valid until the next record is asked for. */
 export interface WalRecord {
   readonly segment: number;
   readonly sequence: number;
   readonly payload: Uint8Array;
+}
+
+/** A place at which records are missing or damaged. */
+export interface WalGap {
+  /** The segment that is damaged, or is not there. */
+  readonly segment: number;
+  /** Bytes that are lost, as far as anything says. */
+  readonly bytes: number;
+  /** Sequences of the last record before and the first one behind it; undefined where there is none. What is lost lies between them. */
+  readonly afterSequence: number | undefined;
+  readonly beforeSequence: number | undefined;
 }
 
 /** What recovery found and did. */
@@ -33,8 +47,12 @@ export interface WalRecoveryReport {
   readonly bytes: number;
   /** Bytes cut off the end of the newest segment: a write that was never acknowledged. */
   readonly tornTailBytes: number;
-  /** Bytes skipped in the middle; 0 unless the recovery mode allows loss. */
+  /** Bytes skipped or missing in the middle; 0 unless the recovery mode allows loss. */
   readonly lostBytes: number;
+  /** Segments that are not there, at least; 0 likewise. */
+  readonly lostSegments: number;
+  /** Where, the first `WAL_GAPS_MAX` of them. */
+  readonly gaps: readonly WalGap[];
 }
 
 /** State of one segment. */

@@ -1,6 +1,7 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
 import { toDbError } from "../../base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
+import { heapBytes } from "../../base/process-memory.ts";
 import { giveWayToClients } from "../../base/thread-priority.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
@@ -40,7 +41,7 @@ export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Prom
     }
     running--;
     self.postMessage(reply);
-    if (running === 0 && process.memoryUsage().heapUsed > RESTING_HEAP_BYTES_MAX) Bun.gc(true); // Nobody waits for it: the answer is out.
+    if (running === 0 && heapBytes() > RESTING_HEAP_BYTES_MAX) Bun.gc(true); // Nobody waits for it: the answer is out.
     startNext();
   };
   const startNext = (): void => {

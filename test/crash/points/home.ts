@@ -20,6 +20,7 @@ import { listThreadLogs, removeThreadLog, threadLogFolder } from "../../../src/s
 import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
 import { plainParts } from "../../engine/plain-parts.ts";
 import { makeLinks } from "../../engine/thread-links.ts";
+import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
 
 /** Segments so small that each write of a few rows begins one. */
@@ -46,11 +47,13 @@ export interface HomeOptions {
   readonly sync?: WalSync;
   /** Whether an ingest thread runs beside the engine, on this thread. */
   readonly hasThread?: boolean;
+  /** Is told of bugs that would end the process; by default they fail the test. */
+  readonly onBug?: (error: Error) => void;
 }
 
 /** Opens an engine in `path`, which is made when missing. */
 export async function openHome(path: string, options: HomeOptions = {}): Promise<Home> {
-  const { fileDisk = systemFileDisk, sync = "always", hasThread = false } = options;
+  const { fileDisk = systemFileDisk, sync = "always", hasThread = false, onBug = unexpectedBug } = options;
   const files = localFileStore(join(path, "data"), OPEN_FILES_MAX, fileDisk);
   const disk = new FaultyLogDisk();
   const plain = plainParts(files);
@@ -75,13 +78,14 @@ export async function openHome(path: string, options: HomeOptions = {}): Promise
     threadLogs,
     meta: openSqliteMetaStore(join(path, "meta.db")),
     ...plain,
+    onBug,
     flusher: { flush: async (job) => held(await flusher.flush(job)), close: () => flusher.close() },
     merger: { merge: async (job) => held(await merger.merge(job)), close: () => merger.close() },
   });
   return {
     path,
     engine,
-    thread: hasThread ? await startThread(engine, shared, walFolder, sync) : undefined,
+    thread: hasThread ? await startThread(engine, shared, walFolder, sync, onBug) : undefined,
     disk,
     hold() {
       gate ??= { stands: Promise.withResolvers(), opens: Promise.withResolvers() };
@@ -100,13 +104,19 @@ function openLog(directory: string, sync: WalSync, isRecovered: boolean, disk = 
 }
 
 /** As the program of an ingest thread does, but on this thread. */
-async function startThread(engine: Engine, shared: SharedState, walFolder: string, sync: WalSync): Promise<IngestThread> {
+async function startThread(
+  engine: Engine,
+  shared: SharedState,
+  walFolder: string,
+  sync: WalSync,
+  onBug: (error: Error) => void,
+): Promise<IngestThread> {
   const links = makeLinks();
   await engine.addThread(THREAD, links.owner);
   const wal = await openLog(threadLogFolder(walFolder, THREAD), sync, true);
   await wal.recover(() => undefined);
-  const bytes = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20 };
-  return new IngestThread({ id: THREAD, shared, link: links.thread, wal, clock: systemClock, news: engine.catalogNews(), ...bytes });
+  const rest = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug };
+  return new IngestThread({ id: THREAD, shared, link: links.thread, wal, clock: systemClock, news: engine.catalogNews(), ...rest });
 }
 
 /** Copies a directory as it is now: what a SIGKILL at this moment leaves. */

@@ -124,7 +124,7 @@ const LIFE: readonly Step[] = [
   {
     name: "fail a write",
     run({ engine, disk }) {
-      disk.fail("write", "no space left on device", 40, 1); // After the header of its segment.
+      disk.fail("write", "no space left on device", 40, 2); // After the header of its segment and the statement that there is one.
       return refusal(put(engine, "cpu,host=lost v=9i 9"));
     },
   },

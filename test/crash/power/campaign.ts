@@ -9,6 +9,8 @@ export interface PowerCampaignOptions {
   readonly directory: string;
   readonly seed: number;
   readonly lives: number;
+  /** Numbers of ingest threads: each life has one of them. */
+  readonly threads: readonly number[];
   readonly progress: (text: string) => void;
 }
 
@@ -24,13 +26,13 @@ const LIVES_A_LINE = 100;
 const SYNCS: readonly WalSync[] = [...new Array<WalSync>(7).fill("always"), "interval", "interval", "never"];
 
 /** Runs a campaign; life `n` has the seed `seed + n`. */
-export async function runPowerCampaign({ directory, seed, lives, progress }: PowerCampaignOptions): Promise<PowerCampaignReport> {
+export async function runPowerCampaign({ directory, seed, lives, threads, progress }: PowerCampaignOptions): Promise<PowerCampaignReport> {
   const total = { deaths: 0, deathsInStart: 0, powerLosses: 0, acknowledged: 0, unansweredFound: 0, unansweredGone: 0 };
   for (let life = 0; life < lives; life++) {
     const folder = join(directory, `life-${seed + life}`);
     const sync = SYNCS[life % SYNCS.length]!;
     try {
-      const report = await livePower(seed + life, DEATHS_A_LIFE, folder, sync);
+      const report = await livePower(seed + life, DEATHS_A_LIFE, folder, { sync, threads });
       for (const key of Object.keys(total) as (keyof PowerReport)[]) total[key] += report[key];
     } catch (error) {
       return { ...total, violations: [error instanceof Error ? error.message : String(error)] };

@@ -25,6 +25,9 @@ const CALLS_MAX = [16, 90];
 const DAY_NANOS = 86_400 * 1e9;
 /** Longer than a log waits before it looks whether its disk works again. */
 const HEAL_MS = 120;
+/** Calls to a disk that is slow for a while, and how slow: some take as long as a log waits before it heals. */
+const SLOW_CALLS_MAX = 12;
+const SLOW_MS_MAX = 60;
 /** Several times as long as a log waits for its next sync with `interval`. */
 const SYNC_WAIT_MS = 12;
 /** Longest life of a process: a log that cannot heal, or a step that waits for nothing. */
@@ -54,10 +57,19 @@ export interface PowerReport {
   readonly unansweredGone: number;
 }
 
+/** How a life is lived. */
+export interface PowerLifeOptions {
+  /** Default: each record is on disk before its answer. */
+  readonly sync?: WalSync;
+  /** Ingest threads of which one number is drawn; default none, one or two. */
+  readonly threads?: readonly number[];
+}
+
 /** Lives one life of so many deaths in `folder`, which must not exist. @throws Error with the seed and the death */
-export async function livePower(seed: number, deaths: number, folder: string, sync: WalSync = "always"): Promise<PowerReport> {
+export async function livePower(seed: number, deaths: number, folder: string, of: PowerLifeOptions = {}): Promise<PowerReport> {
+  const { sync = "always", threads = [0, 1, 2] } = of;
   const random = seededRandom(seed);
-  const options = { sync, segmentBytes: 200 << random.below(8), hasThread: random.below(2) === 0 };
+  const options = { sync, segmentBytes: 200 << random.below(8), threads: threads[random.below(threads.length)] ?? 0 };
   const life = new PowerLife(random, new PowerMachine(folder, random, options), sync);
   for (let death = 0; death < deaths; death++) {
     try {
@@ -111,6 +123,7 @@ class PowerLife {
       const deadline = performance.now() + PROCESS_MS_MAX;
       while (!machine.attached.isDead) {
         await this.step(machine.engine);
+        if (machine.attached.misuse !== undefined) throw new Error(machine.attached.misuse);
         if (performance.now() > deadline)
           throw new Error(`no step comes to the disk any more: ${machine.engine.failure() ?? "no failure"}`);
       }
@@ -129,7 +142,12 @@ class PowerLife {
     const dice = this.random.below(100);
     const name = TABLES[this.random.below(TABLES.length)]!;
     if (this.random.below(14) === 0) this.failSome();
-    if (this.isFailing && this.random.below(3) === 0) await this.whileAlive("wait", Bun.sleep(HEAL_MS));
+    if (this.random.below(14) === 0) this.machine.attached.slowSome(this.random.below(SLOW_CALLS_MAX), SLOW_MS_MAX, this.random);
+    // A log that heals beside upkeep and a flush, which trim it, and writes to all logs.
+    if (this.isFailing && this.random.below(3) === 0) {
+      const beside = this.random.below(2) === 0 ? [this.flushKnown(engine, name), engine.keepUp(), this.writeGroup(engine)] : [];
+      await this.whileAlive("heal beside a trim", Promise.all([Bun.sleep(HEAL_MS), ...beside]));
+    }
     if (this.sync === "interval" && dice % 8 === 0) await this.waitForSync();
     if (dice < 65) await this.writeGroup(engine);
     else if (dice < 80) await this.whileAlive(`flush ${name}`, this.known(engine, name) ? engine.flushTable("public", name) : undefined);
@@ -171,7 +189,8 @@ class PowerLife {
     const tables = TABLES.filter(() => random.below(2) === 0);
     const batch = { id: this.nextBatch++, tables: tables.length === 0 ? [TABLES[0]!] : tables, rows: 1 + random.below(ROWS_MAX) };
     this.unanswered.push(batch);
-    const writer = random.below(2) === 0 ? engine : (this.machine.thread ?? engine);
+    const { writers } = this.machine;
+    const writer = writers[random.below(writers.length)] ?? engine;
     const isTaken = await put(writer, linesOf(batch)).then(
       () => true,
       (error: unknown) => {

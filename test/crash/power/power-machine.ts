@@ -13,6 +13,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { StatusCode } from "../../../src/base/status-code.ts";
 import { Engine } from "../../../src/engine/engine.ts";
+import type { ThreadLog } from "../../../src/engine/log-stream.ts";
 import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
@@ -23,26 +24,25 @@ import { threadLogFolder } from "../../../src/storage/wal/thread-logs.ts";
 import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
 import { plainParts } from "../../engine/plain-parts.ts";
 import { type Links, makeLinks } from "../../engine/thread-links.ts";
+import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { type AttachedDisk, PowerDisk } from "../../support/power-disk.ts";
 
 /** Most files that are open for reading: a machine is thrown away without closing them. */
 const OPEN_FILES = 4;
-/** Number of the ingest thread. Its log's folder is there from the start, as the log's own. */
-const THREAD = 1;
 
 /** How the log works on a machine. */
 export interface PowerOptions {
   readonly sync: WalSync;
   readonly segmentBytes: number;
-  /** Whether an ingest thread with a log of its own runs beside the engine. */
-  readonly hasThread: boolean;
+  /** Ingest threads with logs of their own beside the engine. The folders of their logs are there from the start, as the log's own. */
+  readonly threads: number;
 }
 
 /** What a process has once its start has come through. */
 interface Process {
   readonly engine: Engine;
-  readonly thread: IngestThread | undefined;
-  readonly links: Links | undefined;
+  readonly threads: readonly IngestThread[];
+  readonly links: readonly Links[];
   readonly logs: readonly Wal[];
 }
 
@@ -64,7 +64,8 @@ export class PowerMachine {
     this.random = random;
     this.options = options;
     const wal = join(folder, "disk-0", "wal");
-    mkdirSync(options.hasThread ? threadLogFolder(wal, THREAD) : wal, { recursive: true });
+    mkdirSync(wal, { recursive: true });
+    for (const thread of threadsOf(options)) mkdirSync(threadLogFolder(wal, thread));
     this.disk = new PowerDisk(join(folder, "disk-0"));
     this.attached = this.disk.attach();
   }
@@ -84,16 +85,16 @@ export class PowerMachine {
     return this.process?.engine;
   }
 
-  /** Likewise, and undefined when there is none. */
-  get thread(): IngestThread | undefined {
-    return this.process?.thread;
+  /** Whatever takes writes: the engine and its threads; nothing until a start has come through. */
+  get writers(): readonly (Engine | IngestThread)[] {
+    return this.process === undefined ? [] : [this.process.engine, ...this.process.threads];
   }
 
   /** The process dies, if it lives. Its promises never settle. */
   kill(): void {
     this.attached.dieAfter(0);
     // Its timers end; of the rest nothing comes through.
-    this.process?.links?.cut();
+    for (const links of this.process?.links ?? []) links.cut();
     void this.process?.engine.close().catch(isOfTheDead);
     for (const log of this.process?.logs ?? []) void log.close().catch(isOfTheDead);
     this.process = undefined;
@@ -116,12 +117,11 @@ export class PowerMachine {
   }
 
   private async open(attached: AttachedDisk): Promise<Process> {
-    const { hasThread } = this.options;
     const files = localFileStore(join(this.disk.root, "data"), OPEN_FILES, attached.files);
-    const shared = new SharedState(hasThread ? THREAD : 0);
+    const shared = new SharedState(this.options.threads);
     const wal = await this.openLog(attached, 0, false);
-    const before = hasThread ? await this.openLog(attached, THREAD, false) : undefined;
-    const threadLogs = before === undefined ? [] : [{ id: THREAD, wal: before, remove: neverRemoved }];
+    const threadLogs: ThreadLog[] = [];
+    for (const id of threadsOf(this.options)) threadLogs.push({ id, wal: await this.openLog(attached, id, false), remove: neverRemoved });
     const { engine } = await Engine.open({
       wal,
       shared,
@@ -129,14 +129,19 @@ export class PowerMachine {
       meta: this.metaFor(attached),
       ...plainParts(files),
     });
-    if (!hasThread) return { engine, thread: undefined, links: undefined, logs: [wal] };
-    const links = makeLinks();
-    await engine.addThread(THREAD, links.owner);
-    const log = await this.openLog(attached, THREAD, true);
-    await log.recover(() => undefined);
-    const own = { id: THREAD, shared, link: links.thread, wal: log, news: engine.catalogNews() };
-    const thread = new IngestThread({ ...own, clock: systemClock, writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20 });
-    return { engine, thread, links, logs: [wal, log] };
+    const process = { engine, threads: [] as IngestThread[], links: [] as Links[], logs: [wal] };
+    for (const id of threadsOf(this.options)) {
+      const links = makeLinks();
+      await engine.addThread(id, links.owner);
+      const log = await this.openLog(attached, id, true);
+      await log.recover(() => undefined);
+      const own = { id, shared, link: links.thread, wal: log, news: engine.catalogNews() };
+      const rest = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug: unexpectedBug };
+      process.threads.push(new IngestThread({ ...own, clock: systemClock, ...rest }));
+      process.links.push(links);
+      process.logs.push(log);
+    }
+    return process;
   }
 
   private openLog(attached: AttachedDisk, thread: number, isRecovered: boolean): Promise<Wal> {
@@ -159,9 +164,15 @@ export class PowerMachine {
         if (!attached.step()) throw dead(); // It took effect, and nobody heard of it.
       },
       settled: () => (attached.isDead ? new Promise(() => undefined) : meta.settled()),
+      secure: () => meta.secure(),
       close: () => undefined,
     };
   }
+}
+
+/** Numbers of the ingest threads. */
+function threadsOf({ threads }: PowerOptions): number[] {
+  return Array.from({ length: threads }, (_, i) => i + 1);
 }
 
 /** The thread is there again before its log has lost its last segment. */

@@ -34,7 +34,7 @@ export function legacyName(name: string): string {
  * Whether a request in protobuf is written the older way.
  *
  * @throws ProtoError when the body is no request
- * @throws DbError IllegalState when it has metrics of both ways
+ * @throws DbError InvalidArguments when it has metrics of both ways
  */
 export function isLegacy(body: Uint8Array, database: string, schemas: SchemaLookup): boolean {
   if (schemas.rolesOf === undefined) return false;
@@ -56,7 +56,7 @@ export function isLegacy(body: Uint8Array, database: string, schemas: SchemaLook
   });
   if (older === undefined || newer === undefined) return older !== undefined;
   const ways = `the table of ${JSON.stringify(older)} is of the older form, that of ${JSON.stringify(newer)} of the newer one`;
-  throw new DbError(StatusCode.IllegalState, `cannot write the metrics in one request: ${ways}; send them apart`);
+  throw new DbError(StatusCode.InvalidArguments, `cannot write the metrics in one request: ${ways}; send them apart`);
 }
 
 function nameOf(reader: ProtoReader, start: number, end: number): string {

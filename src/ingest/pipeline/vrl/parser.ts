@@ -4,6 +4,7 @@
  *
  * Source: https://vector.dev/docs/reference/vrl/expressions/
  */
+import { wholeNumberOf } from "../../../base/whole-number.ts";
 import { VRL_DEPTH_MAX } from "../limits.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
@@ -33,6 +34,9 @@ import { TokenReader } from "./token-reader.ts";
 /** Binary operators from the loosest to the tightest. */
 const LEVELS: readonly (readonly string[])[] = [["??", "||"], ["&&"], ["==", "!="], ["<", "<=", ">", ">="], ["+", "-"], ["*", "/"]];
 const KEYWORDS: ReadonlySet<string> = new Set(["if", "else", "true", "false", "null", "abort", "return"]);
+
+/** Longest whole number in a program. Reason: reading one of a million digits takes seconds. */
+const INTEGER_CHARACTERS_MAX = 100;
 
 /** Compiles a program. @throws DbError InvalidArguments */
 export function parseProgram(source: string): Node {
@@ -161,6 +165,7 @@ class Parser {
     const { kind, text } = tokens.token;
     switch (kind) {
       case "int":
+        if (text.length > INTEGER_CHARACTERS_MAX) throw tokens.error("a number has too many digits");
         tokens.at++;
         return constant(intValue(BigInt.asIntN(64, BigInt(text.replaceAll("_", "")))), Kind.int);
       case "float":
@@ -251,8 +256,9 @@ class Parser {
       if (tokens.isAdjacent("[")) {
         tokens.at++;
         const sign = tokens.take("-") ? -1 : 1;
-        if (tokens.token.kind !== "int") throw tokens.error("an index must be a whole number");
-        steps.push(sign * Number(tokens.token.text));
+        const index = tokens.token.kind === "int" ? wholeNumberOf(tokens.token.text.replaceAll("_", "")) : undefined;
+        if (index === undefined) throw tokens.error("an index must be a whole number");
+        steps.push(sign * index);
         tokens.at++;
         tokens.expect("]");
       } else if (tokens.isAdjacent(".")) {

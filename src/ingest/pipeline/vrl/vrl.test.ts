@@ -142,6 +142,8 @@ test("what cannot be compiled is refused with its place", () => {
     ["return .", "return is not supported at line 1, column 1"],
     [". .", "unexpected '.' at line 1, column 3"],
     ["`", "unexpected '`' at line 1, column 1"],
+    [`.a = ${"9".repeat(1_000_000)}\n.`, "a number has too many digits at line 1, column 6"],
+    [`.a = .b[${"9".repeat(30)}]\n.`, "an index must be a whole number at line 1, column 9"],
     ["del(1)\n.", "del takes one path at line 1, column 1"],
   ];
   for (const [source, want] of rejects) check(source, "{}", `Failed to compile VRL, ${want}`);

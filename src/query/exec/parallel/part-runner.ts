@@ -2,7 +2,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";
 import { inputsOf, type PlanNode } from "../../plan/node.ts";
-import type { ExecBatch, ExecContext, Pace } from "../exec-context.ts";
+import { type ExecBatch, type ExecContext, type Pace, SeriesOfTables } from "../exec-context.ts";
 import { type BudgetAccount, MemoryBudget } from "../memory-budget.ts";
 import { newNodeMetrics, type NodeMetrics } from "../node-metrics.ts";
 import { run } from "../run.ts";
@@ -44,6 +44,7 @@ export class PartRunner {
       signal,
       clock,
       pace,
+      series: new SeriesOfTables(),
       budget: new MemoryBudget(job.memoryBytesMax, account),
       interpretOnly: false,
       metrics: this.metrics,

@@ -57,7 +57,7 @@ export interface OpenFragment {
   /**
    * Goes on with a part until it has given about `bytesMax`, or ended. A part is not asked again before it has answered.
    *
-   * @throws DbError what running it threw, Cancelled after `close`, Unexpected when its thread died
+   * @throws DbError what running it threw, Cancelled after `close`, External when its thread died
    */
   pull(index: number, part: ScanPart, bytesMax: number): Promise<Pulled>;
   /** Ends all parts; resolves when no thread reads the snapshot any more. */

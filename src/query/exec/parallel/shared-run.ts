@@ -122,7 +122,11 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
   const { start, end } = scan.request.timeRange;
   if (start >= end || !workers.hasRoom) return undefined;
   const metrics = context.metrics === undefined ? undefined : newScanMetrics();
-  const shared = await scan.table.share?.({ ...scan.request, signal: context.signal }, workers.limits, metrics);
+  const shared = await scan.table.share?.(
+    { ...scan.request, signal: context.signal, numbers: context.series.of(scan.table) },
+    workers.limits,
+    metrics,
+  );
   if (shared === undefined || context.metrics === undefined) return shared;
   const known = context.metrics.get(scan) ?? newNodeMetrics();
   context.metrics.set(scan, { ...known, scan: known.scan ?? metrics });

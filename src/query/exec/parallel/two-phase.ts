@@ -16,7 +16,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { mergedVariance, VARIANCES, type VarianceKind } from "../../function/aggregate/sums.ts";
+import { EXACT_SUM, mergedVariance, VARIANCES, type VarianceKind } from "../../function/aggregate/sums.ts";
 import type { TypedExpression } from "../../plan/expression.ts";
 import type { AggregateCall, GroupKey, PlanNode } from "../../plan/node.ts";
 
@@ -105,6 +105,7 @@ function stepOf(call: AggregateCall, node: Aggregate): Step | undefined {
     case "count":
       return simple(call, "sum");
     case "sum":
+      return sumStep(call);
     case "min":
     case "max":
       return simple(call, kernel);
@@ -130,14 +131,24 @@ function simple(call: AggregateCall, merge: string): Step | undefined {
   };
 }
 
+/** A part of a sum of integers may be beyond 64 bits where the whole is not. */
+function sumStep(call: AggregateCall): Step | undefined {
+  const { result } = call.type;
+  if (result.kind === "duration") return undefined;
+  if (result.kind !== "int") return simple(call, "sum");
+  const part = { ...call, type: { ...call.type, result: EXACT_SUM } };
+  return {
+    partials: [part],
+    merges: (columns) => [{ function: call.function, type: { args: [EXACT_SUM], result }, args: columns, ...PLAIN }],
+    isAverage: false,
+  };
+}
+
 const PLAIN = { distinct: false, orderBy: [], filter: undefined } as const;
 
 function named(name: string): AggregateCall["function"] | undefined {
   return aggregateNamed(name);
 }
-
-/** Wide enough for any sum of 64-bit integers: as integers they would go round. */
-const EXACT_SUM: DataType = { kind: "decimal", precision: 38, scale: 0 };
 
 /** Decimals round their average in a way of their own. */
 function averageStep(call: AggregateCall): Step | undefined {

@@ -57,7 +57,7 @@ export class GroupHashes {
     assert(table !== undefined, "series keys come with their table");
     const read = (index: number): string | undefined => {
       const column = table.schema.columns[index];
-      return column === undefined ? undefined : table.series.tagOf(column.name, series);
+      return column === undefined ? undefined : context.series.of(table).tagOf(column.name, series);
     };
     let hash = 0;
     for (const key of this.seriesKeys) hash = foldHash(hash, valueHash(evaluate(key.expression, read, context.environment)));

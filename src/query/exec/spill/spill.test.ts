@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySpill } from "../../../../test/support/memory-spill.ts";
 import { type Answer, QueryFixture } from "../../../../test/support/query-fixture.ts";
-import { MemoryPool, ServerMemory } from "../../../base/server-memory.ts";
+import { MemoryCounter, MemoryPool, ServerMemory } from "../../../base/server-memory.ts";
 
 /** Little enough that some hundred rows do not fit. */
 const TIGHT_BYTES = 96 * 1024;
@@ -79,6 +79,27 @@ async function check(
   }
 }
 
+test("a query spills before the memory of all queries refuses it, however large its own limit is", async () => {
+  setBatchRows(100);
+  for (const sql of [
+    "SELECT t.n, t.s, u.y FROM t JOIN u ON t.n = u.n",
+    "SELECT n, string_agg(s, ',') FROM t GROUP BY n",
+    "SELECT n, s, ts FROM t ORDER BY s, ts",
+  ]) {
+    const want = lines(await data.sql(sql)).toSorted();
+    const memory = new ServerMemory(200 * 1024);
+    const others = new MemoryCounter();
+    memory.register("memtables", others);
+    others.take(40 * 1024);
+    const pool = new MemoryPool(memory, "queries", 130 * 1024);
+    const spill = new MemorySpill();
+    const answer = await data.sql(sql, { memoryBytesMax: 1024 * 1024 * 1024, spill, memory: pool.account() });
+    expect(lines(answer).toSorted(), sql).toEqual(want);
+    expect(spill.written, sql).toBeGreaterThan(0);
+    expect(pool.used, sql).toBe(0);
+  }
+});
+
 describe("sorting", () => {
   test("equal rows keep their order, whatever the types of keys", async () => {
     const keys = fc.uniqueArray(fc.constantFrom("host", "dc", "n", "x", "s", "d", "w", "ts", "n % 7", "x + n", "b"), {
@@ -100,6 +121,13 @@ describe("sorting", () => {
     await check("SELECT host, n, s, ts FROM t ORDER BY s, ts LIMIT 1200 OFFSET 100", { ordered: true, bytes: 24 * 1024 });
     await check("SELECT host, n, ts FROM t ORDER BY x, ts LIMIT 5", { ordered: true, spills: "no", bytes: 1024 * 1024 });
   });
+});
+
+test("ASOF JOIN sorts over the disk", async () => {
+  setBatchRows(200);
+  const both = "t ASOF LEFT JOIN u ON t.host = u.host AND t.ts >= u.ts";
+  await check(`SELECT t.host, t.dc, t.ts, t.s, u.ts FROM ${both}`);
+  await check(`SELECT t.host, t.dc, t.ts, u.y FROM ${both.replace("LEFT ", "")} WHERE t.n < 1000`);
 });
 
 describe("grouping", () => {

@@ -7,7 +7,7 @@ import type { Catalog } from "../../../table/catalog.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
-import { Pace } from "../exec-context.ts";
+import { Pace, SeriesOfTables } from "../exec-context.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { run } from "../run.ts";
 
@@ -41,6 +41,7 @@ async function query(call: string): Promise<number> {
     signal: new AbortController().signal,
     clock: systemClock,
     pace: new Pace(systemClock),
+    series: new SeriesOfTables(),
     budget: new MemoryBudget(),
     spill: undefined,
     interpretOnly: false,

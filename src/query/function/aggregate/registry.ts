@@ -6,6 +6,7 @@ import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
 import { jsonPath, pathType } from "./paths.ts";
+import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
 import { REGRESSIONS, regression } from "./regression.ts";
 import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import {
@@ -144,6 +145,14 @@ const ALL: readonly AggregateFunction[] = [
     bitwise((a, b) => a ^ b),
   ),
   aggregate("string_agg", "text, separator", text, joined),
+  aggregate("group_concat", "text, … [ORDER BY …] [SEPARATOR text]", text, joined),
+  ...["arg_max", "max_by", "argmax"].map((name) => aggregate(name, "value, by", pickedType, picked(1))),
+  ...["arg_min", "min_by", "argmin"].map((name) => aggregate(name, "value, by", pickedType, picked(-1))),
+  aggregate("mode", "value[, greatest]", modeType, mode),
+  // Any value will do, and the least is one that is found in loops, in parts, and is the same each time.
+  ...["any_value", "arbitrary"].map((name) => aggregate(name, "value", ordered, extreme(-1), "min")),
+  aggregate("every", "condition", boolean, allOrAny(true)),
+  ...["count_if", "countif"].map((name) => aggregate(name, "condition", conditionType, countIf)),
   aggregate("approx_distinct", "value", oneToCount(UINT64), countDistinct),
   aggregate("count_hash", "value", oneToCount(INT64), countDistinct),
 ];

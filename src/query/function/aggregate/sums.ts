@@ -1,7 +1,7 @@
 /** count, sum, avg and the statistics that follow from sums. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
+import { type DataType, displayName, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
 import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../decimal.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { isNumeric } from "../signature.ts";
@@ -92,16 +92,19 @@ export function sumIntegers({ result }: FunctionType): Accumulator {
   };
 }
 
-/**
- * A sum as a value of its type: integers beyond 64 bits go round, as clients of the interface expect of sum().
- *
- * @throws DbError EngineExecuteQuery when a decimal has too many digits
- */
+/** A sum as a value of its type. @throws DbError EngineExecuteQuery when it is beyond 64 bits, or a decimal has too many digits */
 export function sumOfType(total: bigint, type: DataType): Value {
   if (type.kind === "decimal") return checkedDecimal(total, type);
-  if (type.kind === "duration") return BigInt.asIntN(64, total);
-  return exactInteger(type.kind === "int" && !type.signed ? BigInt.asUintN(64, total) : BigInt.asIntN(64, total));
+  const isUnsigned = type.kind === "int" && !type.signed;
+  if (total !== (isUnsigned ? BigInt.asUintN(64, total) : BigInt.asIntN(64, total))) {
+    const hint = type.kind === "int" ? "; sum it as DECIMAL(38, 0) or DOUBLE" : "";
+    throw new DbError(StatusCode.EngineExecuteQuery, `Arithmetic overflow: sum is ${total}, which is no ${displayName(type)}${hint}`);
+  }
+  return type.kind === "duration" ? total : exactInteger(total);
 }
+
+/** Wide enough for any sum of 64-bit integers: what parts of a sum are, so that only the whole can be too large. */
+export const EXACT_SUM: DataType = { kind: "decimal", precision: 38, scale: 0 };
 
 /** `sum` of floats. */
 export function sumFloats(): Accumulator {

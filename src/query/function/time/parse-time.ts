@@ -3,7 +3,7 @@
  * RFC 3339, `YYYY-MM-DD HH:MM:SS[.f]` with or without a zone, and plain dates. What names no zone is in the session's.
  */
 import { daysFromCivil, daysInMonth } from "./civil.ts";
-import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
+import { parseTimeZone, utcSecondsOf } from "../../../base/time-zone.ts";
 
 /** Years of more than four digits carry a sign, as ISO 8601 has it. */
 const DAY_TEXT = String.raw`(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})`;

@@ -6,7 +6,6 @@ import { durationParts, formatInterval, formatTimestamp } from "./format-time.ts
 import { addInterval } from "./interval.ts";
 import { parseInterval } from "../../sql/interval.ts";
 import { parseDate, parseTimestamp } from "./parse-time.ts";
-import { parseTimeZone, utcSecondsOf } from "./time-zone.ts";
 
 const SECOND = 1_000_000_000n;
 
@@ -60,26 +59,6 @@ describe("timestamps as text", () => {
     expect(durationParts(-90_061n, "second")).toBe("-1 days -1 hours -1 mins -1 secs");
     expect(durationParts(-1n, "nanosecond")).toBe("0 days 0 hours 0 mins -0.000000001 secs");
   });
-});
-
-test("zones have one name each, and unknown ones none", () => {
-  expect(["utc", "+8:00", "-07:00", "asia/shanghai", "+25:00", "Mars/Olympus", ""].map(parseTimeZone)).toEqual([
-    "UTC",
-    "+08:00",
-    "-07:00",
-    "Asia/Shanghai",
-    undefined,
-    undefined,
-    undefined,
-  ]);
-});
-
-test("clock changes map to one moment", () => {
-  const zone = "Europe/Berlin";
-  const local = (text: string): number => Number((parseTimestamp(text, "UTC") ?? 0n) / SECOND);
-  expect(utcSecondsOf(zone, local("2024-07-01 12:00:00"))).toBe(local("2024-07-01 10:00:00"));
-  expect(utcSecondsOf(zone, local("2024-10-27 02:30:00"))).toBe(local("2024-10-27 00:30:00"));
-  expect(utcSecondsOf(zone, local("2024-03-31 02:30:00"))).toBe(local("2024-03-31 01:30:00"));
 });
 
 describe("intervals", () => {

@@ -7,6 +7,7 @@
  * time buckets. Else a row goes once to the bucket that it lies in and once to each bucket before it that still reaches it: `overlap`.
  * Calls with shorter ranges than the longest leave out, by a FILTER, rows that are too old for them.
  */
+import { GROUP_KEYS_MAX } from "../../../base/limits.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import type { FixedBuckets } from "../../function/time/buckets.ts";
 import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
@@ -27,10 +28,12 @@ import { notSupported, planError } from "../plan-error.ts";
 import { distinct } from "../plan-rows.ts";
 import { figuresFor } from "../rules/page-figures.ts";
 import { finish, finishFirstOf, orderedOutput, type SelectBody } from "../select-body.ts";
+import type { Steps } from "../steps.ts";
 import { applied, SubQueries } from "../sub-queries.ts";
+import { inZone } from "./in-zone.ts";
 import { rangeError, rangeQueryError } from "./range-error.ts";
 import { RangeScope, type StretchCall } from "./range-scope.ts";
-import { originMillis, stretchMillis } from "./stretch.ts";
+import { originMillis, stretchMillis, zoneOfDays } from "./stretch.ts";
 import { timeColumnOf } from "./time-column.ts";
 
 /** Most slots that a row may fall into. Reason: each costs as much as a row. Error: PlanQuery. */
@@ -48,7 +51,7 @@ interface Slots {
 }
 
 /** The plan of a SELECT with ALIGN. @throws DbError InvalidSyntax, PlanQuery, EngineExecuteQuery */
-export function planRange(body: SelectBody, align: AlignClause): PlanNode {
+export function* planRange(body: SelectBody, align: AlignClause): Steps<PlanNode> {
   const { select, input, items, limits, planner } = body;
   checkClauses(body);
   const keys = seriesKeys(body, align);
@@ -56,10 +59,12 @@ export function planRange(body: SelectBody, align: AlignClause): PlanNode {
   const column = timeColumnOf(input.source);
   const time = timeOf(body, column);
   const slotType = slotTypeOf(body, align, time.type);
+  const zone = zoneOfDays(align.to, alignMillis);
   const subQueries = new SubQueries(input.source.scope, planner);
-  const scope = new RangeScope({ input: input.binder, keys, time, slotType, fill: align.fill, subQueries });
-  const output = orderedOutput(body, scope.binder);
-  const slots = slotsOf(column, castTo(time, slotType, planner.environment), alignMillis, originMillis(align.to, planner.environment));
+  const scope = new RangeScope({ input: input.binder, keys, time, slotType, zone, fill: align.fill, subQueries });
+  const output = yield* orderedOutput(body, scope.binder);
+  const counted = castTo(zone === undefined ? time : inZone("in_time_zone_op", time, zone), slotType, planner.environment);
+  const slots = slotsOf(column, counted, alignMillis, zone === undefined ? originMillis(align.to, planner.environment) : 0n);
   const grouped = filled(aggregated(body, keys, scope.calls, slots), scope, keys.length, slots.buckets.width);
   const { node, place } =
     subQueries.calls.length === 0
@@ -97,6 +102,7 @@ function checkRanges(expression: Expression): void {
 function seriesKeys({ input }: SelectBody, { by }: AlignClause): readonly TypedExpression[] {
   const { source, binder } = input;
   if (by !== undefined) {
+    if (by.length > GROUP_KEYS_MAX) throw planError(`BY has ${by.length} keys; it may have ${GROUP_KEYS_MAX}`);
     return by.map((expression) => {
       if (containsAggregate(expression)) throw planError(`aggregates are not allowed in BY: ${printExpression(expression)}`);
       return bind(expression, binder);

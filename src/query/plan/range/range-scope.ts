@@ -15,6 +15,7 @@ import { castTo } from "../coerce.ts";
 import { expressionKey, type TypedExpression } from "../expression.ts";
 import type { AggregateCall, FillRule } from "../node.ts";
 import { boundFill } from "./fill.ts";
+import { inZone } from "./in-zone.ts";
 import { stretchMillis } from "./stretch.ts";
 
 /** An aggregate over stretches of time. */
@@ -40,6 +41,8 @@ export interface RangeGround {
   readonly time: TypedExpression;
   /** Type of a slot's start, which follow the keys. */
   readonly slotType: DataType;
+  /** Whose clock slots are counted by; undefined: in UTC. */
+  readonly zone: string | undefined;
   /** For calls that have none of their own. */
   readonly fill: FillClause | undefined;
   readonly subQueries: Binder["subQueries"];
@@ -70,12 +73,12 @@ export class RangeScope {
     if (expression.kind === "range") return this.stretch(expression);
     if (expression.kind === "call" && aggregateNamed(expression.name) !== undefined) throw this.withoutRange(expression);
     if (containsAggregate(expression) || containsSubQuery(expression)) return undefined;
-    const { input, keys, slotType, time } = this.ground;
+    const { input, keys, slotType, time, zone } = this.ground;
     const bound = bind(expression, input);
     const key = expressionKey(bound);
     if (key === this.timeKey) {
       const slot: TypedExpression = { kind: "column", type: slotType, index: keys.length, name: "slot" };
-      return castTo(slot, time.type, input.environment);
+      return castTo(zone === undefined ? slot : inZone("at_time_zone_op", slot, zone), time.type, input.environment);
     }
     const index = this.positions.get(key);
     if (index !== undefined) return { kind: "column", type: bound.type, index, name: `key ${index}` };

@@ -84,6 +84,28 @@ describe("a slot", () => {
       [28_800_000n, 2],
     ]);
   });
+  test("of days to a zone is a day of its clock, however long; a shorter one begins at its midnight", async () => {
+    const zoned = new QueryFixture();
+    await zoned.sql("CREATE TABLE m (ts TIMESTAMP(3) TIME INDEX, v BIGINT)");
+    await zoned.sql(`INSERT INTO m VALUES ('2024-03-30T22:30:00Z', 1), ('2024-03-30T23:30:00Z', 2), ('2024-03-31T21:59:00Z', 4),
+      ('2024-03-31T22:01:00Z', 8), ('2024-04-02T22:01:00Z', 16)`);
+    const of = async (range: string, align: string, fill = ""): Promise<readonly string[]> => {
+      const { rows } = await zoned.both(`SELECT ts::STRING, sum(v) RANGE '${range}' ${fill} FROM m ALIGN ${align} BY () ORDER BY ts`);
+      return rows.map((row) => row.join(" "));
+    };
+    const days = ["2024-03-29T23:00:00 1", "2024-03-30T23:00:00 6", "2024-03-31T22:00:00 8"];
+    expect(await of("1d", "'1d' TO 'Europe/Berlin'")).toEqual([...days, "2024-04-02T22:00:00 16"]);
+    expect(await of("1d", "'1d' TO 'europe/berlin'", "FILL 0")).toEqual([...days, "2024-04-01T22:00:00 0", "2024-04-02T22:00:00 16"]);
+    expect(await of("2d", "'1d' TO 'Europe/Berlin'")).toEqual([
+      "2024-03-28T23:00:00 1",
+      "2024-03-29T23:00:00 7",
+      "2024-03-30T23:00:00 14",
+      "2024-03-31T22:00:00 8",
+      "2024-04-01T22:00:00 16",
+      "2024-04-02T22:00:00 16",
+    ]);
+    expect(await of("12h", "'12h' TO '+05:30'")).toEqual(["2024-03-30T18:30:00 3", "2024-03-31T18:30:00 12", "2024-04-02T18:30:00 16"]);
+  });
   test("is of the time's own unit, and between its units where it must be", async () => {
     await check("SELECT ts, max(v) RANGE '1500ms' FROM plain ALIGN '1s' ORDER BY ts", "-1 1", "0 1", "2 2", "3 3", "4 3");
     await check("SELECT count(v) RANGE '1s' FROM plain ALIGN '500ms'", "1", "1", "1", "1", "1", "1");

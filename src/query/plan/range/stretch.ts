@@ -9,7 +9,7 @@ import type { Environment } from "../../function/environment.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import { formatInterval } from "../../function/time/format-time.ts";
 import { parseTimestamp } from "../../function/time/parse-time.ts";
-import { offsetSecondsAt } from "../../function/time/time-zone.ts";
+import { offsetSecondsAt, parseTimeZone } from "../../../base/time-zone.ts";
 import { isInterval, NANOS_PER_DAY } from "../../function/value.ts";
 import type { Expression, IntervalValue } from "../../sql/ast.ts";
 import { parseInterval } from "../../sql/interval.ts";
@@ -77,10 +77,23 @@ export function originMillis(to: Expression | undefined, environment: Environmen
   }
   const nanos = parseTimestamp(word, environment.timeZone);
   if (nanos !== undefined) return floorDivide(nanos, NANOS_PER_MILLI);
+  const zone = parseTimeZone(word);
+  if (zone !== undefined) return -BigInt(offsetSecondsAt(zone, Number(environment.now / 1_000_000_000n))) * 1000n;
   throw planError(
     `Illegal \`align to\` argument \`${word.slice(0, 80)}\` in range select query, can't be parse as NOW/CALENDAR/Timestamp, ` +
       "error: it is no timestamp such as '2024-01-01 00:00:00'",
   );
+}
+
+const DAY_MILLIS = 86_400_000n;
+
+/**
+ * The zone whose days, of its own clock, slots are: `ALIGN '1d' TO 'Europe/Berlin'`. Shorter slots only begin with such a day; undefined
+ * for these, and where TO names no zone.
+ */
+export function zoneOfDays(to: Expression | undefined, alignMillis: bigint): string | undefined {
+  const word = to === undefined ? undefined : wordOf(to);
+  return word === undefined || alignMillis % DAY_MILLIS !== 0n ? undefined : parseTimeZone(word);
 }
 
 /** A string, or a bare word, which stands for itself. */

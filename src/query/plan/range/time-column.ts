@@ -30,10 +30,11 @@ function isTimeOf(relation: Relation, index: number): boolean {
     case "derived":
       return comesFromTime(relation.node, index);
     case "join":
+    case "asof":
     case "lateral": {
       const width = widthOf(relation.left);
       if (index < width) return isTimeOf(relation.left, index);
-      return relation.kind === "join" ? isTimeOf(relation.right, index - width) : comesFromTime(relation.node, index - width);
+      return relation.kind !== "lateral" ? isTimeOf(relation.right, index - width) : comesFromTime(relation.node, index - width);
     }
   }
 }
@@ -54,6 +55,8 @@ function comesFromTime(node: PlanNode, index: number): boolean {
       return index === node.input.columns.length || (index < node.input.columns.length && comesFromTime(node.input, index));
     case "fill-slots":
       return index === node.keyCount;
+    case "asof":
+      return false; // only relations of FROM are asked, which answer for their sides
     case "union":
       return node.inputs.every((input) => comesFromTime(input, index));
     case "join":
@@ -75,4 +78,4 @@ function isTimeExpression(expression: TypedExpression | undefined, input: PlanNo
   return isTimeExpression(expression.args[1], input);
 }
 
-const BUCKETS: ReadonlySet<string> = new Set(["date_trunc", "datetrunc", "date_bin"]);
+const BUCKETS: ReadonlySet<string> = new Set(["date_trunc", "datetrunc", "date_bin", "time_bucket"]);

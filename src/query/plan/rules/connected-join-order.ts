@@ -28,12 +28,15 @@ interface Leaf {
   readonly width: number;
 }
 
+/** Longest chain that is looked at. Reason: each relation is tried with each equality. */
+const LEAVES_MAX = 256;
+
 /** The chain in a better order, or undefined when the written one is as good. `where` are conditions over the columns of the chain. */
 export function connectedJoinOrder(join: Join, where: readonly TypedExpression[]): ReorderedJoin | undefined {
   const leaves: Leaf[] = [];
   const conditions = [...where];
   collect(join, 0, leaves, conditions);
-  if (leaves.length < 3 || conditions.some(isVolatile)) return undefined;
+  if (leaves.length < 3 || leaves.length > LEAVES_MAX || conditions.some(isVolatile)) return undefined;
   const order = connectedOrder(leaves, edgesOf(leaves, conditions));
   if (order.every((leaf, i) => leaf === leaves[i])) return undefined;
   const starts = new Map<Leaf, number>();
@@ -76,17 +79,17 @@ function edgesOf(leaves: readonly Leaf[], conditions: readonly TypedExpression[]
 
 /** The written order, except that a relation without an equality to those before it waits until there is no other. */
 function connectedOrder(leaves: readonly Leaf[], edges: readonly Edge[]): readonly Leaf[] {
-  const order: Leaf[] = [];
+  const order = new Set<Leaf>();
   const waiting = [...leaves];
   for (let next = waiting.shift(); next !== undefined; ) {
-    order.push(next);
+    order.add(next);
     const connected = waiting.findIndex((leaf) => edges.some(([a, b]) => connects(a, b, leaf, order) || connects(b, a, leaf, order)));
     [next] = waiting.splice(Math.max(connected, 0), 1);
   }
-  return order;
+  return [...order];
 }
 
 /** Whether one side of an equality reads the leaf alone, and the other nothing but leaves that are placed. */
-function connects(own: ReadonlySet<Leaf>, others: ReadonlySet<Leaf>, leaf: Leaf, placed: readonly Leaf[]): boolean {
-  return own.size === 1 && own.has(leaf) && others.size > 0 && [...others].every((other) => placed.includes(other));
+function connects(own: ReadonlySet<Leaf>, others: ReadonlySet<Leaf>, leaf: Leaf, placed: ReadonlySet<Leaf>): boolean {
+  return own.size === 1 && own.has(leaf) && others.size > 0 && [...others].every((other) => placed.has(other));
 }

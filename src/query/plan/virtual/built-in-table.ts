@@ -7,6 +7,7 @@ import {
   informationTableNames,
   type InformationPlanner,
 } from "./information-schema.ts";
+import { isNumbersTable } from "../../../table/reserved-names.ts";
 import { NUMBERS } from "./numbers.ts";
 
 interface Name {
@@ -17,17 +18,13 @@ interface Name {
 /** The computed table of a name, or undefined. */
 export function builtInTable(name: Name, planner: InformationPlanner): BuiltInTable | undefined {
   if (name.database === INFORMATION_SCHEMA) return informationTable(name.table, planner);
-  return isNumbers(name) ? NUMBERS : undefined;
+  return isNumbersTable(name.database, name.table) ? NUMBERS : undefined;
 }
 
 /** Its columns, or undefined. */
 export function builtInColumns(name: Name): readonly BuiltInColumn[] | undefined {
   if (name.database === INFORMATION_SCHEMA) return informationTableNamed(name.table)?.columns;
-  return isNumbers(name) ? NUMBERS.columns : undefined;
-}
-
-function isNumbers({ database, table }: Name): boolean {
-  return database === "public" && table === "numbers";
+  return isNumbersTable(name.database, name.table) ? NUMBERS.columns : undefined;
 }
 
 /** Names of the computed tables of a database. */

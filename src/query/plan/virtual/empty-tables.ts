@@ -56,6 +56,59 @@ export const EMPTY_TABLES: readonly InformationTable[] = [
   ),
   informationTable("schema_privileges", 22, "grantee table_catalog table_schema privilege_type is_grantable"),
   informationTable("table_privileges", 23, "grantee table_catalog table_schema table_name privilege_type is_grantable"),
+  informationTable(
+    "triggers",
+    24,
+    `trigger_catalog trigger_schema trigger_name event_manipulation event_object_catalog event_object_schema event_object_table
+    action_order:i64 action_condition? action_statement action_orientation action_timing action_reference_old_table?
+    action_reference_new_table? action_reference_old_row action_reference_new_row created:ts6? sql_mode definer character_set_client
+    collation_connection database_collation`,
+  ),
+  // What tools of MySQL and PostgreSQL ask for besides. Ids from 100 on are this server's own.
+  informationTable("user_privileges", 100, "grantee table_catalog privilege_type is_grantable"),
+  informationTable(
+    "plugins",
+    101,
+    `plugin_name plugin_version plugin_status plugin_type plugin_type_version plugin_library? plugin_library_version? plugin_author
+    plugin_description plugin_license load_option`,
+  ),
+  informationTable(
+    "tablespaces",
+    102,
+    `tablespace_name engine tablespace_type? logfile_group_name? extent_size:i64? autoextend_size:i64? maximum_size:i64?
+    nodegroup_id:i64? tablespace_comment?`,
+  ),
+  informationTable("view_table_usage", 103, "view_catalog view_schema view_name table_catalog table_schema table_name"),
+  informationTable("view_column_usage", 104, "view_catalog view_schema view_name table_catalog table_schema table_name column_name"),
+  informationTable(
+    "constraint_column_usage",
+    105,
+    "table_catalog table_schema table_name column_name constraint_catalog constraint_schema constraint_name",
+  ),
+  informationTable(
+    "constraint_table_usage",
+    106,
+    "table_catalog table_schema table_name constraint_catalog constraint_schema constraint_name",
+  ),
+  informationTable(
+    "sequences",
+    107,
+    `sequence_catalog sequence_schema sequence_name data_type numeric_precision:i64 numeric_precision_radix:i64 numeric_scale:i64
+    start_value minimum_value maximum_value increment cycle_option`,
+  ),
+  informationTable(
+    "domains",
+    108,
+    `domain_catalog domain_schema domain_name data_type character_maximum_length:i64 character_octet_length:i64 numeric_precision:i64
+    numeric_scale:i64 datetime_precision:i64 domain_default udt_catalog udt_schema udt_name`,
+  ),
+  informationTable("enabled_roles", 109, "role_name"),
+  informationTable("applicable_roles", 110, "grantee role_name is_grantable"),
+  informationTable(
+    "role_table_grants",
+    111,
+    "grantor grantee table_catalog table_schema table_name privilege_type is_grantable with_hierarchy",
+  ),
   // Without a flow engine and without procedures of its own, the server has nothing to say in these.
   informationTable(
     "flows",

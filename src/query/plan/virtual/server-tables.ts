@@ -1,4 +1,5 @@
 /** Tables of `information_schema` about the server: its build, engines, character sets, the one node, statements that run. */
+import { residentBytes } from "../../../base/process-memory.ts";
 import { cpus, hostname, totalmem } from "node:os";
 import { type InformationRow, type InformationSources, type InformationTable, CATALOG, informationTable } from "./information-table.ts";
 
@@ -31,7 +32,6 @@ function buildRows({ system }: InformationSources): readonly InformationRow[] {
 
 /** One process is the whole cluster. */
 function nodeRows({ system, now }: InformationSources): readonly InformationRow[] {
-  const { rss } = process.memoryUsage();
   return [
     {
       peer_id: 0n,
@@ -40,7 +40,7 @@ function nodeRows({ system, now }: InformationSources): readonly InformationRow[
       peer_hostname: hostname(),
       total_cpu_millicores: BigInt(cpus().length * 1000),
       total_memory_bytes: BigInt(totalmem()),
-      memory_usage_bytes: BigInt(rss),
+      memory_usage_bytes: BigInt(residentBytes()),
       version: system.version,
       git_commit: system.commit.slice(0, 8),
       start_time: BigInt(system.startMillis),

@@ -1,0 +1,96 @@
+/** Aggregates that pick a value by another, or by how often it comes: arg_max, arg_min, mode; count_if. */
+import { BOOLEAN, INT64 } from "../../../column/data-type.ts";
+import type { FunctionType } from "../scalar-function.ts";
+import { compareValues, type Value, valueKey } from "../value.ts";
+import { type Accumulator, type AggregateFunction, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
+
+type Resolve = AggregateFunction["resolve"];
+
+/** About what a value with its count costs, bytes. */
+const COUNTED_BYTES = 120;
+
+const hasOrder = (kind: string | undefined): boolean => kind !== undefined && !["json", "vector", "list", "struct", "map"].includes(kind);
+
+/** (value, by): a value of any type, by one that has an order. */
+export const pickedType: Resolve = ([value, by, ...rest]) =>
+  value !== undefined && by !== undefined && rest.length === 0 && hasOrder(by.kind) ? { args: [value, by], result: value } : undefined;
+
+/**
+ * `arg_max` (1) and `arg_min` (-1): the value of the row where `by` is greatest or least. Rows where either is NULL do not count. Of rows
+ * that tie the least value is taken, so that the answer does not hang on the order of rows.
+ */
+export function picked(sign: 1 | -1): (type: FunctionType, reserve: Reserve) => Accumulator {
+  return (_, reserve) => {
+    let best: Value;
+    let key: Value;
+    const held = growth(reserve);
+    return {
+      add([value, by]) {
+        if (value === undefined || by === undefined) return;
+        const order = key === undefined ? sign : compareValues(by, key);
+        if (order * sign < 0) return;
+        if (order === 0 && best !== undefined && compareValues(value, best) >= 0) return;
+        held(textBytes(value) + textBytes(by));
+        best = owned(value);
+        key = owned(by);
+      },
+      result: () => best,
+    };
+  };
+}
+
+/** (value[, greatest]): with TRUE the greatest of values that come equally often. */
+export const modeType: Resolve = ([value, greatest, ...rest]) => {
+  if (value === undefined || rest.length > 0 || !hasOrder(value.kind)) return undefined;
+  if (greatest === undefined) return { args: [value], result: value };
+  return greatest.kind === "boolean" ? { args: [value, BOOLEAN], result: value } : undefined;
+};
+
+/** `mode`: the value that comes most often; of several the least, or the greatest. */
+export function mode(_: FunctionType, reserve: Reserve): Accumulator {
+  const counts = new Map<string, { readonly value: Value; count: number }>();
+  let sign: 1 | -1 = -1;
+  return {
+    add([value, greatest]) {
+      if (value === undefined) return;
+      if (greatest === true) sign = 1;
+      const key = valueKey(value);
+      const entry = counts.get(key);
+      if (entry !== undefined) {
+        entry.count++;
+        return;
+      }
+      reserve(COUNTED_BYTES + key.length * 2 + textBytes(value));
+      counts.set(key, { value: owned(value), count: 1 });
+    },
+    result() {
+      let best: { readonly value: Value; readonly count: number } | undefined;
+      for (const entry of counts.values()) {
+        const isBetter =
+          best === undefined ||
+          entry.count > best.count ||
+          (entry.count === best.count &&
+            entry.value !== undefined &&
+            best.value !== undefined &&
+            compareValues(entry.value, best.value) * sign > 0);
+        if (isBetter) best = entry;
+      }
+      return best?.value;
+    },
+  };
+}
+
+/** One condition to a count. */
+export const conditionType: Resolve = ([type, ...rest]) =>
+  (type?.kind === "boolean" || type?.kind === "null") && rest.length === 0 ? { args: [BOOLEAN], result: INT64 } : undefined;
+
+/** `count_if`: rows for which the condition holds. */
+export function countIf(): Accumulator {
+  let count = 0;
+  return {
+    add([value]) {
+      if (value === true) count++;
+    },
+    result: () => count,
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Texts by the formats of MySQL's `str_to_date`, by way of the items that `parse-format.ts` reads.
+ * Source: https://dev.mysql.com/doc/refman/8.4/en/date-and-time-functions.html#function_date-format
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { parseByFormat, parseClockByFormat } from "./parse-format.ts";
+
+/** MySQL's items and what they are called there. */
+const ITEMS: Readonly<Record<string, string>> = {
+  Y: "%Y",
+  y: "%y",
+  M: "%B",
+  b: "%b",
+  m: "%m",
+  c: "%m",
+  d: "%d",
+  e: "%d",
+  j: "%j",
+  H: "%H",
+  k: "%H",
+  h: "%I",
+  I: "%I",
+  l: "%I",
+  i: "%M",
+  s: "%S",
+  S: "%S",
+  p: "%p",
+  r: "%I:%M:%S %p",
+  T: "%H:%M:%S",
+  W: "%A",
+  a: "%a",
+  "%": "%%",
+};
+
+/** Items of a day. */
+const DAY_ITEM = /%[YyMbmcdejWa]/;
+/** Items of a time of day. */
+const CLOCK_ITEM = /%[HkhIlisSpfrT]/;
+
+/** Whether a format names a day and nothing below it. */
+export function isDayFormat(format: string): boolean {
+  return DAY_ITEM.test(format) && !CLOCK_ITEM.test(format);
+}
+
+/** The same format with items of chrono's dialect. A fraction of a second is read with the point before it. */
+function translated(format: string): string {
+  return format.replaceAll(/\.?%(.)?/gsu, (item, letter: string | undefined) => {
+    if (letter === "f" && item.startsWith(".")) return "%.f";
+    const known = letter !== undefined && Object.hasOwn(ITEMS, letter) ? ITEMS[letter] : undefined;
+    if (known !== undefined) return item.startsWith(".") ? `.${known}` : known;
+    throw new DbError(
+      StatusCode.EngineExecuteQuery,
+      `cannot read a time by '${format.slice(0, 80)}': there is no item ${item.slice(0, 8)}; a fraction is written '.%f'`,
+    );
+  });
+}
+
+/**
+ * Nanoseconds of a text, in UTC; undefined, which is NULL there, when it is not written like that. A format of a time of day alone counts
+ * from 1970-01-01.
+ *
+ * @throws DbError EngineExecuteQuery for a format that cannot be read by
+ */
+export function parseMysqlFormat(text: string, format: string): bigint | undefined {
+  const chrono = translated(format);
+  if (DAY_ITEM.test(format)) return parseByFormat(text.trim(), chrono, "UTC");
+  const clock = parseClockByFormat(text.trim(), chrono);
+  return clock === undefined ? undefined : BigInt(clock);
+}
