@@ -53,7 +53,7 @@ async function start(options: WorkerStart): Promise<Running> {
   const { id, threads, settings, logFilter, port, socket } = options;
   const log = new RootLog(logFilter);
   const shared = new SharedState(threads, options.sharedMemory);
-  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), true);
+  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), { isRecovered: true });
   await wal.recover(() => undefined);
   const thread = new IngestThread({
     id,

@@ -21,6 +21,7 @@ import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
+import { LOG_KEY } from "./engine/meta-codec.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
@@ -285,11 +286,13 @@ async function openEngine(
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
   const threadLogs = new ThreadLogNames(settings.wal.dir);
+  const meta = openSqliteMetaStore(metaFile);
+  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined };
   const opened = await Engine.open({
-    wal: await openThreadLog(settings.wal, 0, log.logger("wal"), false),
+    wal: await openThreadLog(settings.wal, 0, log.logger("wal"), mainLog),
     ...given,
     threadLogs: await openThreadLogs(settings.wal, threadLogs, log.logger("wal")),
-    meta: openSqliteMetaStore(metaFile),
+    meta,
     files: localFileStore(dataFolder),
     flusher: workerFlushExecutor(dataFolder),
     merger: workerMergeExecutor(dataFolder),

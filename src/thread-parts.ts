@@ -9,7 +9,7 @@ import type { Settings, WalSettings } from "./config/settings.ts";
 import type { ThreadLog } from "./engine/log-stream.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { IngestServerOptions } from "./server/http/options.ts";
-import { openLocalWal } from "./storage/wal/local-wal.ts";
+import { type LocalWalOptions, openLocalWal } from "./storage/wal/local-wal.ts";
 import type { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { findThreadLogs, listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
 import type { Wal } from "./storage/wal/wal.ts";
@@ -23,13 +23,18 @@ const HISTOGRAM_COLUMN = "greptime_native_histogram";
 /**
  * Opens the log of a thread; 0 is the main thread.
  *
- * @param isRecovered whether the main thread has read it back: then `recover` reads nothing
+ * @param known see the fields: `isRecovered` where the main thread has read it back
  * @throws DbError StorageUnavailable
  */
-export function openThreadLog(wal: WalSettings, thread: number, logger: Logger, isRecovered: boolean): Promise<Wal> {
+export function openThreadLog(
+  wal: WalSettings,
+  thread: number,
+  logger: Logger,
+  known: Pick<LocalWalOptions, "isRecovered" | "isExpected">,
+): Promise<Wal> {
   const { dir, sync, syncIntervalMs, segmentBytes, recovery } = wal;
   const directory = thread === 0 ? dir : threadLogFolder(dir, thread);
-  return openLocalWal({ directory, sync, syncIntervalMs, segmentBytes, recovery, logger, isRecovered });
+  return openLocalWal({ directory, sync, syncIntervalMs, segmentBytes, recovery, logger, ...known });
 }
 
 /** The logs that ingest threads of earlier processes left, whether or not there are such threads now. @throws DbError StorageUnavailable */
@@ -44,7 +49,7 @@ export async function openThreadLogs(wal: WalSettings, names: ThreadLogNames, lo
         logger.warn({ thread: id, error: errorText(error) }, "a log folder stays");
       }
     };
-    logs.push({ id, wal: await openThreadLog(wal, id, logger, false), remove });
+    logs.push({ id, wal: await openThreadLog(wal, id, logger, {}), remove });
   }
   return logs;
 }
@@ -59,7 +64,7 @@ export async function nameThreadLogs(wal: WalSettings, names: ThreadLogNames, th
   const there = listThreadLogs(wal.dir);
   for (let id = 1; id <= threads; id++) {
     if (there.includes(id)) continue;
-    const log = await openThreadLog(wal, id, logger, false);
+    const log = await openThreadLog(wal, id, logger, {});
     await log.recover(() => undefined);
     await log.close();
   }

@@ -28,6 +28,7 @@ import { takeGroup } from "./flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./live-tables.ts";
 import { LogLedger } from "./log-ledger.ts";
+import { LOG_KEY } from "./meta-codec.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
 import type { OwnerLink } from "./threads/thread-link.ts";
@@ -58,6 +59,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("recover.files-checked");
     await wired.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, logger: parts.logger }, check);
+    if (parts.meta.get(LOG_KEY) === undefined) parts.meta.commit([{ key: LOG_KEY, value: true }]);
     failPoint("recover.before-trim");
     await wired.trimmer.trim();
     failPoint("recover.done");

@@ -63,6 +63,9 @@ export function uncleanKey(table: number): string {
   return `unclean/${pad(table)}`;
 }
 
+/** Key of the entry that says that the log was begun: a log directory without one is not a new one from then on. */
+export const LOG_KEY = "log";
+
 /** Key of a view's entry; with no id, the prefix of all views. */
 export function viewKey(id?: number): string {
   return `view/${id === undefined ? "" : pad(id)}`;

@@ -81,6 +81,30 @@ describe("the log", () => {
   });
 });
 
+test("a log that is gone: refuses to start, and starts without it when it is told to, with a warning", async () => {
+  const alone = await TestServer.start();
+  try {
+    await writeLines(alone.url, "cpu,host=a v=1i 1");
+    await alone.kill();
+    const folder = join(alone.dataHome, "wal");
+    rmSync(folder, { recursive: true });
+    const { status, stderr } = await runVarve(await alone.flags());
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining(`cannot replay the log ${folder}: all of it is missing`),
+    });
+    expect(stderr).toContain('wal.recovery = "skip_corrupt"');
+    await alone.restart({ config: '[wal]\nrecovery = "skip_corrupt"\n' });
+    const warning = await alone.running.logged("replayed the log without records that are damaged or missing: their rows are lost");
+    expect(warning).toMatchObject({ level: "warn", records: 0, lostUnknown: 1 });
+    await alone.kill();
+    await alone.restart({});
+    await writeLines(alone.url, "cpu,host=b v=1i 1");
+  } finally {
+    await alone.end();
+  }
+}, 30_000);
+
 describe("the log of an ingest thread", () => {
   test("whose folder is gone: refuses to start, and starts without it when it is told to, with a warning", async () => {
     const threaded = await TestServer.start({ config: "[ingest]\nthreads = 2\n" });

@@ -59,6 +59,8 @@ export interface LocalWalOptions {
   readonly logger: Logger;
   /** True when another log object has read the records back: `recover` then reads none. */
   readonly isRecovered?: boolean;
+  /** Whether somebody knows that a log was here: a folder without one is then no new log. Default: nobody does. */
+  readonly isExpected?: boolean;
   /** How long nothing is written before the log says where it ends; default a second. */
   readonly pauseMs?: number;
   /** Default: the disk of this machine. */
@@ -164,13 +166,13 @@ class LocalWal implements Wal {
     onLost: (payload: Uint8Array | undefined) => void,
   ): Promise<WalRecoveryReport> {
     const { folder, disk } = this;
-    const { sync, recovery, isRecovered } = this.options;
+    const { sync, recovery, isRecovered, isExpected = false } = this.options;
     const isDurable = sync !== "never";
     if (isRecovered === true) {
       for (const id of found.ids) this.writer.found(await this.folder.endOf(id, id === found.ids.at(-1)), isDurable);
       return { ...NOTHING_REPLAYED, segments: found.ids.length };
     }
-    const { segments, newest, report } = await replayLog({ folder, disk, recovery, ...found }, onRecord, onLost);
+    const { segments, newest, report } = await replayLog({ folder, disk, recovery, isExpected, ...found }, onRecord, onLost);
     if (newest !== undefined && isDurable) await folder.settle(newest);
     for (const segment of segments) this.writer.found(segment, isDurable);
     return report;

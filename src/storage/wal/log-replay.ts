@@ -21,6 +21,8 @@ export interface LogSource {
   readonly ids: readonly number[];
   /** What the log said of its ends; undefined when it says nothing, as before there was a file of them. */
   readonly ends: LogEnds | undefined;
+  /** Whether somebody else knows that there was a log which said so. */
+  readonly isExpected: boolean;
 }
 
 /** What a log holds. */
@@ -103,7 +105,8 @@ class Replaying {
   }
 
   async run(): Promise<LogReplay> {
-    const { ids } = this.source;
+    const { ids, ends, isExpected } = this.source;
+    if (isExpected && ends === undefined) this.checkEnds(ids[0] ?? 0);
     let newest: SegmentReplay | undefined;
     for (const [i, id] of ids.entries()) {
       newest = await this.replay(id, i === ids.length - 1);
@@ -169,8 +172,12 @@ class Replaying {
 
   /** Whoever writes segments that name others says of the log's ends before. Without them the first and the last ones may be missing. */
   private checkEnds(id: number): void {
-    if (this.source.recovery === "strict")
-      throw this.refused("the file `ends`, which says what segments there must be, is missing or damaged");
+    if (this.source.recovery === "strict") {
+      const isAllGone = this.source.ids.length === 0;
+      throw this.refused(
+        isAllGone ? "all of it is missing" : "the file `ends`, which says what segments there must be, is missing or damaged",
+      );
+    }
     if (this.lacksEnds) return;
     this.lacksEnds = true;
     this.lose(id, 0);
