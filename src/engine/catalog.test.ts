@@ -50,6 +50,20 @@ test("a dropped table leaves no files, no entries and no rows, also after a cras
   expect(await read(machine.engine, "cpu")).toEqual(["'b'|3|3"]);
 });
 
+test("a table that nobody finished is gone after a crash, with its files; renaming one finishes it", async () => {
+  const machine = await Machine.start();
+  for (const name of ["half", "whole"]) await machine.engine.createTable({ ...CPU, name, isUnfinished: true }, false);
+  await put(machine.engine, "half,host=a v=1i 1");
+  await machine.engine.flushTable("public", "half");
+  await put(machine.engine, "half,host=a v=1i 2\nwhole,host=a v=1i 1");
+  await machine.engine.alterTable("public", "whole", { kind: "rename", name: "cpu" });
+  await machine.crash();
+  expect(machine.engine.tables("public").map(({ schema }) => schema.name)).toEqual(["cpu"]);
+  expect(machine.files.size).toBe(0);
+  await machine.crash();
+  expect(await read(machine.engine, "cpu")).toEqual(["'a'|1|1"]);
+});
+
 test("a table of the same name is another table: old rows do not come back", async () => {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1");

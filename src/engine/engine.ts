@@ -62,6 +62,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (parts.meta.get(LOG_KEY) === undefined) parts.meta.commit([{ key: LOG_KEY, value: true }]);
     failPoint("recover.before-trim");
     await wired.trimmer.trim();
+    for (const { database, name, isUnfinished } of wired.schemas.allSchemas()) {
+      if (isUnfinished === true) await wired.changes.dropTable(database, name, true);
+    }
     failPoint("recover.done");
     wired.scheduler.start();
     wired.upkeep.start();

@@ -90,6 +90,7 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     ...(schema.partitions === undefined
       ? {}
       : { partitions: { columns: [...schema.partitions.columns], rules: [...schema.partitions.rules] } }),
+    ...(schema.isUnfinished === undefined ? {} : { unfinished: true }),
     ...(schema.engine === METRIC_ENGINE ? { metricLayout: METRIC_LAYOUT } : {}),
     columns: schema.columns.map((column) => ({
       id: column.id,
@@ -144,6 +145,7 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
     columns,
     ...(entry["partitions"] === undefined ? {} : { partitions: decodePartitions(key, objectOf(key, entry["partitions"])) }),
+    ...(entry["unfinished"] === true ? { isUnfinished: true } : {}),
   };
   return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
 }

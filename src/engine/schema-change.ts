@@ -45,13 +45,15 @@ function applied(entry: VersionedSchema, change: SchemaChange): VersionedSchema 
     }
     case "set-options":
       return { ...entry, schema: { ...entry.schema, options: changedOptions(entry.schema.options, change.options) } };
-    case "rename":
+    case "rename": {
       checkTableName(change.name);
       if (change.name === entry.schema.name) {
         const { database, name } = entry.schema;
         throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${name}`);
       }
-      return { ...entry, schema: { ...entry.schema, name: change.name } };
+      const { isUnfinished: _, ...schema } = entry.schema;
+      return { ...entry, schema: { ...schema, name: change.name } };
+    }
     case "several":
       return change.changes.reduce(applied, entry);
     default:

@@ -71,6 +71,8 @@ export interface TableDefinition {
   readonly options: Readonly<Record<string, string>>;
   /** What PARTITION ON COLUMNS said. Kept and shown: one machine has one region of all rows. Absent: nothing. */
   readonly partitions?: TablePartitions;
+  /** Whether it is being filled under a name for the time: `rename` finishes it, a start drops what nobody finished. Absent: it is not. */
+  readonly isUnfinished?: true;
 }
 
 /** How a table is divided. */

@@ -9,7 +9,7 @@
  * | without a primary key | the table keeps all rows (`append_mode`), unless options say otherwise: rows of one time replace each other |
  *
  * Rows go into a table of another name, `__ctas_…`, which gets its own when all are there: a statement that fails leaves nothing, a table
- * that is seen is whole. A crash half way leaves the table of the other name, which can be dropped.
+ * that is seen is whole. After a crash half way the next start drops the table of the other name.
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -40,7 +40,8 @@ export async function createTableAs(statement: CreateTableAs, context: QueryCont
     throw invalid(`cannot create table ${name.table}: AS a query goes with ENGINE=mito, not with ${statement.engine}`);
   const { plan } = await prepareSelect(statement.query, context, options);
   const definition = completeDefinition(tableOf(statement, name, plan.columns), context);
-  const rowCount = await filled({ ...definition, name: `__ctas_${crypto.randomUUID()}` }, statement, name, context, options);
+  const unfinished = { ...definition, name: `__ctas_${crypto.randomUUID()}`, isUnfinished: true } as const;
+  const rowCount = await filled(unfinished, statement, name, context, options);
   return { kind: "affected", rowCount };
 }
 
