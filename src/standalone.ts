@@ -6,6 +6,7 @@
  * `stop` goes the other way: stop accepting, finish requests, flush, close, unlock.
  */
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
@@ -44,6 +45,7 @@ import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
+import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { listening, nameThreadLogs, openThreadLog, openThreadLogs } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
@@ -307,6 +309,7 @@ async function openEngine(
       { what: "the meta store", path: metaFile },
       { what: "the lock of the data directory", path: lockFile(storage.dataHome) },
       { what: "the log directory", path: settings.wal.dir },
+      { what: "the log", path: join(settings.wal.dir, ENDS_NAME) },
       { what: "the lock of the log directory", path: lockFile(settings.wal.dir) },
       { what: "the folder of the data files", path: dataFolder },
     ],

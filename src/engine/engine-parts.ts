@@ -39,7 +39,7 @@ export interface EngineParts {
   readonly pageCacheBytes: number;
   /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
   readonly memory?: ServerMemory;
-  /** What must stay where it is, and is there now. Default: nothing is watched. */
+  /** What must stay where it is, and is there once the log was read. Default: nothing is watched. */
   readonly places?: readonly Place[];
   /** Room that is kept on disks. Default: none. */
   readonly disk?: DiskWatchOptions;

@@ -66,6 +66,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       if (isUnfinished === true) await wired.changes.dropTable(database, name, true);
     }
     failPoint("recover.done");
+    wired.places.begin();
     wired.scheduler.start();
     wired.upkeep.start();
     wired.compactor.start();

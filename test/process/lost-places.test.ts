@@ -36,6 +36,7 @@ test.each([
   ["meta.db", 1, "the meta store"],
   ["meta.db", 2, "the meta store"],
   ["wal", 1, "the log directory"],
+  ["wal/ends", 1, "the log"],
   ["data", 1, "the folder of the data files"],
   ["LOCK", 1, "the lock of the data directory"],
 ])(

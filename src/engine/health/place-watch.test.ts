@@ -30,6 +30,7 @@ test.each([
 ])("%s that is moved away is said to be, until it is back", async (name, what) => {
   const troubles = new Troubles(silentLogger, fixedClock(0n));
   const watch = new PlaceWatch(places(), troubles);
+  watch.begin();
   await watch.look();
   expect([watch.refusal, troubles.list()]).toEqual([undefined, []]);
   const path = join(home, name);
@@ -47,6 +48,7 @@ test.each([
 
 test("another file under the name is not the one that is open", async () => {
   const watch = new PlaceWatch(places(), new Troubles(silentLogger, fixedClock(0n)));
+  watch.begin();
   writeFileSync(join(home, "copy"), "x");
   renameSync(join(home, "copy"), join(home, "meta.db"));
   await watch.look();

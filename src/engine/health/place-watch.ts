@@ -1,5 +1,5 @@
 /**
- * Files and folders that must stay where they were while the server runs: the meta store, the locks, the folders of log and data. Where one
+ * Files and folders that must stay where they were while the server runs: the meta store, the locks, the log, the folders of log and data. Where one
  * is deleted or replaced, the server would go on in what nobody finds again, so from then on nothing is acknowledged until it is back.
  */
 import type { Troubles } from "../../base/troubles.ts";
@@ -18,14 +18,19 @@ export const LOST_PLACE_RETRY_SECONDS = 10;
 /** See the file header. */
 export class PlaceWatch {
   private readonly troubles: Troubles;
-  private readonly watched: readonly (Place & { readonly identity: FileIdentity })[];
+  private readonly places: readonly Place[];
+  private watched: readonly (Place & { readonly identity: FileIdentity })[] = [];
   private looking = false;
   private reason: string | undefined;
 
-  /** @param places each is there now. @throws the system's error */
   constructor(places: readonly Place[], troubles: Troubles) {
     this.troubles = troubles;
-    this.watched = places.map((place) => ({ ...place, identity: identityOf(place.path) }));
+    this.places = places;
+  }
+
+  /** What is there now is what must stay: to be called once all of it is. @throws the system's error */
+  begin(): void {
+    this.watched = this.places.map((place) => ({ ...place, identity: identityOf(place.path) }));
   }
 
   /** Why writes are refused, or undefined. */
