@@ -9,6 +9,7 @@ import { watchFailPoints } from "../base/fail-point.ts";
 import type { FailPointName } from "../base/fail-point-names.ts";
 import { Memtable } from "../storage/memtable/memtable.ts";
 import { Region } from "../storage/region/region.ts";
+import { YoungerFields } from "../storage/region/younger-fields.ts";
 
 interface Rig {
   readonly machine: Machine;
@@ -65,7 +66,8 @@ function failAt(place: FailPointName): void {
   });
 }
 
-const REGION = Region.prototype as unknown as Record<"adopt" | "withDefaults" | "finishFlush", () => unknown>;
+const REGION = Region.prototype as unknown as Record<"adopt" | "finishFlush", () => unknown>;
+const YOUNGER = YoungerFields.prototype as unknown as Record<"completed", () => unknown>;
 const MEMTABLE = Memtable.prototype as unknown as Record<"insert", () => unknown>;
 
 /** A promise that fails because the process is to end. */
@@ -122,7 +124,7 @@ describe("a row of an ingest thread that cannot be taken by the owner of the tab
 
 describe("a row that is in the log and cannot be made visible", () => {
   test.each([
-    ["a default cannot be computed", () => failNext(REGION, "withDefaults")],
+    ["a default cannot be computed", () => failNext(YOUNGER, "completed")],
     ["its memtable cannot take it", () => failNext(MEMTABLE, "insert")],
     ["the write fails right after its sync", () => failAt("write.durable")],
   ])("ends the process when %s, is not acknowledged, and no flush says that it is in a file", async (_, fail) => {

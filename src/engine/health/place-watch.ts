@@ -1,6 +1,7 @@
 /**
- * Files and folders that must stay where they were while the server runs: the meta store, the locks, the log, the folders of log and data. Where one
- * is deleted or replaced, the server would go on in what nobody finds again, so from then on nothing is acknowledged until it is back.
+ * Files and folders that must stay where they were while the server runs: the meta store, the locks, the log, the folders of log and data.
+ * Where one is deleted or replaced, the server would go on in what nobody finds again, so from then on nothing is acknowledged until it is
+ * back.
  */
 import type { Troubles } from "../../base/troubles.ts";
 import { type FileIdentity, identityOf, lostLater } from "../../storage/file-identity.ts";

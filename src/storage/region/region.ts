@@ -6,33 +6,29 @@
  * Readers take a `Snapshot`, which keeps memory and files in use until it is released, so writes, flushes and drops go on beside them.
  * Invariant: for equal rows, files are older than frozen memtables, those older than the active one; each list is oldest first.
  */
-import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import { vectorOf } from "../../column/vector-builder.ts";
-import type { Scalar } from "../../column/vector.ts";
 import type { TimeRange } from "../../table/scan.ts";
-import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import type { TableSchema } from "../../table/schema.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { Arena, SlabPool } from "../memtable/arena.ts";
-import type { Chunk, ChunkColumn } from "../memtable/chunk.ts";
+import type { Chunk } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
-import { Memtable, renumberedChunk } from "../memtable/memtable.ts";
+import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
-import { RowPostings } from "../memtable/row-postings.ts";
-import { SeriesCarrier } from "../series/series-carrier.ts";
 import { SeriesRegistry, type SeriesRoom } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
 import { startOfRun } from "../sst/series-sections.ts";
 import { SstFile } from "../sst/sst-file.ts";
-import { initialValueOf } from "./default-value.ts";
 import { Overwrites } from "./overwrites.ts";
 import type { PreparedChunk } from "./prepared-chunk.ts";
+import { SeriesNumbers } from "./series-numbers.ts";
 import type { SharedTables } from "./shared-tables.ts";
+import { YoungerFields } from "./younger-fields.ts";
 
 /** What a scan reads. */
 export interface Snapshot {
@@ -61,9 +57,6 @@ export interface RegionParts {
   readonly seriesRoom?: SeriesRoom;
 }
 
-/** Rows that are looked at before others of the thread get a turn. */
-const RENEWAL_STEP_ROWS = 16_384;
-
 export class Region {
   schemaNow: TableSchema;
   /** Sequence up to which all rows are in files. */
@@ -78,21 +71,14 @@ export class Region {
   private active: Memtable;
   private frozen: Memtable[] = [];
   private files: SstFile[] = [];
-  /** Fields that rows older than them take a default for. */
-  private defaulted: readonly ColumnSchema[] = [];
+  private younger: YoungerFields;
   /** Rows that are built and not yet published or abandoned, under the numbers of now. */
   private readonly underWay: Set<() => Chunk> = new Set();
   private readonly watches: Set<Overwrites> = new Set();
   private readers = 0;
   private isDropped = false;
   private isClosed = false;
-  private registryNow: SeriesRegistry;
-  /** Earlier ones, for as long as somebody has their numbers. */
-  private formerRegistries: WeakRef<SeriesRegistry>[] = [];
-  /** From earlier ones to that of now. */
-  private carriers: WeakMap<SeriesRegistry, SeriesCarrier> = new WeakMap();
-  /** Whether rows went since the registry was new: without that none of its series can be dead. */
-  private hasLostRows = false;
+  private readonly numbers: SeriesNumbers;
 
   constructor(schema: TableSchema, files: readonly DataFile[], flushedSequence: number, parts: RegionParts) {
     this.mayJoin = parts.mayJoin ?? (() => true);
@@ -102,7 +88,8 @@ export class Region {
     this.logger = parts.logger ?? silentLogger;
     this.schemaNow = schema;
     this.flushedSequence = flushedSequence;
-    this.registryNow = new SeriesRegistry(schema.name, undefined, parts.seriesRoom);
+    this.numbers = new SeriesNumbers(schema.name, parts.seriesRoom);
+    this.younger = new YoungerFields(schema, parts.clock);
     this.active = new Memtable(parts.pool, this.mayJoin);
     this.setSchema(schema);
     this.files = files.map((file) => this.opened(file));
@@ -112,18 +99,17 @@ export class Region {
   setSchema(schema: TableSchema): void {
     this.schemaNow = schema;
     const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
-    this.registry.setColumns(tags);
-    for (const former of this.formerRegistries) former.deref()?.setColumns(tags); // So that positions and numbers go on to agree.
-    this.defaulted = schema.columns.filter((column) => column.semantic === "field" && (column.initial ?? column.default) !== undefined);
-    if (this.defaulted.length === 0) return;
+    this.numbers.setColumns(tags);
+    this.younger = new YoungerFields(schema, this.clock);
+    if (this.younger.isEmpty) return;
     for (const { chunks } of [...this.frozen, this.active]) {
-      for (const [i, chunk] of chunks.entries()) chunks[i] = this.withDefaults(chunk);
+      for (const [i, chunk] of chunks.entries()) chunks[i] = this.younger.completed(chunk);
     }
   }
 
   /** The series, under the numbers that rows in memory have now. */
   get registry(): SeriesRegistry {
-    return this.registryNow;
+    return this.numbers.now;
   }
 
   /** Bytes of the rows in the memtable being written. */
@@ -207,7 +193,7 @@ export class Region {
     active.reserve(this.clock.monotonicMillis());
     const chunk = place(active);
     if (chunk === undefined) active.abandon();
-    else active.restore(this.withDefaults(chunk));
+    else active.restore(this.younger.completed(chunk));
   }
 
   /** Ends the time of `restore`. */
@@ -251,7 +237,7 @@ export class Region {
     const memtable = this.frozen.find(({ sealedSequence }) => sequence <= sealedSequence) ?? this.active;
     memtable.lease(lease, bytes, this.clock.monotonicMillis());
     if (chunk === undefined || sequence <= this.flushedSequence) return;
-    memtable.adopt(this.withDefaults(chunk));
+    memtable.adopt(this.younger.completed(chunk));
     for (const watch of this.watches) watch.add(chunk);
   }
 
@@ -277,7 +263,7 @@ export class Region {
 
   /** Replaces the oldest frozen memtable by the files that hold its rows. */
   finishFlush(memtable: Memtable, files: readonly DataFile[], sequence: number): void {
-    this.hasLostRows ||= rowsOf(files) < memtable.rowCount;
+    this.numbers.hasLostRows ||= rowsOf(files) < memtable.rowCount;
     this.frozen = this.frozen.filter((other) => other !== memtable);
     for (const file of files) this.files.push(this.opened(file));
     this.markFlushed(sequence);
@@ -331,7 +317,7 @@ export class Region {
     const gone = this.files.filter(({ meta }) => ids.has(meta.id));
     const kept = this.files.filter(({ meta }) => !ids.has(meta.id));
     const added = made.map((file) => this.opened(file));
-    this.hasLostRows ||= rowsOf(made) < rowsOf(old);
+    this.numbers.hasLostRows ||= rowsOf(made) < rowsOf(old);
     this.files = [...kept, ...added].sort((a, b) => compareFiles(a.meta, b.meta));
     return async () => {
       for (const file of gone) await file.drop();
@@ -345,8 +331,7 @@ export class Region {
 
   /** Whether a new registry may be smaller: rows have gone, and at least half of the series came since the registry was new. */
   mayRenew(seriesMin: number): boolean {
-    const { writtenCount, count } = this.registry;
-    return this.hasLostRows && writtenCount >= seriesMin && writtenCount * 2 >= count;
+    return this.numbers.mayRenew(seriesMin);
   }
 
   /**
@@ -358,55 +343,20 @@ export class Region {
    * @param commit calls what puts the new registry in force, which must not end halfway, and voids what others hold by series numbers
    */
   async renewSeries(turn: () => Promise<void>, commit: (swap: () => void) => void): Promise<void> {
-    const from = this.registry;
-    const to = from.renewed();
-    const carrier = new SeriesCarrier(from, to);
-    let looked = 0;
-    for (const memtable of [...this.frozen, this.active]) {
-      for (const { series, rowCount } of memtable.chunks.slice()) {
-        for (let row = 0; row < rowCount; row++) {
-          carrier.numberOf(series[row] as number);
-          if (++looked % RENEWAL_STEP_ROWS === 0) await turn();
-        }
-      }
-    }
+    const { numberOf, commit: renewed } = await this.numbers.renew([...this.frozen, this.active], turn);
     if (this.isClosed) return;
-    assert(this.registry === from, "one renewal at a time");
     const { active } = this;
-    const renumber = [...this.frozen, active].map((memtable) =>
-      memtable.renumbering((series) => carrier.numberOf(series), memtable === active && this.readers === 0),
-    );
-    const carriers = new WeakMap([[from, carrier]]);
-    const former = [...this.formerRegistries.filter((known) => known.deref() !== undefined), new WeakRef(from)];
+    const renumber = [...this.frozen, active].map((memtable) => memtable.renumbering(numberOf, memtable === active && this.readers === 0));
     commit(() => {
       for (const each of renumber) each();
-      this.carriers = carriers;
-      this.formerRegistries = former;
-      this.registryNow = to;
-      this.hasLostRows = false;
+      renewed();
       for (const watch of this.watches) watch.overflow(); // What they noted has other numbers now.
     });
   }
 
   /** The number now of a series of an earlier registry, or of this one. */
   currentNumber(series: number, registry: SeriesRegistry): number {
-    return registry === this.registry ? series : this.carrierFrom(registry).numberOf(series);
-  }
-
-  private carrierFrom(registry: SeriesRegistry): SeriesCarrier {
-    let carrier = this.carriers.get(registry);
-    if (carrier === undefined) {
-      carrier = new SeriesCarrier(registry, this.registry);
-      this.carriers.set(registry, carrier);
-    }
-    return carrier;
-  }
-
-  /** A memtable's rows under the numbers of an earlier registry. */
-  private asNumberedBy(view: MemtableView, registry: SeriesRegistry): MemtableView {
-    const carrier = new SeriesCarrier(this.registry, registry);
-    const chunks = view.chunks.map((chunk) => renumberedChunk(chunk, (series) => carrier.numberOf(series)));
-    return { ...view, chunks, postings: new RowPostings() };
+    return this.numbers.numberOf(series, registry);
   }
 
   /**
@@ -421,9 +371,7 @@ export class Region {
     for (const file of files) file.retain();
     this.readers++;
     return {
-      memtables: memtables
-        .filter(({ chunks }) => chunks.length > 0)
-        .map((memtable) => (registry === this.registry ? memtable.view() : this.asNumberedBy(memtable.view(), registry))),
+      memtables: memtables.filter(({ chunks }) => chunks.length > 0).map((memtable) => this.numbers.viewFor(memtable.view(), registry)),
       files,
       release: async () => {
         for (const memtable of memtables) memtable.release();
@@ -442,7 +390,7 @@ export class Region {
     const names = new Set(files.map(({ name }) => name));
     const dropped = this.files.filter(({ meta }) => names.has(meta.name));
     this.files = this.files.filter(({ meta }) => !names.has(meta.name));
-    this.hasLostRows = true;
+    this.numbers.hasLostRows = true;
     const memtables = sequence === undefined ? [] : [...this.frozen, this.active];
     if (sequence !== undefined) {
       this.frozen = [];
@@ -498,11 +446,7 @@ export class Region {
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {
     const { registry } = this;
     // The log has the chunk with the numbers that it was built with; by now rows may have others.
-    const current = (): Chunk => {
-      if (registry === this.registry) return chunk;
-      const carrier = this.carrierFrom(registry);
-      return renumberedChunk(chunk, (series) => carrier.numberOf(series));
-    };
+    const current = (): Chunk => this.numbers.ofNow(chunk, registry);
     this.underWay.add(current);
     return {
       chunk,
@@ -520,29 +464,11 @@ export class Region {
   /** The chunk as it is to be published. When that fails its memtable waits for it no longer. */
   private orAbandon(memtable: Memtable, current: () => Chunk): Chunk {
     try {
-      return this.withDefaults(current());
+      return this.younger.completed(current());
     } catch (error) {
       memtable.abandon();
       throw error;
     }
-  }
-
-  /**
-   * The chunk with values for fields that are younger than it. A write that leaves out a field with a default has its value already, so
-   * only rows from before the field was added are without.
-   */
-  private withDefaults(chunk: Chunk): Chunk {
-    if (chunk.deletes === true) return chunk;
-    const added: ChunkColumn[] = [];
-    for (const column of this.defaulted) {
-      const isOf = (columnId: number): boolean => columnId === column.id || column.former?.some(({ id }) => id === columnId) === true;
-      if (chunk.columns.some(({ columnId }) => isOf(columnId))) continue;
-      const value = initialValueOf(column, this.clock);
-      if (value === undefined) continue;
-      const vector = vectorOf(column.type, new Array<Scalar>(chunk.rowCount).fill(value));
-      if (vector.kind !== "dictionary") added.push({ columnId: column.id, data: vector });
-    }
-    return added.length === 0 ? chunk : { ...chunk, columns: [...chunk.columns, ...added] };
   }
 }
 
