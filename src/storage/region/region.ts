@@ -18,7 +18,7 @@ import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
-import { SeriesRegistry, type SeriesRoom } from "../series/series-registry.ts";
+import type { SeriesRegistry, SeriesRoom } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/flush.ts";
