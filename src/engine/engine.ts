@@ -288,8 +288,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await scheduler.close();
     await compactor.close();
     const failures: unknown[] = [];
+    let isAllInFiles = false;
     try {
-      await this.flushBeforeClose();
+      isAllInFiles = await this.flushBeforeClose();
     } catch (error) {
       failures.push(error); // Said once all is closed.
     }
@@ -302,13 +303,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
     failPoint("close.log-closed");
     for (const { table } of live.entries()) await table.region.close(false);
+    if (isAllInFiles && failures.length === 0) meta.commit([{ key: LOG_KEY, value: undefined }]); // Nobody needs it now.
     meta.close();
     failPoint("close.done");
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Largest tables first, for a bounded time: ten thousand small tables are replayed faster than they are flushed. */
-  private async flushBeforeClose(): Promise<void> {
+  /**
+   * Largest tables first, for a bounded time: ten thousand small tables are replayed faster than they are flushed. Says whether all of
+   * them were.
+   */
+  private async flushBeforeClose(): Promise<boolean> {
     const { clock, logger, live, limits, flusher } = this.parts;
     const deadline = clock.monotonicMillis() + CLOSE_FLUSH_MILLIS;
     let regions = [...live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
@@ -318,10 +323,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       for (const failure of failures.values()) throw failure;
       failPoint("close.flushed");
       regions = regions.slice(group.length);
-      if (clock.monotonicMillis() < deadline) continue;
+      if (regions.length === 0 || clock.monotonicMillis() < deadline) continue;
       logger.info({ tables: regions.length }, "tables left in the log, to be replayed at the next start");
-      return;
+      return false;
     }
+    return true;
   }
 
   private checkWritable(database: string): void {
