@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import net from "node:net";
 import { postSql } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
+import { Crowd, HeldWriter, UNFINISHED, withDescriptors } from "./crowd.ts";
 
 const TEST_MS_MAX = 60_000;
 const DESCRIPTORS = 256;
@@ -18,71 +19,9 @@ afterAll(async () => {
 
 async function start(threads: number): Promise<TestServer> {
   const config = `[ingest]\nthreads = ${threads}\n[storage]\nmemtable_size = "256KiB"\n[wal]\nsegment_size = "64KiB"\n`;
-  const server = await TestServer.start({ config, wrapper: ["sh", "-c", `ulimit -n ${DESCRIPTORS}; exec "$@"`, "sh"] });
+  const server = await TestServer.start({ config, wrapper: withDescriptors(DESCRIPTORS) });
   servers.push(server);
   return server;
-}
-
-/** Connections that only send this. */
-class Crowd {
-  closed = 0;
-  private readonly sockets: net.Socket[] = [];
-
-  constructor(port: number, count: number, text = "") {
-    for (let i = 0; i < count; i++) {
-      const socket = net.connect(port, "127.0.0.1");
-      socket.on("error", () => undefined); // It is dropped.
-      socket.resume(); // Who does not read what came never hears of the end.
-      socket.on("close", () => this.closed++);
-      socket.on("connect", () => {
-        if (text !== "") socket.write(text);
-      });
-      this.sockets.push(socket);
-    }
-  }
-
-  leave(): void {
-    for (const socket of this.sockets) socket.destroy();
-  }
-}
-
-/** One connection that writes again and again, and never opens another. */
-class Writer {
-  acknowledged = 0;
-  failure: string | undefined;
-  private readonly socket: net.Socket;
-  private readonly ended = Promise.withResolvers<void>();
-  private received = "";
-  private isStopping = false;
-
-  constructor(port: number, table: string) {
-    this.socket = net.connect(port, "127.0.0.1");
-    const send = (): void => {
-      const body = `${table},host=h${this.acknowledged % 50} v=${this.acknowledged},text="${"x".repeat(2000)}"\n`;
-      this.socket.write(`POST /v1/influxdb/write HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-    };
-    this.socket.on("connect", send);
-    this.socket.on("error", () => undefined); // "close" follows.
-    this.socket.on("close", () => {
-      if (!this.isStopping) this.failure ??= `closed; got ${JSON.stringify(this.received)}`;
-      this.ended.resolve();
-    });
-    this.socket.on("data", (chunk) => {
-      this.received += chunk.toString("latin1");
-      const end = this.received.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      if (!this.received.startsWith("HTTP/1.1 204")) this.failure ??= this.received;
-      this.received = "";
-      this.acknowledged++;
-      if (this.isStopping || this.failure !== undefined) this.socket.end();
-      else send();
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    await this.ended.promise;
-  }
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -106,17 +45,12 @@ async function asked(url: string, sql: string): Promise<boolean> {
 }
 
 describe.each([1, 2])("with ingest.threads = %i", (threads) => {
-  test.each([
-    ["silent", ""],
-    ["in the middle of a head", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-"],
-    ["idle after an answer", "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"],
-    ["in the middle of a body", "POST /v1/influxdb/write HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\ncpu"],
-  ])(
+  test.each(Object.entries(UNFINISHED))(
     "clients that are %s make room: a writer goes on, files are flushed, newcomers are answered",
     async (_name, text) => {
       const server = await start(threads);
       const port = Number(new URL(server.url).port);
-      const writer = new Writer(port, "held");
+      const writer = new HeldWriter(port, "held");
       await until(() => writer.acknowledged > 10);
       const crowd = new Crowd(port, CONNECTIONS, text);
       const before = writer.acknowledged;
