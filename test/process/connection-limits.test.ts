@@ -76,7 +76,7 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
       // Segments of the log were begun, and these are files of the table.
       await until(
         () => asked(server.url, "ADMIN flush_table('held')"),
-        () => "a flush on a new connection",
+        () => `a flush on a new connection; the writer: ${writer.failure ?? "goes on"}; the log: ${server.log().slice(-500)}`,
       );
       await until(
         () => isAnswered(server.url),
