@@ -18,8 +18,8 @@ const CONNECTIONS = 600;
 
 const servers: TestServer[] = [];
 afterAll(async () => {
-  for (const server of servers) await server.end();
-});
+  await Promise.all(servers.map((server) => server.end()));
+}, TEST_MS_MAX);
 
 async function start(threads: number): Promise<TestServer> {
   const config = `[ingest]\nthreads = ${threads}\n[storage]\nmemtable_size = "256KiB"\n[wal]\nsegment_size = "64KiB"\n`;
