@@ -2,6 +2,10 @@
  * The whole gate, as one command: types, lint, format, dead code, tests. Every step runs even when an earlier one failed, so that one
  * run tells everything; a failed step counts as one failure beside the failed tests. The last line is `N passed, N failed`.
  */
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { DISK_VARIABLE } from "../test/support/disk-folder.ts";
+import { memoryFolder } from "./test-folder.ts";
 import { type TestCount, parseTestCount } from "./test-count.ts";
 
 /** One command of the gate. */
@@ -18,7 +22,7 @@ const STEPS: readonly Step[] = [
   { name: "dead code", command: ["knip"] },
 ];
 
-/** Two workers, since the gate's promise of ten minutes is for two cores; each test file has a process of its own kind of state. */
+/** Two workers, since the gate's promise of ten minutes is for two cores; each test file has a global object of its own. */
 const TEST_COMMAND: readonly string[] = [process.execPath, "test", "--parallel=2", "--timeout=20000"];
 
 function say(text: string): void {
@@ -54,8 +58,20 @@ async function relay(stream: ReadableStream<Uint8Array>): Promise<string> {
 /** Runs the tests, their output shown as it comes. */
 async function runTests(): Promise<TestCount> {
   const start = performance.now();
-  const child = Bun.spawn([...TEST_COMMAND], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const folder = memoryFolder();
+  const env = folder === undefined ? process.env : { ...process.env, TMPDIR: folder, [DISK_VARIABLE]: tmpdir() };
+  const remove = (): void => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      remove(); // It is memory: nobody would get it back.
+      process.exit(1);
+    });
+  }
+  const child = Bun.spawn([...TEST_COMMAND], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, err, status] = await Promise.all([relay(child.stdout), relay(child.stderr), child.exited]);
+  remove();
   const count = parseTestCount(`${out}\n${err}`, status);
   say(`${count.failed === 0 ? "ok  " : "FAIL"} ${"tests".padEnd(10)} ${secondsSince(start)}   bun ${TEST_COMMAND.slice(1).join(" ")}`);
   return count;

@@ -1,6 +1,7 @@
 /** A query worker's thread: parts of scans over the files of one data folder and the memory of the thread that asks. */
 import { systemClock } from "./base/clock.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
+import { RestingHeap } from "./base/resting-heap.ts";
 import { ServerMemory } from "./base/server-memory.ts";
 import type { QueryWorkerStart } from "./query-threads.ts";
 import type { FromQueryWorker, ToQueryWorker } from "./query/workers/messages.ts";
@@ -11,6 +12,9 @@ import { SnapshotStorage } from "./storage/share/snapshot-storage.ts";
 
 declare const self: Worker;
 
+/** Heap beyond its pages that a resting worker may have: it keeps nothing else between queries. */
+const RESTING_HEAP_BYTES_MAX = 64 * 1024 * 1024;
+
 function send(message: FromQueryWorker, buffers: ArrayBuffer[] = []): void {
   self.postMessage(message, buffers);
 }
@@ -20,7 +24,9 @@ function start({ root, cacheBytes, openFilesMax }: QueryWorkerStart): PartServer
   new HeapWatch(memory, systemClock).start();
   const cache = new PageCache(cacheBytes, () => memory.onGarbage());
   const onWarning = (text: string): void => send({ kind: "warning", text });
-  return new PartServer(new SnapshotStorage(localFileStore(root, openFilesMax), cache, onWarning), send);
+  const storage = new SnapshotStorage(localFileStore(root, openFilesMax), cache, onWarning);
+  const resting = new RestingHeap(RESTING_HEAP_BYTES_MAX);
+  return new PartServer(storage, send, () => resting.rest(storage.cacheBytes()));
 }
 
 let server: PartServer | undefined;

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
-import { descriptorLimit, descriptorsInUse, isOutOfDescriptors, openFilesMax, withDescriptor } from "./descriptors.ts";
+import {
+  descriptorLimit,
+  descriptorsForThread,
+  descriptorsInUse,
+  isOutOfDescriptors,
+  openFilesMax,
+  withDescriptor,
+} from "./descriptors.ts";
 
 function outOfDescriptors(): Error {
   return Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
@@ -33,3 +40,11 @@ test("an open waits for a descriptor; other failures are told at once", async ()
     false,
   ]);
 });
+
+test("a thread is started once descriptors are free for it, and refused when none become free", async () => {
+  const counts = [descriptorLimit(), descriptorLimit() - 15, descriptorLimit() - 16, 0];
+  await descriptorsForThread(() => counts.shift());
+  expect(counts).toEqual([0]);
+  await descriptorsForThread(() => undefined); // It cannot be told.
+  await expect(descriptorsForThread(descriptorLimit)).rejects.toThrow(/cannot start a thread: \d+ descriptors are nearly all in use/);
+}, 20_000);

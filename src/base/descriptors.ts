@@ -5,6 +5,8 @@
  * (server/connections/connection-guard.ts), but a burst of them may take all there are for a moment: who opens a file then waits for it.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { DbError } from "./error.ts";
+import { StatusCode } from "./status-code.ts";
 
 /** Where Linux tells of this process. */
 const LIMITS_FILE = "/proc/self/limits";
@@ -20,6 +22,9 @@ const AGAIN_MS = 10;
 const FILES_PART = 1 / 4;
 /** As few of them work, but every read opens its file. */
 const FILES_MIN = 8;
+
+/** Descriptors that are free before a thread is started: one takes four, and reads its program. */
+const THREAD_FREE_MIN = 16;
 
 let limit: number | undefined;
 
@@ -68,6 +73,22 @@ export async function withDescriptor<T>(open: () => T | Promise<T>): Promise<T> 
       return await open();
     } catch (error) {
       if (!isOutOfDescriptors(error) || waitedMs >= WAIT_MS_MAX) throw error;
+    }
+    await Bun.sleep(AGAIN_MS);
+  }
+}
+
+/**
+ * Waits until a thread may be started: the runtime (Bun 1.4.5) ends the whole process when it finds no descriptor for one.
+ *
+ * @param inUse descriptors in use; tests give another count
+ * @throws DbError StorageUnavailable when none become free for some seconds
+ */
+export async function descriptorsForThread(inUse: () => number | undefined = descriptorsInUse): Promise<void> {
+  for (let waitedMs = 0; (inUse() ?? 0) > descriptorLimit() - THREAD_FREE_MIN; waitedMs += AGAIN_MS) {
+    if (waitedMs >= WAIT_MS_MAX) {
+      const why = `${descriptorLimit()} descriptors are nearly all in use (raise ulimit -n)`;
+      throw new DbError(StatusCode.StorageUnavailable, `cannot start a thread: ${why}`);
     }
     await Bun.sleep(AGAIN_MS);
   }

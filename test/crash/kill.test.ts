@@ -1,11 +1,11 @@
 /** A few kills of a real server. The long form is `bun run test:crash`. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killAllServers } from "../../bench/macro/server-process.ts";
 import type { FailPointName } from "../../src/base/fail-point-names.ts";
 import { runCampaign } from "./campaign.ts";
+import { diskFolder } from "../support/disk-folder.ts";
 import { DOORS } from "./doors/doors.ts";
 import { runPointCampaign } from "./points/campaign.ts";
 
@@ -18,7 +18,7 @@ const SEED = 20_240_229;
 /** One of each kind: in a worker, in a start that finds a torn log, at the end, and with a table dropped beside its flush. */
 const NAMES: readonly FailPointName[] = ["flush.job-done", "recover.tail-cut", "flush.before-discard", "close.flushed"];
 
-const folder = await mkdtemp(join(tmpdir(), "varve-crash-test-"));
+const folder = await mkdtemp(join(diskFolder(), "varve-crash-test-"));
 
 afterAll(async () => {
   killAllServers();

@@ -8,7 +8,7 @@ import { runVarve, TestServer } from "../support/server-process.ts";
 const ROWS = 5000;
 const BATCHES = 4;
 /** Bytes of a data file that are damaged, one at a time. */
-const FLIPS = 8;
+const FLIPS = 4;
 
 let server: TestServer;
 

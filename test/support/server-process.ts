@@ -6,6 +6,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { diskFolder } from "./disk-folder.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** Longest wait for a line of the log or for the end of a process. A server that takes longer hangs. */
@@ -91,9 +92,9 @@ export async function runVarve(args: readonly string[], env: Readonly<Record<str
   return await launchVarve(args, env, stdin).ended();
 }
 
-/** Makes a folder under the system's temporary one. Whoever asks removes it. */
+/** Makes a folder on the disk, under a temporary one. Whoever asks removes it. */
 export async function temporaryFolder(): Promise<string> {
-  return await mkdtemp(join(tmpdir(), "varve-test-"));
+  return await mkdtemp(join(diskFolder(), "varve-test-"));
 }
 
 /** What a test server is started with. */

@@ -85,7 +85,7 @@ test("are the groupings by each set, one after the other", async () => {
     }),
     { seed: 20241122, numRuns: 40, endOnFailure: true },
   );
-}, 60_000);
+});
 
 describe("IS DISTINCT FROM", () => {
   test("takes NULL for a value", async () => {

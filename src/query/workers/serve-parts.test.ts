@@ -41,9 +41,19 @@ async function answersOf(
     giveBack: () => undefined,
     mayGrow: () => undefined,
   };
-  const server = new PartServer(storage, (message) => void answers.push(message));
+  let open = 0;
+  const rests: number[] = [];
+  const server = new PartServer(
+    storage,
+    (message) => void answers.push(message),
+    () => void rests.push(open),
+  );
   const control = new Int32Array(new SharedArrayBuffer(8));
-  for (const message of messages(control)) await server.take(message);
+  for (const message of messages(control)) {
+    open += message.kind === "open" ? 1 : message.kind === "close" ? -1 : 0;
+    await server.take(message);
+  }
+  expect(rests, "it rests when no fragment is left").toEqual(open === 0 ? [0] : []);
   expect(closed.length).toBe(answers.filter(({ kind }) => kind === "closed").length);
   return answers;
 }

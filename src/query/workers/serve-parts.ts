@@ -10,7 +10,6 @@
 import { assert, AssertionError } from "../../base/assert.ts";
 import { systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { heapBytes } from "../../base/process-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
@@ -19,8 +18,6 @@ import { type PartAccount, PartRunner } from "../exec/parallel/part-runner.ts";
 import type { FragmentJob } from "../exec/parallel/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 
-/** Heap beyond its pages above which a resting worker is collected: it keeps nothing else between queries. */
-const RESTING_HEAP_BYTES_MAX = 64 * 1024 * 1024;
 const KIB = 1024;
 /** What parts hold is told in steps of so many bytes. */
 const TOLD_BYTES = 64 * KIB;
@@ -59,12 +56,15 @@ type Send = (message: FromQueryWorker, buffers?: ArrayBuffer[]) => void;
 export class PartServer {
   private readonly storage: PartStorage;
   private readonly send: Send;
+  private readonly onRest: () => void;
   private readonly served: Map<number, Served> = new Map();
   private last: Promise<void> = Promise.resolve();
 
-  constructor(storage: PartStorage, send: Send) {
+  /** @param onRest no fragment is left, and that is told: the worker keeps nothing but pages */
+  constructor(storage: PartStorage, send: Send, onRest: () => void = () => undefined) {
     this.storage = storage;
     this.send = send;
+    this.onRest = onRest;
   }
 
   /** Takes a message. Resolves when it and all before it are answered; rejects for good when it met a bug: the worker should end. */
@@ -119,7 +119,7 @@ export class PartServer {
     for (const runner of served?.runners.values() ?? []) await runner.close();
     served?.source.close();
     this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
-    if (this.served.size === 0 && heapBytes() > RESTING_HEAP_BYTES_MAX + this.storage.cacheBytes()) Bun.gc(true);
+    if (this.served.size === 0) this.onRest();
   }
 }
 

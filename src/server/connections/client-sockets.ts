@@ -3,7 +3,8 @@
  * have had an answer; so the kernel is asked which descriptors are connections of ours and how long they have been still, and told to shut
  * one down. The runtime then sees its end and closes it as if the client had left: no descriptor is closed behind its back.
  *
- *   struct tcp_info (linux/tcp.h)   0: state, u8 · 44: ms since data was sent, u32 · 52: ms since data came, u32 · 128: bytes that came
+ *   struct tcp_info (linux/tcp.h)   0: state, u8 · 44: ms since data was sent, u32 · 52: ms since data came, u32
+ *                                   120: bytes that were sent and arrived, u64 · 128: bytes that came, u64
  *   struct sockaddr_in, _in6        2: port, u16 big endian
  */
 import { dlopen, ptr } from "bun:ffi";
@@ -31,6 +32,8 @@ export interface ClientSocket {
   readonly hasSpoken: boolean;
   /** Whether the last thing that moved was an answer: the client owes the next request. */
   readonly isAnswered: boolean;
+  /** Bytes of answers that have reached the client, ever. */
+  readonly answeredBytes: number;
   /** Milliseconds since anything moved. */
   readonly restingMs: number;
 }
@@ -97,12 +100,14 @@ function socketsBy(calls: SocketCalls): ClientSockets {
     const state = view.getUint8(0);
     if (state !== STATE_ESTABLISHED && state !== STATE_CLOSE_WAIT) return undefined;
     const [sentMs, cameMs] = [view.getUint32(44, true), view.getUint32(52, true)];
+    const answeredBytes = Number(view.getBigUint64(120, true));
     const hasSpoken = view.getBigUint64(128, true) > 0n;
     const own = portOf(calls.getsockname, fd);
     if (own === undefined || !ports.has(own)) return undefined;
     const port = portOf(calls.getpeername, fd);
     if (port === undefined) return undefined;
-    return { descriptor: fd, port, hasSpoken, isAnswered: hasSpoken && sentMs <= cameMs, restingMs: Math.min(sentMs, cameMs) };
+    const isAnswered = answeredBytes > 0 && sentMs <= cameMs; // Where nothing was sent, that time is of the first byte that came.
+    return { descriptor: fd, port, hasSpoken, isAnswered, answeredBytes, restingMs: Math.min(sentMs, cameMs) };
   };
   return {
     list: (ports) =>

@@ -20,8 +20,13 @@ function droppedOf(inUse: number | undefined, listed: readonly ClientSocket[]): 
   return dropped;
 }
 
-function socket(port: number, kind: "silent" | "idle" | "half", restingMs: number): ClientSocket {
-  return { descriptor: port, port, hasSpoken: kind !== "silent", isAnswered: kind === "idle", restingMs };
+function socket(
+  port: number,
+  kind: "silent" | "idle" | "half",
+  restingMs: number,
+  answeredBytes: number = kind === "idle" ? 100 : 0,
+): ClientSocket {
+  return { descriptor: port, port, hasSpoken: kind !== "silent", isAnswered: kind === "idle", answeredBytes, restingMs };
 }
 
 test("below what is kept free nothing is dropped, and marks are asked for from the half on", () => {
@@ -43,9 +48,26 @@ test("silent ones go first, then idle ones, half requests by how long they stand
   ];
   marks.mark(3, clock.nowMillis());
   marks.mark(5, clock.nowMillis() - 10_000);
-  expect(droppedOf(400, listed)).toEqual([6, 4, 5, 1, 2, 7]);
+  expect(droppedOf(400, listed)).toEqual([6, 4, 5, 1, 7, 2]);
   const many = Array.from({ length: 100 }, (_, i) => socket(100 + i, "idle", i));
   expect(droppedOf(351, many)).toEqual(Array.from({ length: 26 }, (_, i) => 199 - i));
+});
+
+test("a writer at work outlasts a crowd that comes at once, whether it is between two requests or waits for an answer", () => {
+  const crowds: readonly (readonly ["idle" | "half", number])[] = [
+    ["half", 0],
+    ["idle", 150],
+  ];
+  for (const [kind, answeredBytes] of crowds) {
+    const crowd = Array.from({ length: 300 }, (_, i) => socket(1000 + i, kind, 1 + (i % 20), answeredBytes));
+    for (const writer of [socket(1, "idle", 5, 1500), socket(1, "half", 5, 1500)]) {
+      expect(droppedOf(400, [...crowd, writer, ...crowd.map((each) => ({ ...each, port: each.port + 1000 }))])).not.toContain(1);
+    }
+  }
+  // The server was slow for seconds, and so were the marks: those in the middle of their first request go first.
+  expect(
+    droppedOf(351, [socket(1, "half", 6000, 1500), ...Array.from({ length: 26 }, (_, i) => socket(9 + i, "half", 4000))]),
+  ).not.toContain(1);
 });
 
 test("marks count for a few seconds, on every thread, and for real ports only", () => {
@@ -73,8 +95,10 @@ test.if(process.platform === "linux")("the kernel tells of clients' connections,
     client.resume();
     client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   }
+  expect(sockets.list(new Set([port])).filter(({ hasSpoken, answeredBytes }) => !hasSpoken && answeredBytes > 0)).toEqual([]);
   const ports = (): readonly number[] => sockets.list(new Set([port])).map((each) => each.port);
-  while (ports().length < 2 || sockets.list(new Set([port])).some(({ isAnswered }) => !isAnswered)) await Bun.sleep(5);
+  while (ports().length < 2 || sockets.list(new Set([port])).some(({ isAnswered, answeredBytes }) => !isAnswered || answeredBytes < 50))
+    await Bun.sleep(5);
   const [first, , last] = clients;
   expect(new Set(ports())).toEqual(new Set([first?.localPort ?? 0, last?.localPort ?? 0]));
   const named = sockets.list(new Set([port])).find((each) => each.port === first?.localPort);

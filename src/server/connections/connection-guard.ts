@@ -6,6 +6,9 @@
  *
  * Those go first that have never said a word, then those that wait for nothing longest, then those in the middle of a request that does
  * not go on. One whose request is under way is left alone (marks.ts). Clients that are dropped while idle connect again by themselves.
+ *
+ * A crowd that comes at once is as busy as a client at work, and nobody has marks yet. Answers tell them apart: a writer between two
+ * requests had many, a crowd none or one. What clients send would not, since they may send without end.
  */
 import { Counter } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
@@ -119,7 +122,7 @@ export class ConnectionGuard {
     const now = clock.nowMillis();
     const first = listed
       .filter((socket) => !socket.hasSpoken || !marks.isMarked(socket.port, now))
-      .sort((a, b) => rankOf(a) - rankOf(b) || orderOf(a) - orderOf(b))
+      .sort((a, b) => rankOf(a) - rankOf(b) || answersOf(a) - answersOf(b) || b.restingMs - a.restingMs)
       .slice(0, excess);
     for (const socket of first) {
       sockets.drop(socket);
@@ -146,17 +149,27 @@ function reasonOf({ hasSpoken, isAnswered }: ClientSocket): Reason {
   return isAnswered ? "idle" : "half";
 }
 
-const RANKS: Readonly<Record<Reason, number>> = { silent: 0, idle: 1, half: 2 };
-const RANK_AT_WORK = 3;
-const RANK_UNANSWERED = 4;
+/** In the order in which they go. */
+const Rank = {
+  silent: 0,
+  idle: 1,
+  half: 2,
+  /** In the middle of a request, and it had answers before: the server may be slow, and its mark old. */
+  knownHalf: 3,
+  /** It moved just now, and never had an answer: a whole request has one soon, or a mark. */
+  newcomer: 4,
+  /** It moved just now, and had answers before: it is at work, and perhaps only between two requests. */
+  atWork: 5,
+} as const;
 
-/** One that moved just now comes last, whatever it waits for: it is at work, and only between two requests. */
 function rankOf(socket: ClientSocket): number {
-  if (!socket.hasSpoken || socket.restingMs >= AT_WORK_MS) return RANKS[reasonOf(socket)];
-  return socket.isAnswered ? RANK_AT_WORK : RANK_UNANSWERED; // The server may be slow to answer, and not marked yet.
+  const isKnown = socket.answeredBytes > 0;
+  if (socket.hasSpoken && socket.restingMs < AT_WORK_MS) return isKnown ? Rank.atWork : Rank.newcomer;
+  const reason = reasonOf(socket);
+  return reason === "half" && isKnown ? Rank.knownHalf : Rank[reason];
 }
 
-/** The longest still first; of those that wait for an answer the newest: who waits longest was there before the crowd. */
-function orderOf(socket: ClientSocket): number {
-  return rankOf(socket) === RANK_UNANSWERED ? socket.restingMs : -socket.restingMs;
+/** Of those at work the one that had least goes first: it has been here for the shortest time. */
+function answersOf(socket: ClientSocket): number {
+  return rankOf(socket) === Rank.atWork ? socket.answeredBytes : 0;
 }

@@ -2,7 +2,7 @@
  * Error answers. Two shapes exist: with a code (SQL and credentials) and without (writes and admin); contract http.md 2.6, ingest.md 0.5.
  */
 import { AssertionError } from "../../base/assert.ts";
-import { type DbError, publicMessageOf, toDbError } from "../../base/error.ts";
+import { DbError, publicMessageOf, toDbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { httpStatusOf, StatusCode, statusNameOf } from "../../base/status-code.ts";
 import { ERROR_HEADER_BYTES_MAX } from "./limits.ts";
@@ -109,5 +109,25 @@ export class FailureLog {
     this.logger.error({ ...fields, requestId, error: error.message, stack: cause.stack }, "a request failed inside the server");
     if (thrown instanceof AssertionError) this.onBug(thrown);
     return { error, requestId };
+  }
+
+  /**
+   * Logs why an answer was cut whose head was out already, since its client saw nothing but a reset connection: a warning, whoever is to
+   * blame. Not for a client that left by itself: it misses nothing.
+   *
+   * @param signal of the request: aborted with a `DbError` when its time was up, with another reason when its client left
+   * @returns whether there was a failure
+   */
+  reportCut(thrown: unknown, method: string, path: string, signal: AbortSignal): boolean {
+    const isLate = signal.reason instanceof DbError;
+    if (signal.aborted && !isLate) return false;
+    const error = toDbError(isLate ? signal.reason : thrown);
+    if (error.code === StatusCode.Internal || error.code === StatusCode.Unknown)
+      this.report(thrown, method, path, () => "a streamed answer");
+    else {
+      const fields = { method, path, code: statusNameOf(error.code), error: error.message };
+      this.logger.warn(fields, "an answer was cut in the middle: its connection was reset");
+    }
+    return true;
   }
 }

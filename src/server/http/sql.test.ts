@@ -4,6 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
 import { affectedResult, rowsResult } from "../../../test/support/fake-db.ts";
 import { rawExchange, startFixture } from "../../../test/support/http-fixture.ts";
+import { recordingLogger } from "../../../test/support/recording-logger.ts";
 
 const { server, url, db } = await startFixture({ bodyBytesMax: 2000 });
 afterAll(() => server.stop(50));
@@ -286,7 +287,7 @@ describe("errors", () => {
 
 describe("large answers", () => {
   const text = "x".repeat(1000);
-  const many = (batches: number, after: () => void): ReturnType<typeof rowsResult> => {
+  const many = (batches: number, after: () => void, wait: Promise<void> = Promise.resolve()): ReturnType<typeof rowsResult> => {
     const result = rowsResult([["t", STRING, Array.from({ length: 100 }, () => text)]], batches);
     if (result.kind !== "rows") return result;
     const inner = result.batches;
@@ -294,6 +295,7 @@ describe("large answers", () => {
       ...result,
       batches: (async function* () {
         yield* inner;
+        await wait;
         after();
       })(),
     };
@@ -327,6 +329,27 @@ describe("large answers", () => {
     expect(answer).toStartWith("HTTP/1.1 200");
     expect(answer).not.toContain("\r\n0\r\n\r\n");
     expect(answer).toMatch(/<(reset|closed)>$/);
+  });
+
+  test("that are cut by their timeout are reset, and the log says why", async () => {
+    const { logger, entries } = recordingLogger();
+    const timed = await startFixture({ logger, timeoutMs: 60_000 });
+    timed.db.onSql = (_, { signal }) => [
+      many(
+        30,
+        () => {
+          throw signal.aborted ? signal.reason : new Error("its time is not up");
+        },
+        Bun.sleep(150),
+      ),
+    ];
+    const request = "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\nX-Greptime-Timeout: 100ms\r\n\r\n";
+    const answer = await rawExchange(timed.server.port, request);
+    await timed.server.stop(50);
+    expect(answer).toStartWith("HTTP/1.1 200");
+    expect(answer).toMatch(/<(reset|closed)>$/);
+    const cut = entries.filter(({ message }) => message.startsWith("an answer was cut"));
+    expect(cut.map(({ level, fields }) => [level, fields["path"], fields["code"]])).toEqual([["warn", "/v1/sql", "DeadlineExceeded"]]);
   });
 
   test("whose reader leaves stop the query", async () => {

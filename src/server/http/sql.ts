@@ -44,9 +44,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
     const hooks: AnswerHooks = {
       onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
       onLateFailure: (error) => {
-        if (exchange.signal.aborted) return; // the client left, so nobody misses the rest
-        metrics.errors.inc({ protocol: "http" });
-        failures.report(error, exchange.method, exchange.path, () => "a streamed answer");
+        if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
       },
     };
     const body = await answerBody(chunks, hooks, exchange.pace);

@@ -2,6 +2,7 @@
  * A worker thread that takes jobs one after another and answers each. It starts with the first job; one that dies fails all jobs it had,
  * and the next job starts another.
  */
+import { descriptorsForThread } from "../../base/descriptors.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
@@ -44,6 +45,7 @@ export class JobWorker<Job, Answer> {
 
   /** The answer to a job. @throws DbError what the job threw; StorageUnavailable when the worker stopped */
   async run(job: Job): Promise<Answer> {
+    if (this.worker === undefined) await descriptorsForThread();
     if (this.isClosed) throw this.stopped("the server is closing");
     this.worker ??= this.start();
     const id = ++this.lastId;

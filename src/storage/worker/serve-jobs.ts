@@ -1,7 +1,7 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
 import { toDbError } from "../../base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
-import { heapBytes } from "../../base/process-memory.ts";
+import { RestingHeap } from "../../base/resting-heap.ts";
 import { giveWayToClients } from "../../base/thread-priority.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
@@ -25,6 +25,7 @@ export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Prom
   giveWayToClients(); // Where it may not, the worker works as before.
   const stores = new Map<string, FileStore>();
   const waiting: JobRequest<Job>[] = [];
+  const resting = new RestingHeap(RESTING_HEAP_BYTES_MAX);
   let running = 0;
   const storeOf = (root: string): FileStore => {
     const known = stores.get(root) ?? localFileStore(root); // One a root, so that jobs share syncs of folders.
@@ -41,7 +42,7 @@ export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Prom
     }
     running--;
     self.postMessage(reply);
-    if (running === 0 && heapBytes() > RESTING_HEAP_BYTES_MAX) Bun.gc(true); // Nobody waits for it: the answer is out.
+    if (running === 0) resting.rest(); // Nobody waits for it: the answer is out.
     startNext();
   };
   const startNext = (): void => {

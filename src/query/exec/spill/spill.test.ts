@@ -332,7 +332,7 @@ describe("windows", () => {
   test("over one partition, as the oracle does", async () => {
     setBatchRows(100);
     await check(
-      "SELECT n, ts, sum(x) OVER (ORDER BY ts), row_number() OVER (ORDER BY ts), lag(s, 2) OVER (ORDER BY ts) FROM t WHERE ts < 400000",
+      "SELECT n, ts, sum(x) OVER (ORDER BY ts), row_number() OVER (ORDER BY ts), lag(s, 2) OVER (ORDER BY ts) FROM t WHERE ts < 150000",
       {
         bytes: 16 * 1024,
       },
