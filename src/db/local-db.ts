@@ -154,7 +154,7 @@ export class LocalDb implements Db {
       authorizeStatement(session, () => needsOf(tree.statement, session.connection));
       return prepareQuery(tree, text, this.contextOf(session, session.signal));
     } catch (thrown) {
-      throw withoutSecrets(thrown, text);
+      throw await this.withoutSecrets(thrown, text);
     } finally {
       memory.close();
     }
@@ -172,7 +172,19 @@ export class LocalDb implements Db {
       return await this.texts.parseInTurns(text, this.parsePace(session, memory));
     } catch (thrown) {
       this.limits.watch?.unparsed(toDbError(thrown).code);
-      throw withoutSecrets(thrown, text);
+      throw await this.withoutSecrets(thrown, text);
+    }
+  }
+
+  /** An error of syntax without what it quotes of a text that has secrets. */
+  private async withoutSecrets(thrown: unknown, text: string): Promise<unknown> {
+    if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
+    const pace = new Pace(this.clock);
+    const steps = maskSyntaxError(thrown.message, text);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value === thrown.message ? thrown : new DbError(thrown.code, step.value);
+      await pace.turn();
     }
   }
 
@@ -230,7 +242,7 @@ export class LocalDb implements Db {
     } catch (thrown) {
       timed.failed(thrown);
       throw may(session.user, "read")
-        ? withoutSecrets(thrown, text)
+        ? await this.withoutSecrets(thrown, text)
         : withoutValues(thrown, needsOf(statement, session.connection), statement.kind);
     } finally {
       begun.end();
@@ -337,11 +349,4 @@ export class LocalDb implements Db {
     if (this.engine.database(session.database) !== undefined) return;
     throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
   }
-}
-
-/** An error of syntax without what it quotes of a text that has secrets. */
-function withoutSecrets(thrown: unknown, text: string): unknown {
-  if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
-  const message = maskSyntaxError(thrown.message, text);
-  return message === thrown.message ? thrown : new DbError(thrown.code, message);
 }
