@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
 import { systemClock } from "../base/clock.ts";
+import { errorText } from "../base/error.ts";
 import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
 import { displayName, INT64, STRING, TIMESTAMP_MILLISECOND } from "../column/data-type.ts";
 import { scalarAt } from "../column/scalar.ts";
@@ -62,7 +63,7 @@ async function describes(
   parameters: readonly string[],
   columns: readonly string[] | undefined,
 ): Promise<void> {
-  const prepared = db.prepare(text, session);
+  const prepared = await db.prepare(text, session);
   const types = prepared.parameters.map((type) => (type === undefined ? "?" : displayName(type)));
   expect([text, types, prepared.columns?.map(({ name }) => name)]).toEqual([
     text,
@@ -103,21 +104,23 @@ test("places tell the types of their values", async () => {
   await describes(f, "SHOW TABLES", [], undefined);
 });
 
+const refused = (prepared: Promise<unknown>): Promise<string> => prepared.then(() => "accepted", errorText);
+
 test("what cannot be prepared says why", async () => {
   const { db, session } = await fixture();
-  expect(() => db.prepare("SELECT nosuch FROM cpu", session)).toThrow("No field named nosuch");
-  expect(() => db.prepare("SELECT * FROM nosuch WHERE a = ?", session)).toThrow("Table not found");
-  expect(() => db.prepare("INSERT INTO nosuch VALUES (?)", session)).toThrow("Table not found");
-  expect(() => db.prepare("SELECT 1; SELECT 2", session)).toThrow("one statement, found 2");
-  expect(() => db.prepare("SELEC ?", session)).toThrow("not supported, keyword: 'SELEC'");
+  expect(await refused(db.prepare("SELECT nosuch FROM cpu", session))).toContain("No field named nosuch");
+  expect(await refused(db.prepare("SELECT * FROM nosuch WHERE a = ?", session))).toContain("Table not found");
+  expect(await refused(db.prepare("INSERT INTO nosuch VALUES (?)", session))).toContain("Table not found");
+  expect(await refused(db.prepare("SELECT 1; SELECT 2", session))).toContain("one statement, found 2");
+  expect(await refused(db.prepare("SELEC ?", session))).toContain("not supported, keyword: 'SELEC'");
   const reader = await fixture("mysql", "ro");
-  expect(() => reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session)).toThrow("not authorized");
+  expect(await refused(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session))).toContain("not authorized");
 });
 
 test("values take the types of their places", async () => {
   const { db, session } = await fixture();
-  const run = (statement: string, values: readonly ParameterValue[]): Promise<string[]> =>
-    read(db.execute(db.prepare(statement, session), values, session));
+  const run = async (statement: string, values: readonly ParameterValue[]): Promise<string[]> =>
+    read(db.execute(await db.prepare(statement, session), values, session));
   expect(await run("SELECT host FROM cpu WHERE v >= ? ORDER BY v DESC LIMIT ?", [text("2"), int(1)])).toEqual(["c"]);
   expect(await run("SELECT host FROM cpu WHERE v = ?", [{ type: { kind: "float", bits: 64 }, value: 1.5 }])).toEqual([]);
   expect(await run("SELECT v FROM cpu WHERE host = ?", [int(5)])).toEqual([]);
@@ -133,8 +136,8 @@ test("values take the types of their places", async () => {
 
 test("values that a place cannot take, and too many or few, are refused", async () => {
   const { db, session } = await fixture();
-  const fails = (statement: string, ...values: readonly ParameterValue[]): ReturnType<typeof refusal> =>
-    refusal(read(db.execute(db.prepare(statement, session), values, session)));
+  const fails = async (statement: string, ...values: readonly ParameterValue[]): ReturnType<typeof refusal> =>
+    refusal(read(db.execute(await db.prepare(statement, session), values, session)));
   const invalid = (message: string): object => ({ code: "InvalidArguments", message: expect.stringContaining(message) });
   expect(await fails("SELECT ?::INT", text("a"))).toEqual(
     invalid("Invalid request parameter: Unable to convert a to datatype Int32(Int32Type)") as never,

@@ -1,7 +1,7 @@
 /**
  * The facade over one engine: checks who may do what, then hands on to the engine or to the query layer.
  */
-import { withDeadline } from "../base/cancel.ts";
+import { throwIfCancelled, withDeadline } from "../base/cancel.ts";
 import type { Clock } from "../base/clock.ts";
 import { DbError, toDbError } from "../base/error.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
@@ -11,14 +11,18 @@ import type { LongCalls } from "../query/exec/long-calls.ts";
 import type { QueryWorkers } from "../query/exec/parallel/query-workers.ts";
 import { Pace } from "../query/exec/exec-context.ts";
 import { MemoryBudget } from "../query/exec/memory-budget.ts";
+import { SYNTAX_TREE } from "../query/exec/select.ts";
 import { executeStatement } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { PromqlEngine } from "../query/promql-engine.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
+import { onlyStatement } from "../query/sql/parse.ts";
+import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
 import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import { maskSyntaxError } from "../query/sql/secret-text.ts";
 import type { Statement } from "../query/sql/statement-ast.ts";
+import type { HoldBytes } from "../query/sql/syntax-size.ts";
 import { needsOf } from "../query/statement-needs.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
@@ -69,6 +73,13 @@ interface StatementRoom extends QueryRoom {
   readonly memoryBytes: number;
   /** Bytes that it put on disk. */
   readonly spilledBytes: number;
+}
+
+/** What the syntax trees of one text hold. */
+interface SyntaxMemory {
+  readonly bytes: number;
+  readonly hold: HoldBytes;
+  close(): void;
 }
 
 /** What the build knows of itself. */
@@ -125,19 +136,27 @@ export class LocalDb implements Db {
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
-    const statements = await this.parse(text);
-    if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
-    for (const statement of statements) yield* this.run(statement, text, session);
+    const memory = this.openSyntaxMemory();
+    try {
+      const statements = await this.parse(text, session, memory);
+      if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
+      for (const statement of statements) yield* this.run(statement, text, session, memory.bytes);
+    } finally {
+      memory.close();
+    }
   }
 
-  prepare(text: string, session: Session): PreparedQuery {
+  async prepare(text: string, session: Session): Promise<PreparedQuery> {
     this.checkDatabase(session);
+    const memory = this.openSyntaxMemory();
     try {
-      return prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
-        authorizeStatement(session, () => needsOf(statement, session.connection)),
-      );
+      const tree = onlyStatement(await parseInTurns(text, this.parsePace(session, memory)));
+      authorizeStatement(session, () => needsOf(tree.statement, session.connection));
+      return prepareQuery(tree, text, this.contextOf(session, session.signal));
     } catch (thrown) {
-      throw withoutSecrets(thrown, text);
+      throw await this.withoutSecrets(thrown, text);
+    } finally {
+      memory.close();
     }
   }
 
@@ -145,16 +164,47 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
     // Without values the session itself: USE and SET change it.
-    yield* this.run(query.statement, query.text, values.length === 0 ? session : { ...session, placeholders });
+    yield* this.run(query.statement, query.text, values.length === 0 ? session : { ...session, placeholders }, 0);
   }
 
-  private async parse(text: string): Promise<readonly Statement[]> {
+  private async parse(text: string, session: Session, memory: SyntaxMemory): Promise<readonly Statement[]> {
     try {
-      return await this.texts.parseInTurns(text, new Pace(this.clock));
+      return await this.texts.parseInTurns(text, this.parsePace(session, memory));
     } catch (thrown) {
       this.limits.watch?.unparsed(toDbError(thrown).code);
-      throw withoutSecrets(thrown, text);
+      throw await this.withoutSecrets(thrown, text);
     }
+  }
+
+  /** An error of syntax without what it quotes of a text that has secrets. */
+  private async withoutSecrets(thrown: unknown, text: string): Promise<unknown> {
+    if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
+    const pace = new Pace(this.clock);
+    const steps = maskSyntaxError(thrown.message, text);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value === thrown.message ? thrown : new DbError(thrown.code, step.value);
+      await pace.turn();
+    }
+  }
+
+  private parsePace({ signal }: Session, { hold }: SyntaxMemory): ParsePace {
+    const pace = new Pace(this.clock, () => throwIfCancelled(signal));
+    return { turn: () => pace.turn(), hold };
+  }
+
+  /** Memory for the syntax trees of one text, held until all its statements have run. */
+  private openSyntaxMemory(): SyntaxMemory {
+    const { pool, memoryBytesMax } = this.limits;
+    const account = pool?.account();
+    const budget = new MemoryBudget(memoryBytesMax, account).part(SYNTAX_TREE);
+    return {
+      get bytes() {
+        return budget.used;
+      },
+      hold: budget.reserve,
+      close: () => account?.close(),
+    };
   }
 
   /** What a user sees of the server: who may not do everything sees and ends statements of its own. */
@@ -170,7 +220,7 @@ export class LocalDb implements Db {
   }
 
   /** Runs one statement of a text. */
-  private async *run(statement: Statement, text: string, session: Session): AsyncGenerator<StatementResult> {
+  private async *run(statement: Statement, text: string, session: Session, syntaxBytes: number): AsyncGenerator<StatementResult> {
     const timed = new TimedStatement(this.clock);
     session.connection?.warnings.splice(0);
     const { memoryBytesMax, workers, calls, watch } = this.limits;
@@ -181,12 +231,18 @@ export class LocalDb implements Db {
       authorizeStatement(session, () => needsOf(statement, session.connection));
       if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
       yield timed.result(
-        await executeStatement(statement, this.contextOf(session, signal), { memoryBytesMax, workers, calls, ...room.options }),
+        await executeStatement(statement, this.contextOf(session, signal), {
+          memoryBytesMax,
+          syntaxBytes,
+          workers,
+          calls,
+          ...room.options,
+        }),
       );
     } catch (thrown) {
       timed.failed(thrown);
       throw may(session.user, "read")
-        ? withoutSecrets(thrown, text)
+        ? await this.withoutSecrets(thrown, text)
         : withoutValues(thrown, needsOf(statement, session.connection), statement.kind);
     } finally {
       begun.end();
@@ -293,11 +349,4 @@ export class LocalDb implements Db {
     if (this.engine.database(session.database) !== undefined) return;
     throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
   }
-}
-
-/** An error of syntax without what it quotes of a text that has secrets. */
-function withoutSecrets(thrown: unknown, text: string): unknown {
-  if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
-  const message = maskSyntaxError(thrown.message, text);
-  return message === thrown.message ? thrown : new DbError(thrown.code, message);
 }

@@ -30,8 +30,7 @@ import { planTql } from "./plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "./prepared-query.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Expression, Query, Select, Tql } from "./sql/ast.ts";
-import { parsePrepared } from "./sql/parse.ts";
-import type { Insert, Statement, Update } from "./sql/statement-ast.ts";
+import type { Insert, PreparedTree, Statement, Update } from "./sql/statement-ast.ts";
 import { targetTable } from "./statement/insert.ts";
 import { updatedRows } from "./statement/update.ts";
 
@@ -70,14 +69,12 @@ class GivenValues implements Placeholders {
 }
 
 /**
- * Parses and describes one statement.
+ * Describes one statement.
  *
- * @param check sees it before anything else does
- * @throws DbError InvalidSyntax, TableNotFound and, without placeholders, those of planning
+ * @param text what it was parsed from
+ * @throws DbError TableNotFound and, without placeholders, those of planning
  */
-export function prepareQuery(text: string, context: QueryContext, check?: (statement: Statement) => void): PreparedQuery {
-  const { statement, parameterCount } = parsePrepared(text);
-  check?.(statement);
+export function prepareQuery({ statement, parameterCount }: PreparedTree, text: string, context: QueryContext): PreparedQuery {
   const places = new OpenPlaces(parameterCount);
   const columns = described(statement, places, context);
   return { statement, text, parameters: places.types, columns };

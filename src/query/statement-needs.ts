@@ -8,7 +8,6 @@
 import { unreachable } from "../base/assert.ts";
 import type { Connection } from "./connection.ts";
 import type { Query, Tql } from "./sql/ast.ts";
-import { parsePrepared } from "./sql/parse.ts";
 import type { Statement } from "./sql/statement-ast.ts";
 
 /** What a statement does to what is stored. */
@@ -33,13 +32,11 @@ const QUERIES: ReadonlySet<unknown> = new Set<(Query | Tql)["kind"]>(["select", 
 /**
  * What a statement needs. A prepared one needs what it runs, where it is prepared and where it is run; one of a name that does not exist
  * is an error, whoever asks.
- *
- * @throws DbError InvalidSyntax for the text of a PREPARE
  */
 export function needsOf(statement: Statement, connection: Connection | undefined): StatementNeeds {
   switch (statement.kind) {
     case "prepare":
-      return needsOf(parsePrepared(statement.text).statement, undefined);
+      return statement.prepared === undefined ? BOTH : needsOf(statement.prepared.statement, undefined);
     case "execute": {
       const prepared = connection?.prepared.get(statement.name)?.statement;
       return joined(prepared === undefined ? READS : needsOf(prepared, undefined), queriesOf(statement));

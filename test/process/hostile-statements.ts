@@ -3,18 +3,10 @@
  * an answer or a clear error while others are served; `hostile.ts` measures that, `hostile.test.ts` runs short forms of them.
  */
 
-/** A text that asks for much. */
-export interface HostileStatement {
-  readonly name: string;
-  readonly sql: string;
-}
+import { type HostileStatement, hostileTexts, repeated } from "./hostile-texts.ts";
 
 /** How much each statement asks for: 1 is what was seen to stop a server. */
 type Scale = number;
-
-function repeated(count: number, part: (i: number) => string, separator: string): string {
-  return Array.from({ length: count }, (_, i) => part(i)).join(separator);
-}
 
 /** `WITH c0 AS (first), c1 AS (next of c0), … last`. */
 function levels(count: number, first: string, next: (name: string) => string, last: (name: string) => string): string {
@@ -219,11 +211,6 @@ function lists(scale: Scale): readonly HostileStatement[] {
       sql: `EXPLAIN ANALYZE SELECT count(*) FROM hostile WHERE usage IN (${repeated(of(300_000), String, ",")})`,
     },
     { name: "EXPLAIN of 4,000 columns", sql: `EXPLAIN SELECT ${repeated(of(4000), (i) => `usage + ${i}`, ", ")} FROM hostile` },
-    { name: "a string of 15 MB", sql: `SELECT length('${"x".repeat(of(15_000_000))}')` },
-    { name: "a name of 15 MB", sql: `SELECT ${"x".repeat(of(15_000_000))}` },
-    { name: "a comment of 15 MB", sql: `SELECT /* ${"x".repeat(of(15_000_000))} */ 1` },
-    { name: "quotes of 15 MB", sql: `SELECT '${"''".repeat(of(7_500_000))}'` },
-    { name: "digits of 1 MB", sql: `SELECT ${"9".repeat(of(1_000_000))}` },
     { name: "a syntax error behind 10 MB", sql: `SELECT ${repeated(of(1_000_000), String, ",")} FROM FROM` },
     { name: "no SQL at all, 10 MB", sql: "a b ".repeat(of(2_500_000)) },
     { name: "semicolons of 10 MB", sql: "SELECT 1;".repeat(of(1_000_000)) },
@@ -402,7 +389,7 @@ function functions(scale: Scale): readonly HostileStatement[] {
 
 /** All statements at a scale: 1 as they were seen to stop a server. */
 export function hostileStatements(scale: Scale): readonly HostileStatement[] {
-  return [...doubling(scale), ...chains(scale), ...lists(scale), ...functions(scale)];
+  return [...doubling(scale), ...chains(scale), ...lists(scale), ...hostileTexts(scale), ...functions(scale)];
 }
 
 /** Statements that make what the others read. */

@@ -7,7 +7,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { TestServer } from "../support/server-process.ts";
-import { HOSTILE_SETUP, type HostileStatement, hostileStatements } from "./hostile-statements.ts";
+import { HOSTILE_SETUP, hostileStatements } from "./hostile-statements.ts";
+import type { HostileStatement } from "./hostile-texts.ts";
 import type { ProbeCommand, ProbeResult } from "./hostile-probe.ts";
 
 /** Work of the main thread within one wait that is shown as too much. */

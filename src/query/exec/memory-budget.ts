@@ -61,6 +61,14 @@ export class MemoryBudget {
     return part;
   }
 
+  /** Counts what the query holds already, on an account of somebody else's; until the query ends. */
+  noteHeld(name: string, bytes: number): void {
+    const part = new MemoryBudget(this.limit, undefined, name, this);
+    part.held = bytes;
+    this.parts.add(part);
+    this.held += bytes;
+  }
+
   /** Gives back all that the part holds. */
   close(): void {
     this.release(this.held);

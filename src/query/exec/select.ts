@@ -15,6 +15,9 @@ import { MemoryBudget, QUERY_BYTES_MAX } from "./memory-budget.ts";
 import type { QueryWorkers } from "./parallel/query-workers.ts";
 import { answer } from "./answer.ts";
 
+/** What errors call the tree of a text. */
+export const SYNTAX_TREE = "syntax tree";
+
 /** Switches of tests and limits of callers. */
 export interface ExecOptions {
   /** Runs the plain plan by the interpreter alone: the oracle of tests. */
@@ -23,6 +26,8 @@ export interface ExecOptions {
   readonly memoryBytesMax?: number;
   /** What it holds of the memory of all queries. */
   readonly memory?: MemoryAccount;
+  /** Bytes of the text's syntax tree, which whoever parsed it has taken. */
+  readonly syntaxBytes?: number;
   /** Where it spills rows to; whoever gave it closes it. */
   readonly spill?: SpillSpace;
   /** Where calls of functions run that take long. */
@@ -65,13 +70,16 @@ const SPILLS: ReadonlySet<PlanNode["kind"]> = new Set(["sort", "aggregate", "joi
 
 /** The shared state of a query that begins now. */
 export function execContextOf(environment: Environment, context: QueryContext, options: ExecOptions): ExecContext {
+  const { memoryBytesMax = QUERY_BYTES_MAX, syntaxBytes = 0 } = options;
+  const budget = new MemoryBudget(memoryBytesMax, options.memory);
+  if (syntaxBytes > 0) budget.noteHeld(SYNTAX_TREE, syntaxBytes);
   return {
     environment,
     signal: context.signal,
     clock: context.clock,
     pace: new Pace(context.clock),
     series: new SeriesOfTables(),
-    budget: new MemoryBudget(options.memoryBytesMax ?? QUERY_BYTES_MAX, options.memory),
+    budget,
     spill: options.spill,
     interpretOnly: options.forceInterpreter === true,
     metrics: undefined,

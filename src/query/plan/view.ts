@@ -6,7 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ViewInfo } from "../../table/view.ts";
 import type { Query } from "../sql/ast.ts";
-import { parseSql } from "../sql/parse.ts";
+import { parseInSteps } from "../sql/parse-in-turns.ts";
 import type { PlanNode } from "./node.ts";
 import type { Planner } from "./planner.ts";
 import type { Steps } from "./steps.ts";
@@ -59,7 +59,7 @@ export function* planInside(query: Query, view: OpenView & Pick<ViewInfo, "query
 }
 
 function* planned(view: ViewInfo, planner: Planner): Steps<PlanNode> {
-  const [statement] = parseSql(view.query);
+  const [statement] = (yield* parseInSteps(view.query)).statements;
   const kind = statement?.kind;
   if (kind !== "select" && kind !== "set-operation" && kind !== "values-query" && kind !== "with") {
     throw new DbError(StatusCode.Unexpected, `cannot read view ${view.database}.${view.name}: its text is no query; make it again`);

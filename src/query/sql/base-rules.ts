@@ -15,7 +15,8 @@
 import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod } from "chevrotain";
 import { type DataType, isNested } from "../../column/data-type.ts";
 import type { ObjectName, Span } from "./ast.ts";
-import { nameOf, unquote } from "./lexer.ts";
+import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
+import { nameOf, stringOf } from "./lexer.ts";
 import { expectedProvider, positionOf, quote, syntaxError, unsupported } from "./syntax-error.ts";
 import {
   Comma,
@@ -61,6 +62,11 @@ const OPTION_VALUE = "an option value such as 'text', 10 or true";
 export abstract class BaseRules extends EmbeddedActionsParser {
   /** The text being parsed, for error positions. */
   protected text = "";
+  /** What was finished of the statement before; undefined where it is read at once. */
+  protected finished: FinishedRules | undefined;
+  protected marks: Marks = newMarks();
+  /** Index of the token that was read last; chevrotain's. */
+  declare private currIdx: number;
 
   /** @param validate checks the grammar for ambiguities, which takes long: for a test */
   constructor(validate: boolean) {
@@ -71,9 +77,21 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     });
   }
 
-  /** `RULE` with the types of the field it is assigned to. */
+  /** `RULE` with the types of the field it is assigned to; one that was finished at this token gives what it gave (`finished-rules.ts`). */
   protected rule<Args extends unknown[], Result>(name: string, body: (...args: Args) => Result): Rule<Args, Result> {
-    return this.RULE(name, body);
+    return this.RULE(name, (...args: Args): Result => {
+      const { finished, currIdx: start } = this;
+      if (finished === undefined) return body(...args);
+      const part = finished.partAt(start, name, args);
+      if (part === undefined) {
+        const result = body(...args);
+        finished.keep(start, { rule: name, args, result, end: this.currIdx, marks: { ...this.marks } });
+        return result;
+      }
+      this.currIdx = part.end;
+      Object.assign(this.marks, part.marks);
+      return part.result as Result; // the rule of that name gave it
+    });
   }
 
   /** `OR` whose alternatives all give a `Result`. */
@@ -113,7 +131,7 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     return parts;
   });
 
-  protected readonly stringValue: Rule<[], string> = this.rule("stringValue", () => unquote(this.CONSUME(StringText).image));
+  protected readonly stringValue: Rule<[], string> = this.rule("stringValue", () => stringOf(this.CONSUME(StringText)));
 
   /** The name of a database, which may be a string: `CREATE DATABASE 'my-db'`. */
   protected readonly databaseName: Rule<[], string> = this.rule("databaseName", () =>

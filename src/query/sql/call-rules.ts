@@ -14,7 +14,7 @@ import { STRING } from "../../column/data-type.ts";
 import { groupConcatArguments, namedArguments, type Spelled, withinGroup } from "./aggregate-spellings.ts";
 import type { Expression, OrderItem } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf, unquote } from "./lexer.ts";
+import { nameOf, stringOf } from "./lexer.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "./precedence.ts";
 import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "./token.ts";
@@ -146,7 +146,7 @@ export abstract class CallRules extends WindowRules {
         {
           ALT: () => {
             this.CONSUME(K.SEPARATOR);
-            return { word: "separator", text: unquote(this.CONSUME(StringText).image) } as const;
+            return { word: "separator", text: stringOf(this.CONSUME(StringText)) } as const;
           },
         },
         {
@@ -266,7 +266,7 @@ export abstract class CallRules extends WindowRules {
     const operand = this.SUBRULE(this.expression);
     this.CONSUME(RightParen);
     return this.ACTION(() => {
-      const text = part.tokenType === StringText ? unquote(part.image) : nameOf(part);
+      const text = part.tokenType === StringText ? stringOf(part) : nameOf(part);
       return plainCall("date_part", [{ kind: "string", value: text.toLowerCase(), span: spanOf(part) }, operand], first ?? part);
     });
   });

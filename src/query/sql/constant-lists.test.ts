@@ -1,8 +1,9 @@
 /** Long lists of constants are taken out of a long text, and mean the same. */
 import { expect, test } from "bun:test";
-import { parseSqlInTurns } from "./parse-in-turns.ts";
+import { parseInTurns } from "./parse-in-turns.ts";
 import { parseSql } from "./parse.ts";
 
+const PACE = { turn: () => Promise.resolve() };
 const BLANKS = " ".repeat(70_000);
 
 const without = (tree: unknown): string => JSON.stringify(tree, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
@@ -10,7 +11,7 @@ const without = (tree: unknown): string => JSON.stringify(tree, (_, value: unkno
 /** A text means the same when it is long enough to be read in turns. */
 async function check(text: string): Promise<void> {
   const long = `${text}${BLANKS}`;
-  const inTurns = await parseSqlInTurns(long, () => Promise.resolve()).then(without, String);
+  const inTurns = await parseInTurns(long, PACE).then(({ statements }) => without(statements), String);
   let atOnce: string;
   try {
     atOnce = without(parseSql(long));
@@ -64,16 +65,12 @@ test("lists in lists and several statements", async () => {
 test("an open list, and more than may be, say so", async () => {
   await check("SELECT a IN (1, 2");
   const many = `SELECT a IN (${"1,".repeat(400_001)}1)`;
-  expect(await parseSqlInTurns(many, () => Promise.resolve()).then(() => "accepted", String)).toContain(
-    "more than 400000 constants in lists",
-  );
+  expect(await parseInTurns(many, PACE).then(() => "accepted", String)).toContain("more than 400000 constants in lists");
 });
 
 test("a statement of too many tokens is refused before it is parsed, rows and lists left out", async () => {
   const chain = `SELECT ${Array.from({ length: 20_000 }, (_, i) => `a = ${i}`).join(" OR ")}`;
-  expect(await parseSqlInTurns(chain, () => Promise.resolve()).then(() => "accepted", String)).toContain(
-    "a statement has more than 65536 words",
-  );
+  expect(await parseInTurns(chain, PACE).then(() => "accepted", String)).toContain("a statement has more than 65536 words");
   const list = `SELECT a IN (${Array.from({ length: 100_000 }, (_, i) => i).join(", ")})`;
-  expect((await parseSqlInTurns(list, () => Promise.resolve())).length).toBe(1);
+  expect((await parseInTurns(list, PACE)).statements.length).toBe(1);
 });

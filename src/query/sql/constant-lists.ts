@@ -9,7 +9,7 @@
  */
 import type { IToken } from "chevrotain";
 import type { Expression } from "./ast.ts";
-import { unquote } from "./lexer.ts";
+import { stringOf } from "./lexer.ts";
 import { syntaxError } from "./syntax-error.ts";
 import { Comma, Constants, ConstantRows, K, LeftParen, Minus, NumberText, RightParen, StringText } from "./token.ts";
 
@@ -121,7 +121,7 @@ export class ConstantLists {
       return { kind: "unary", operator: "-", operand: { kind: "number", text: second.image, span: operandSpan }, span };
     }
     if (first.tokenType === NumberText) return { kind: "number", text: first.image, span };
-    if (first.tokenType === StringText) return { kind: "string", value: unquote(first.image), span };
+    if (first.tokenType === StringText) return { kind: "string", value: stringOf(first), span };
     return first.tokenType === K.NULL ? { kind: "null", span } : undefined;
   }
 }

@@ -12,9 +12,24 @@ const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 const ESCAPE = /''|\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))/gu;
 const UNICODE_ESCAPE = /''|\\(?:([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6})|(\\)|[^]|$)/gu;
 
+/** Characters that are read at once: some milliseconds where all are escapes. */
+const CHARACTERS_AT_ONCE = 32 * 1024;
+/** Characters of the longest escape, `\U0001F600`. */
+const ESCAPE_CHARACTERS = 10;
+
 /** What a literal stands for. @param image with its mark and quotes */
 export function unescaped(image: string): UnescapedText {
-  return image.startsWith("e") || image.startsWith("E") ? backslashes(image.slice(2, -1)) : unicode(image.slice(3, -1));
+  const steps = unescapedInSteps(image);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `unescaped`, with a yield where others may have a turn. */
+export function* unescapedInSteps(image: string): Generator<undefined, UnescapedText> {
+  const isBackslashes = image.startsWith("e") || image.startsWith("E");
+  return isBackslashes ? yield* backslashes(image.slice(2, -1)) : yield* unicode(image.slice(3, -1));
 }
 
 /** A character by its number; undefined where there is none. */
@@ -23,41 +38,79 @@ function character(code: number): string | undefined {
   return code === 0 || isHalf || code > 0x10ffff ? undefined : String.fromCodePoint(code);
 }
 
-/** Octal and hex escapes are bytes, which may be parts of a character: the whole is UTF-8. */
-function backslashes(text: string): UnescapedText {
-  let problem: string | undefined;
-  const bytes: Uint8Array[] = [];
-  const encoder = new TextEncoder();
-  let done = 0;
-  for (const match of text.matchAll(ESCAPE)) {
-    const [whole, octal, hex, short, long, letter = ""] = match;
-    bytes.push(encoder.encode(text.slice(done, match.index)));
-    done = match.index + whole.length;
-    const byte = octal !== undefined ? Number.parseInt(octal, 8) : hex !== undefined ? Number.parseInt(hex, 16) : undefined;
-    const code = short ?? long;
-    const made = whole === "''" ? "'" : code === undefined ? (LETTERS[letter] ?? letter) : character(Number.parseInt(code, 16));
-    if (byte === 0 || (byte !== undefined && byte > 255) || made === undefined) problem = `the escape ${whole} stands for no character`;
-    else bytes.push(byte === undefined ? encoder.encode(made) : new Uint8Array([byte]));
+const noCharacter = (escape: string): UnescapedText => ({ problem: `the escape ${escape} stands for no character` });
+
+/** A stretch of a text that cuts no escape: its escapes, and where the next one begins. */
+function stretchAt(text: string, from: number, pattern: RegExp): { readonly escapes: readonly RegExpExecArray[]; readonly end: number } {
+  const stretch = text.slice(from, from + CHARACTERS_AT_ONCE + ESCAPE_CHARACTERS);
+  const isLast = from + stretch.length === text.length;
+  const escapes: RegExpExecArray[] = [];
+  let end = isLast ? stretch.length : CHARACTERS_AT_ONCE;
+  // A character of two halves stays whole.
+  if (!isLast && /[\udc00-\udfff]/.test(stretch.charAt(end))) end++;
+  for (const match of stretch.matchAll(pattern)) {
+    if (match.index >= end) break;
+    escapes.push(match);
+    end = Math.max(end, match.index + match[0].length);
   }
-  bytes.push(encoder.encode(text.slice(done)));
-  if (problem !== undefined) return { problem };
+  return { escapes, end: from + end };
+}
+
+/** Octal and hex escapes are bytes, which may be parts of a character: the whole is UTF-8. */
+function* backslashes(text: string): Generator<undefined, UnescapedText> {
+  const parts: Uint8Array[] = [];
+  for (let from = 0; from < text.length; ) {
+    const { escapes, end } = stretchAt(text, from, ESCAPE);
+    const bytes = Buffer.allocUnsafe(3 * (end - from)); // no escape is shorter than a third of its bytes
+    let [done, length] = [from, 0];
+    for (const match of escapes) {
+      const at = from + match.index;
+      length += bytes.write(text.slice(done, at), length);
+      done = at + match[0].length;
+      const made = meant(match);
+      if (made === undefined) return noCharacter(match[0]);
+      length += typeof made === "string" ? bytes.write(made, length) : bytes.writeUInt8(made, length) - length;
+    }
+    length += bytes.write(text.slice(done, end), length);
+    parts.push(bytes.subarray(0, length));
+    from = end;
+    yield;
+  }
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(bytes)) };
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts)) };
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
     return { problem: "the bytes of the escaped string are no UTF-8" };
   }
 }
 
-function unicode(text: string): UnescapedText {
-  let problem: string | undefined;
-  const made = text.replace(UNICODE_ESCAPE, (whole: string, short?: string, long?: string, backslash?: string) => {
-    if (whole === "''") return "'";
-    if (backslash !== undefined) return "\\";
-    const code = short ?? long;
-    const found = code === undefined ? undefined : character(Number.parseInt(code, 16));
-    if (found === undefined) problem = `the escape ${whole} stands for no character; write \\0061 or \\+000061`;
-    return found ?? "";
-  });
-  return problem === undefined ? { text: made } : { problem };
+/** A character, or a byte of one; undefined where an escape stands for none. */
+function meant([whole, octal, hex, short, long, letter = ""]: RegExpExecArray): string | number | undefined {
+  const byte = octal !== undefined ? Number.parseInt(octal, 8) : hex !== undefined ? Number.parseInt(hex, 16) : undefined;
+  if (byte !== undefined) return byte === 0 || byte > 255 ? undefined : byte;
+  const code = short ?? long;
+  if (code !== undefined) return character(Number.parseInt(code, 16));
+  return whole === "''" ? "'" : (LETTERS[letter] ?? letter);
+}
+
+function* unicode(text: string): Generator<undefined, UnescapedText> {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const { escapes, end } = stretchAt(text, from, UNICODE_ESCAPE);
+    const made: string[] = [];
+    let done = from;
+    for (const { index, 0: whole, 1: short, 2: long, 3: backslash } of escapes) {
+      const code = short ?? long;
+      const one =
+        whole === "''" ? "'" : backslash !== undefined ? "\\" : code === undefined ? undefined : character(Number.parseInt(code, 16));
+      if (one === undefined) return { problem: `the escape ${whole} stands for no character; write \\0061 or \\+000061` };
+      made.push(text.slice(done, from + index), one);
+      done = from + index + whole.length;
+    }
+    made.push(text.slice(done, end));
+    parts.push(made.join(""));
+    from = end;
+    yield;
+  }
+  return { text: parts.join("") };
 }

@@ -10,7 +10,7 @@ import type { IToken } from "chevrotain";
 import { SQL_DEPTH_MAX } from "../../base/limits.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, Query } from "./ast.ts";
 import type { Rule } from "./base-rules.ts";
-import { unquote } from "./lexer.ts";
+import { stringOf } from "./lexer.ts";
 import { collationNamed } from "./collation.ts";
 import { Power } from "./precedence.ts";
 import { RangeRules } from "./range-rules.ts";
@@ -65,19 +65,13 @@ function closingsOf(tokens: readonly IToken[]): ReadonlyMap<IToken, number> {
 export abstract class ExpressionRules extends RangeRules {
   /** How many expression rules are running inside each other. */
   private depth = 0;
-  /** Height of the tree built so far by the running expression rule. */
-  private height = 0;
-  /** How far the partner of each parenthesis lies behind it; made when first asked for. */
-  private closings: ReadonlyMap<IToken, number> | undefined;
+  /** How far the partner of each parenthesis of some tokens lies behind it; made when first asked for. */
+  private closings: { readonly of: readonly IToken[]; readonly distances: ReadonlyMap<IToken, number> } | undefined;
+
   /** Forgets the last text, which may have failed halfway. */
   protected resetExpressions(): void {
-    this.closings = undefined;
     this.depth = 0;
-    this.height = 0;
     this.defaultAllowed = false;
-    this.questionMarks = 0;
-    this.parameterCount = 0;
-    this.numbered = false;
   }
 
   /** An expression of operators that bind tighter than `above`. */
@@ -85,8 +79,8 @@ export abstract class ExpressionRules extends RangeRules {
     this.ACTION(() => {
       if (++this.depth > SQL_DEPTH_MAX) this.tooDeep(this.LA(1));
     });
-    const outerHeight = this.height;
-    this.height = 0;
+    const outerHeight = this.marks.height;
+    this.marks.height = 0;
     let result = this.operand();
     this.grow(1);
     this.MANY({
@@ -110,14 +104,14 @@ export abstract class ExpressionRules extends RangeRules {
         this.grow(1);
       },
     });
-    this.height = Math.max(this.height, outerHeight);
+    this.marks.height = Math.max(this.marks.height, outerHeight);
     this.depth--;
     return result;
   });
 
   private grow(levels: number): void {
-    this.height += levels;
-    if (this.height > SQL_DEPTH_MAX) this.ACTION(() => this.tooDeep(this.LA(1)));
+    this.marks.height += levels;
+    if (this.marks.height > SQL_DEPTH_MAX) this.ACTION(() => this.tooDeep(this.LA(1)));
   }
 
   /** Begins something that may nest, at a token. @throws DbError InvalidSyntax when it lies too deep */
@@ -271,8 +265,9 @@ export abstract class ExpressionRules extends RangeRules {
 
   /** How many tokens ahead the partner of a parenthesis stands. */
   protected closing(ahead: number): number {
-    this.closings ??= closingsOf(this.input);
-    return ahead + (this.closings.get(this.LA(ahead)) ?? 0);
+    const of = this.input;
+    if (this.closings?.of !== of) this.closings = { of, distances: closingsOf(of) };
+    return ahead + (this.closings.distances.get(this.LA(ahead)) ?? 0);
   }
 
   private readonly castTail: Rule<[left?: Expression], Expression> = this.rule("castTail", (left = RECORDED) => {
@@ -294,7 +289,7 @@ export abstract class ExpressionRules extends RangeRules {
     this.CONSUME(K.COLLATE);
     const token = this.LA(1);
     const name = this.OR([
-      { ALT: () => unquote(this.CONSUME(StringText).image) },
+      { ALT: () => stringOf(this.CONSUME(StringText)) },
       {
         ALT: () => {
           const parts = this.SUBRULE(this.objectName);
@@ -425,7 +420,7 @@ export abstract class ExpressionRules extends RangeRules {
     this.OPTION2(() => {
       this.CONSUME(K.ESCAPE);
       const text = this.CONSUME(StringText);
-      const value = unquote(text.image);
+      const value = stringOf(text);
       this.ACTION(() => {
         if ([...value].length !== 1) this.fail(`ESCAPE must be one character, not ${quote(value)}`, text);
       });

@@ -207,13 +207,13 @@ describe("literals", () => {
     checkRejects("$65536", "'$65536' is no parameter");
     checkRejects("$a", "'$a' is no parameter");
     checkRejects("$1 + ?", "parameters ? or $1, not both");
-    checkRejects("$$a", "'$' is no parameter");
+    checkRejects("$$a", "the string '$$a' is not closed");
   });
   test("strings between dollars hold anything, quotes and line ends too", () => {
     check('$$it\'s "a" \\n$$', JSON.stringify('it\'s "a" \\n'));
     check("$tag$ a $$ b\n$tag$", JSON.stringify(" a $$ b\n"));
     check("$$$$ || $a$$b$$a$", '(|| "" "$b$")');
-    checkRejects("$tag$ a $$", "'$tag' is no parameter");
+    checkRejects("$tag$ a $$", "the string '$tag$ a $$' is not closed");
   });
   test("system variables keep their marks", () => {
     check("@@Version", "(@@version)");

@@ -6,7 +6,7 @@ import { JOINS_MAX } from "../../base/limits.ts";
 import type { Expression, JoinConstraint, JoinKind, RelationAlias, SampleClause, TableReference } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { ExpressionRules } from "./expression-rules.ts";
-import { nameOf, unquote } from "./lexer.ts";
+import { nameOf, stringOf } from "./lexer.ts";
 import { quote } from "./syntax-error.ts";
 import { Alias, Comma, K, Label, LeftParen, NumberText, RightParen, StringText } from "./token.ts";
 
@@ -26,7 +26,7 @@ export abstract class FromRules extends ExpressionRules {
             this.CONSUME(K.AS);
             return this.OR9({
               ERR_MSG: "an alias",
-              DEF: [{ ALT: () => nameOf(this.CONSUME(Label)) }, { ALT: () => unquote(this.CONSUME(StringText).image) }],
+              DEF: [{ ALT: () => nameOf(this.CONSUME(Label)) }, { ALT: () => stringOf(this.CONSUME(StringText)) }],
             });
           },
         },

@@ -43,6 +43,15 @@ function rollupKeyCount(elements: Sets): number {
   return elements.reduce((sum, element, i) => sum + element.length * (elements.length - i), 0);
 }
 
+/** Each set with each added one behind it; takes the sets. */
+function product(sets: Expression[][], added: Sets): Expression[][] {
+  const [only] = added;
+  // What most are, item after item: copies of what came before would make a long list quadratic.
+  if (only === undefined || added.length > 1) return sets.flatMap((left) => added.map((right) => [...left, ...right]));
+  if (only.length > 0) for (const set of sets) for (const key of only) set.push(key);
+  return sets;
+}
+
 /** Each key once, and the sets as positions in the keys. */
 function numbered(sets: Sets): Grouping {
   const groupBy = [...new Set(sets.flat())];
@@ -53,7 +62,8 @@ function numbered(sets: Sets): Grouping {
 /** GROUP BY. */
 export abstract class GroupingRules extends FromRules {
   protected readonly groupByClause: Rule<[], Grouping> = this.rule("groupByClause", () => {
-    let sets: Sets = [[]];
+    let sets: Expression[][] = [[]];
+    let keys = 0;
     let isPlain = true;
     this.CONSUME(K.GROUP);
     this.CONSUME(K.BY);
@@ -72,8 +82,9 @@ export abstract class GroupingRules extends FromRules {
         this.ACTION(() => {
           isPlain &&= added.length === 1 && (added[0]?.length ?? 0) > 0;
           this.checkCount(sets.length * added.length, start);
-          this.checkKeys(added.length * keyCount(sets) + sets.length * keyCount(added), start);
-          sets = sets.flatMap((left) => added.map((right) => [...left, ...right]));
+          keys = added.length * keys + sets.length * keyCount(added);
+          this.checkKeys(keys, start);
+          sets = product(sets, added);
         });
       },
     });

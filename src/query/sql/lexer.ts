@@ -60,11 +60,17 @@ function insertPromql(tokens: IToken[], text: string, { start, end }: TqlCut): v
 
 /** The name that a word or quoted name stands for: folded to lower case, or as written between the quotes. */
 export function nameOf(token: IToken): string {
-  return token.tokenType === QuotedName ? unquote(token.image) : token.image.toLowerCase();
+  return token.tokenType === QuotedName ? stringOf(token) : token.image.toLowerCase();
+}
+
+/** What a string stands for: made in steps where it is long (`long-tokens.ts`). */
+export function stringOf(token: IToken): string {
+  const made: unknown = token.payload;
+  return typeof made === "string" ? made : unquote(token.image);
 }
 
 /** The text between a pair of equal quotes, doubled quotes made single. */
-export function unquote(image: string): string {
+function unquote(image: string): string {
   const quote = image.charAt(0);
   const inner = image.slice(1, -1);
   return inner.includes(quote) ? inner.replaceAll(quote + quote, quote) : inner;

@@ -12,7 +12,7 @@
 import type { IToken } from "chevrotain";
 import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf, unquote } from "./lexer.ts";
+import { nameOf, stringOf } from "./lexer.ts";
 import { OperandRules } from "./operand-rules.ts";
 import { Colon, Comma, Dot, Label, LeftBrace, LeftBracket, RightBrace, RightBracket, StringText } from "./token.ts";
 
@@ -60,7 +60,7 @@ export abstract class NestedRules extends OperandRules {
         this.CONSUME(Colon);
         const value = this.SUBRULE(this.expression);
         this.ACTION(() => {
-          const text = name.tokenType === StringText ? unquote(name.image) : nameOf(name);
+          const text = name.tokenType === StringText ? stringOf(name) : nameOf(name);
           parts.push({ kind: "string", value: text, span: spanOf(name) }, value);
         });
       },

@@ -10,7 +10,7 @@ import { BARE_CALLS } from "./call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
 import { isIntervalUnit, parseInterval } from "./interval.ts";
 import { unescaped } from "./escaped-text.ts";
-import { nameOf, unquote } from "./lexer.ts";
+import { nameOf, stringOf } from "./lexer.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "./precedence.ts";
 import { quote } from "./syntax-error.ts";
@@ -43,6 +43,11 @@ const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
 
 const NOT = K.NOT;
 
+/** Longest bit string. Reason: it is read at once. */
+const BITS_MAX = 1_048_576;
+/** Longest text of an interval. Reason: it is read at once. */
+const INTERVAL_CHARACTERS_MAX = 4096;
+
 /** catalog.schema.table.column, then a path in a document. Reason: a path longer than documents nest finds nothing. */
 const COLUMN_NAME_PARTS_MAX = 4 + JSON_DEPTH_MAX;
 
@@ -50,14 +55,6 @@ const COLUMN_NAME_PARTS_MAX = 4 + JSON_DEPTH_MAX;
 export abstract class OperandRules extends BaseRules {
   /** The name that `.*` may follow: the first token of the select item being read. */
   protected starAfter: IToken | undefined;
-  /** The `t.*` just read. */
-  protected qualifiedStar: Expression | undefined;
-
-  /** How many placeholders the text has: the largest number of one. */
-  parameterCount = 0;
-  /** `?` seen in the text, and whether it has `$1`. */
-  protected questionMarks = 0;
-  protected numbered = false;
 
   /** Whether `DEFAULT` may stand where an expression may. */
   protected defaultAllowed = false;
@@ -159,20 +156,23 @@ export abstract class OperandRules extends BaseRules {
   }
 
   private stringLiteral(token: IToken): Expression {
-    return { kind: "string", value: unquote(token.image), span: spanOf(token) };
+    return { kind: "string", value: stringOf(token), span: spanOf(token) };
   }
 
   private hexLiteral(token: IToken): Expression {
     const digits = token.image.startsWith("0") ? token.image.slice(2) : token.image.slice(2, -1);
+    const value = new Uint8Array(Buffer.from(digits, "hex")); // up to the first that is no digit
     this.ACTION(() => {
-      if (!/^[0-9a-fA-F]*$/.test(digits)) this.fail(`${quote(token.image)} has characters that are no hex digits`, token);
-      if (digits.length % 2 !== 0) this.fail(`${quote(token.image)} has an odd number of hex digits`, token);
+      if (2 * value.length === digits.length) return;
+      const why = /^[0-9a-fA-F]*$/.test(digits) ? "an odd number of hex digits" : "characters that are no hex digits";
+      this.fail(`${quote(token.image)} has ${why}`, token);
     });
-    return { kind: "binary-literal", value: new Uint8Array(Buffer.from(digits, "hex")), span: spanOf(token) };
+    return { kind: "binary-literal", value, span: spanOf(token) };
   }
 
   private escapedLiteral(token: IToken): Expression {
     return this.ACTION((): Expression => {
+      if (typeof token.payload === "string") return { kind: "string", value: token.payload, span: spanOf(token) };
       const value = unescaped(token.image);
       if ("problem" in value) return this.fail(value.problem, token);
       return { kind: "string", value: value.text, span: spanOf(token) };
@@ -196,12 +196,13 @@ export abstract class OperandRules extends BaseRules {
   /** `?` or `$1`, the value of a prepared statement; a statement has one of the two forms. */
   private placeholder(token: IToken): Expression {
     return this.ACTION((): Expression => {
-      const number = token.image === "?" ? ++this.questionMarks : Number(token.image.slice(1));
-      if (token.image !== "?") this.numbered = true;
-      if (this.numbered && this.questionMarks > 0) this.fail("a statement has parameters ? or $1, not both", token);
+      const { marks } = this;
+      const number = token.image === "?" ? ++marks.questionMarks : Number(token.image.slice(1));
+      if (token.image !== "?") marks.numbered = true;
+      if (marks.numbered && marks.questionMarks > 0) this.fail("a statement has parameters ? or $1, not both", token);
       if (!(number >= 1 && number <= STATEMENT_PARAMETERS_MAX))
         this.fail(`${quote(token.image)} is no parameter; write ?, or $1 to $${STATEMENT_PARAMETERS_MAX}`, token);
-      this.parameterCount = Math.max(this.parameterCount, number);
+      marks.parameterCount = Math.max(marks.parameterCount, number);
       return { kind: "placeholder", index: number - 1, span: spanOf(token) };
     });
   }
@@ -265,7 +266,7 @@ export abstract class OperandRules extends BaseRules {
   }
 
   private interval(text: string, token: IToken, span: Span = spanOf(token)): Expression {
-    const value = parseInterval(text);
+    const value = text.length > INTERVAL_CHARACTERS_MAX ? undefined : parseInterval(text);
     if (value === undefined) return this.fail(`${quote(text)} is no interval; write for example '1 day 2 hours'`, token);
     return { kind: "interval", value, text: text.trim(), span };
   }
@@ -320,7 +321,7 @@ export abstract class OperandRules extends BaseRules {
       const column: Expression = { kind: "column", name, quoted: end.tokenType === QuotedName, span: spanOf(start) };
       if (end.tokenType === Star) {
         if (start !== this.starAfter || name.length !== 2) this.fail("found '*', expected a name", end);
-        this.qualifiedStar = column;
+        this.marks.qualifiedStar = column;
       }
       return column;
     });
@@ -339,7 +340,7 @@ export abstract class OperandRules extends BaseRules {
     });
     return this.ACTION(() => {
       const start = first ?? token;
-      const text = unquote(token.image);
+      const text = stringOf(token);
       if (start.tokenType === K.INTERVAL) {
         return this.interval(unit === undefined ? text : `${text.trim()} ${nameOf(unit)}`, start);
       }
@@ -349,10 +350,16 @@ export abstract class OperandRules extends BaseRules {
 
   /** `B'0101'`: bytes, the last bit the lowest. */
   private bitLiteral(token: IToken, text: string): Expression {
-    if (!/^[01]*$/.test(text)) return this.fail(`${quote(token.image)} has characters that are no bits`, token);
-    const padded = text.padStart(Math.ceil(text.length / 8) * 8, "0");
-    const bytes = Array.from({ length: padded.length / 8 }, (_, i) => Number.parseInt(padded.slice(8 * i, 8 * i + 8), 2));
-    return { kind: "binary-literal", value: new Uint8Array(bytes), span: spanOf(token) };
+    if (text.length > BITS_MAX) return this.fail(`a bit string has more than ${BITS_MAX} bits; write x'…'`, token);
+    const value = new Uint8Array(Math.ceil(text.length / 8));
+    let place = 8 * value.length - text.length;
+    for (let i = 0, byte = 0; i < text.length; i++, place++) {
+      const code = text.charCodeAt(i);
+      if (code !== 48 && code !== 49) return this.fail(`${quote(token.image)} has characters that are no bits`, token);
+      byte = ((byte << 1) | (code & 1)) & 255;
+      if ((place & 7) === 7) value[place >> 3] = byte;
+    }
+    return { kind: "binary-literal", value, span: spanOf(token) };
   }
 
   private typedLiteral(start: IToken, token: IToken, text: string): Expression {

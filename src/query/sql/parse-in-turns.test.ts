@@ -1,15 +1,14 @@
 /** Texts that are parsed in steps give the trees and errors that they give at once. */
 import { expect, test } from "bun:test";
 import { errorText } from "../../base/error.ts";
-import { DOUBLED_QUOTES_MAX } from "./long-strings.ts";
 import { parseSql } from "./parse.ts";
-import { parseSqlInTurns } from "./parse-in-turns.ts";
+import { parseInTurns } from "./parse-in-turns.ts";
 
 /** What a text gives both ways, and how often others had a turn. */
 async function check(text: string): Promise<number> {
   let turns = 0;
-  const inTurns = await parseSqlInTurns(text, async () => void turns++).then(
-    (statements) => ({ statements }),
+  const inTurns = await parseInTurns(text, { turn: async () => void turns++ }).then(
+    ({ statements }) => ({ statements }),
     (error: unknown) => ({ error: errorText(error) }),
   );
   let atOnce: unknown;
@@ -57,12 +56,10 @@ test("strings and quoted names of megabytes, with quotes and lines in them", asy
   await check(`SELECT 1,\n '${text}''`);
 });
 
-test("a string of very many doubled quotes is refused where it begins, and gives turns while it is read", async () => {
-  let turns = 0;
-  const text = `SELECT 1,\n '${"''".repeat(DOUBLED_QUOTES_MAX + 1)}'`;
-  const outcome = await parseSqlInTurns(text, async () => void turns++).then(() => "accepted", errorText);
-  expect(outcome).toBe(`Invalid SQL syntax: a string has more than ${DOUBLED_QUOTES_MAX} doubled quotes at Line: 2, Column: 2`);
-  expect(turns).toBeGreaterThan(10);
+test("a string of very many doubled quotes, and of escapes, gives turns while it is read", async () => {
+  expect(await check(`SELECT 1,\n '${"''".repeat(300_000)}', 2`)).toBeGreaterThan(5);
+  expect(await check(`SELECT 1,\n E'${"\\n\\x41\\''' \\u00e4\\U0001F600\u{1F600}\\303\\244".repeat(20_000)}', 2`)).toBeGreaterThan(5);
+  expect(await check(`SELECT 1,\n U&'${"\\00e4\\\\''\\+01F600\u{1F600}".repeat(30_000)}', 2`)).toBeGreaterThan(5);
 });
 
 test("every place where a stretch may end", async () => {
@@ -85,8 +82,42 @@ test("errors say the same, wherever they are", async () => {
 });
 
 test("a text of too many statements is refused", async () => {
-  const refused = parseSqlInTurns("SELECT 1;\n".repeat(10_001), () => Promise.resolve());
+  const refused = parseInTurns("SELECT 1;\n".repeat(10_001), { turn: () => Promise.resolve() });
   expect(await refused.then(() => "accepted", errorText)).toBe(
     "Invalid SQL syntax: the text has more than 10000 statements; send several texts at Line: 10001, Column: 1",
   );
+});
+
+test("what tokens and trees take is counted as it grows, and a refusal ends the parsing", async () => {
+  const list = `SELECT a IN (${rows(100_000, String)})`;
+  let held = 0;
+  await parseInTurns(list, { turn: () => Promise.resolve(), hold: (bytes) => void (held += bytes) });
+  expect(held).toBeGreaterThan(100_000 * 100);
+  expect(held).toBeLessThan(100_000 * 200);
+  let most = 0;
+  const hold = (bytes: number): void => {
+    if (most + bytes > 1_000_000) throw new Error("no memory");
+    most += bytes;
+  };
+  expect(await parseInTurns(list, { turn: () => Promise.resolve(), hold }).then(() => "accepted", errorText)).toBe("no memory");
+  await parseInTurns("SELECT 1", { turn: () => Promise.resolve(), hold: () => expect.unreachable() });
+});
+
+test("TQL in a long text, and one that is too long", async () => {
+  const tql = "TQL EVAL (0, 10, '5s') sum by (host) (rate(cpu{a=\"'\"}[5m])) # it's\n AS busy";
+  await check(
+    `${tql};${" ".repeat(70_000)}WITH a AS (${tql}) SELECT tql, 1 FROM a; EXPLAIN ${tql}; SELECT (tql eval), ${"1,".repeat(9000)}1`,
+  );
+  await check(`${"-- tql\n".repeat(9000)}; SELECT 'tql eval (', tql FROM (tql)`);
+  const long = parseInTurns(`TQL EVAL (0, 10, '5s') ${"up + ".repeat(20_000)} up`, { turn: () => Promise.resolve() });
+  expect(await long.then(() => "accepted", errorText)).toContain("a TQL query has more than 65536 characters at Line: 1, Column: 1");
+});
+
+test("dollars, hex and marks that a stretch cuts, and literals without an end", async () => {
+  const long = "it's $ $$a \\' \n".repeat(6000);
+  await check(`SELECT $tag$${long}$tag$, $1, ${"x".repeat(40_000).replaceAll("xxxxxxxx", "xxxxxxx,")} FROM t`);
+  await check(`SELECT x'${"00".repeat(50_000)}', 1.5e+10, U&'${"\\00e4".repeat(20_000)}', n'${"x".repeat(90_000)}'`);
+  for (const open of ["$a$", "E'", "U&'", "x'", "/*", '"']) await check(`SELECT 1, ${open}${"x ".repeat(50_000)}`);
+  for (let shift = 0; shift < 8; shift++)
+    await check(`SELECT${" ".repeat(32 * 1024 - 10 - shift)}1.5e+10, u&x, a!~*b, $$y$$${" ".repeat(64 * 1024)}`);
 });

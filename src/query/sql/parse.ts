@@ -9,15 +9,30 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { SQL_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { FinishedRules, type Marks, newMarks, Stop } from "./finished-rules.ts";
 import { tokenize } from "./lexer.ts";
 import { SqlParser } from "./sql-parser.ts";
-import type { Statement } from "./statement-ast.ts";
+import type { PreparedTree, Statement } from "./statement-ast.ts";
 import { fromLexing, fromRecognition } from "./syntax-error.ts";
+
+/** Tokens that are parsed at once: two milliseconds, twenty while the code is cold. */
+const AT_ONCE_TOKENS = 4096;
 
 let parser: SqlParser | undefined;
 
+/** What a text means. */
+export interface ParsedText {
+  readonly statements: readonly Statement[];
+  /** The largest number of a placeholder; 0 without any. */
+  readonly parameterCount: number;
+}
+
+/** Work on a text, with a yield where others may have a turn. */
+type Steps<T> = Generator<undefined, T>;
+
 /**
- * Parses all statements of a text, which `;` separates. Empty statements and comments leave nothing: an empty text gives an empty list.
+ * Parses all statements of a text, which `;` separates, at once: for short texts, `parse-in-turns.ts` is for those of clients. Empty
+ * statements and comments leave nothing: an empty text gives an empty list.
  *
  * @param text at most SQL_BYTES_MAX bytes; expressions at most SQL_DEPTH_MAX deep
  * @throws DbError InvalidSyntax with line and column; Unsupported for a construct that is known but not served
@@ -26,9 +41,8 @@ export function parseSql(text: string): readonly Statement[] {
   return parsed(text).statements;
 }
 
-/** One statement with placeholders in the place of values. @throws DbError as `parseSql`; InvalidSyntax for none or several statements */
-export function parsePrepared(text: string): { readonly statement: Statement; readonly parameterCount: number } {
-  const { statements, parameterCount } = parsed(text);
+/** The one statement of a text with placeholders in the place of values. @throws DbError InvalidSyntax for none or several statements */
+export function onlyStatement({ statements, parameterCount }: ParsedText): PreparedTree {
   const [statement] = statements;
   if (statement !== undefined && statements.length === 1) return { statement, parameterCount };
   const why = `a prepared statement is one statement, found ${statements.length}`;
@@ -42,22 +56,74 @@ export function checkLength(text: string): void {
   }
 }
 
-function parsed(text: string): { readonly statements: readonly Statement[]; readonly parameterCount: number } {
+/** As `parseSql`, with the number of placeholders. @throws DbError as `parseSql` */
+export function parsed(text: string): ParsedText {
   checkLength(text);
   const { tokens, error } = tokenize(text);
   if (error !== undefined) throw fromLexing(error, tokens, text);
-  return parsedTokens(text, tokens);
+  const marks = newMarks();
+  const statements = read(text, tokens, marks).map((statement) => finished(preparedIn(statement, atOnce)));
+  return { statements, parameterCount: marks.parameterCount };
 }
 
-/** The statements of some tokens of a text. @throws DbError as `parseSql` */
-export function parsedTokens(
-  text: string,
-  tokens: IToken[],
-): { readonly statements: readonly Statement[]; readonly parameterCount: number } {
+// oxlint-disable-next-line require-yield -- its like yields
+function* atOnce(text: string): Steps<ParsedText> {
+  return parsed(text);
+}
+
+function finished<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** A statement with the tree of the text that it prepares, where it prepares one. @param parse gives that tree */
+export function* preparedIn(statement: Statement, parse: (text: string) => Steps<ParsedText>): Steps<Statement> {
+  if (statement.kind === "explain") return { ...statement, statement: yield* preparedIn(statement.statement, parse) };
+  if (statement.kind !== "prepare") return statement;
+  return { ...statement, prepared: onlyStatement(yield* parse(statement.text)) };
+}
+
+/**
+ * The statements of some tokens of a text, in steps where they are many.
+ *
+ * @param marks of what stands before them; changed
+ * @param partsAtOnce fewest parts that are parsed at a time; default: all of few tokens
+ * @throws DbError as `parseSql`
+ */
+export function* parsedInSteps(text: string, tokens: IToken[], marks: Marks, partsAtOnce?: number): Steps<readonly Statement[]> {
+  if (partsAtOnce === undefined && tokens.length <= AT_ONCE_TOKENS) return read(text, tokens, marks);
+  for (const rules = new FinishedRules(partsAtOnce); ; rules.begin()) {
+    const now = { ...marks };
+    const statements = readOn(text, tokens, now, rules);
+    if (statements !== undefined) {
+      Object.assign(marks, now);
+      return statements;
+    }
+    yield;
+  }
+}
+
+/** Goes on reading tokens; undefined when there is more to read. */
+function readOn(text: string, tokens: IToken[], marks: Marks, rules: FinishedRules): readonly Statement[] | undefined {
+  try {
+    return read(text, tokens, marks, rules);
+  } catch (thrown) {
+    if (thrown instanceof Stop) return undefined;
+    throw thrown;
+  }
+}
+
+function read(text: string, tokens: IToken[], marks: Marks, rules?: FinishedRules): readonly Statement[] {
   parser ??= new SqlParser();
-  parser.begin(text, tokens);
-  const statements = parser.script();
-  const failure = parser.errors[0];
-  if (failure !== undefined) throw fromRecognition(failure, tokens, text);
-  return { statements, parameterCount: parser.parameterCount };
+  parser.begin(text, tokens, marks, rules);
+  try {
+    const statements = parser.script();
+    const failure = parser.errors[0];
+    if (failure !== undefined) throw fromRecognition(failure, tokens, text);
+    return statements;
+  } finally {
+    parser.end();
+  }
 }

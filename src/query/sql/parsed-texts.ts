@@ -5,7 +5,7 @@
  * A grouped query of 36 tokens: 12 µs to parse, 0.1 µs to find (a lookup of its text).
  */
 import { parseSql } from "./parse.ts";
-import { parseSqlInTurns } from "./parse-in-turns.ts";
+import { type ParsePace, parseInTurns } from "./parse-in-turns.ts";
 import type { Statement } from "./statement-ast.ts";
 
 /** Texts that are kept, the latest used. With trees of at most about 100 B a character: 8 MiB. */
@@ -33,9 +33,9 @@ export class ParsedTexts {
     return statements;
   }
 
-  /** As `parse`, with turns for others while a long text is parsed. @throws DbError InvalidSyntax, Unsupported */
-  async parseInTurns(text: string, pace: { turn(): Promise<void> }): Promise<readonly Statement[]> {
-    return text.length <= CHARACTERS_MAX ? this.parse(text) : parseSqlInTurns(text, () => pace.turn());
+  /** As `parse`, with turns for others while a long text is parsed. @throws DbError InvalidSyntax, Unsupported; what `pace.hold` throws */
+  async parseInTurns(text: string, pace: ParsePace): Promise<readonly Statement[]> {
+    return text.length <= CHARACTERS_MAX ? this.parse(text) : (await parseInTurns(text, pace)).statements;
   }
 
   private keep(text: string, statements: readonly Statement[]): void {

@@ -53,14 +53,6 @@ function withEnd(query: Query, end: QueryEnd): Query {
 /** Queries. */
 export abstract class QueryRules extends GroupingRules {
   protected abstract readonly tql: Rule<[], Tql>;
-  /** Of the text so far. */
-  private setOperations = 0;
-
-  protected override resetExpressions(): void {
-    super.resetExpressions();
-    this.setOperations = 0;
-  }
-
   protected readonly query: Rule<[], Query> = this.rule("query", () => {
     const start = this.LA(1);
     const tables: CommonTable[] = [];
@@ -140,7 +132,7 @@ export abstract class QueryRules extends GroupingRules {
 
   private setOperation(operator: SetOperation["operator"], all: boolean, left: Query, right: Query): Query {
     return this.ACTION(() => {
-      if (++this.setOperations > SET_OPERATIONS_MAX)
+      if (++this.marks.setOperations > SET_OPERATIONS_MAX)
         this.fail(`the statement has more than ${SET_OPERATIONS_MAX} set operations; use VALUES, or several statements`, this.LA(1));
       return { kind: "set-operation", operator, all, left, right, ...NO_END, span: left.span };
     });
@@ -270,9 +262,9 @@ export abstract class QueryRules extends GroupingRules {
         {
           ALT: () => {
             this.starAfter = start;
-            this.qualifiedStar = undefined;
+            this.marks.qualifiedStar = undefined;
             const expression = this.SUBRULE(this.expression);
-            const star = this.qualifiedStar;
+            const star = this.marks.qualifiedStar;
             this.starAfter = undefined;
             let tail: StarTail | undefined;
             this.OPTION({

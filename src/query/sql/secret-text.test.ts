@@ -3,6 +3,14 @@ import { DbError } from "../../base/error.ts";
 import { parseSql } from "./parse.ts";
 import { maskSecrets, maskSyntaxError } from "./secret-text.ts";
 
+function masked(message: string, text: string): string {
+  const steps = maskSyntaxError(message, text);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 test.each([
   ["CONNECTION (secret_access_key = 'it''s hush', region='eu')", "CONNECTION (secret_access_key = '***', region='eu')"],
   ["CONNECTION (secret_access_key /* a */ =\n 'hush')", "CONNECTION (secret_access_key /* a */ =\n '***')"],
@@ -33,8 +41,10 @@ test("errors of a text with secrets quote nothing of it", () => {
       if (thrown instanceof DbError) message = thrown.message;
     }
     expect(message).toContain("hush");
-    expect(maskSyntaxError(message, text)).not.toContain("hush");
-    expect(maskSyntaxError(message, text)).toContain("at Line: 1");
+    expect(masked(message, text)).not.toContain("hush");
+    expect(masked(message, text)).toContain("at Line: 1");
   }
-  expect(maskSyntaxError("found 'x', expected ')' at Line: 1, Column: 2", "SELECT (x")).toContain("'x'");
+  expect(masked("found 'x', expected ')' at Line: 1, Column: 2", "SELECT (x")).toContain("'x'");
+  expect(masked("found 'x'", `${"x".repeat(128 * 1024 - 5)}password`)).toBe("found '***'");
+  expect(masked("found 'x'", "x".repeat(300_000))).toBe("found 'x'");
 });

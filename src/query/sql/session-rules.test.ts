@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
-import { parsePrepared, parseSql } from "./parse.ts";
+import { onlyStatement, parsed, parseSql } from "./parse.ts";
 import { printStatement } from "./print-statement.ts";
 
 /** The statement as it prints; that text must parse to the same again. */
@@ -73,11 +73,11 @@ test("prepared statements", () => {
   checkRejects("PREPARE s FROM SELECT 1", "expected a string");
   checkRejects("EXECUTE s USING", "expected");
   checkRejects("DEALLOCATE", "expected the name of a prepared statement");
-  expect(parsePrepared("SELECT ?, ?").parameterCount).toBe(2);
-  expect(parsePrepared("SELECT $3").parameterCount).toBe(3);
-  expect(parsePrepared("SELECT 1").parameterCount).toBe(0);
-  expect(() => parsePrepared("SELECT 1; SELECT 2")).toThrow("a prepared statement is one statement, found 2");
-  expect(() => parsePrepared("")).toThrow("found 0");
+  expect(onlyStatement(parsed("SELECT ?, ?")).parameterCount).toBe(2);
+  expect(onlyStatement(parsed("SELECT $3")).parameterCount).toBe(3);
+  expect(onlyStatement(parsed("SELECT 1")).parameterCount).toBe(0);
+  expect(() => onlyStatement(parsed("SELECT 1; SELECT 2"))).toThrow("a prepared statement is one statement, found 2");
+  expect(() => onlyStatement(parsed(""))).toThrow("found 0");
 });
 
 test("cursors", () => {

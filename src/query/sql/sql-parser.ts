@@ -5,6 +5,7 @@
 import type { IToken } from "chevrotain";
 import type { ExplainFormat } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
+import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { SessionRules } from "./session-rules.ts";
 import type { Statement } from "./statement-ast.ts";
@@ -17,11 +18,23 @@ export class SqlParser extends SessionRules {
     this.performSelfAnalysis();
   }
 
-  /** Takes a new text and its tokens. */
-  begin(text: string, tokens: IToken[]): void {
+  /**
+   * Takes a new text and its tokens.
+   *
+   * @param marks of what stands before them; changed
+   * @param finished what was read of them before; with it `script` throws `Stop` when it is time
+   */
+  begin(text: string, tokens: IToken[], marks: Marks, finished?: FinishedRules): void {
     this.text = text;
+    this.marks = marks;
+    this.finished = finished;
     this.resetExpressions();
     this.input = tokens;
+  }
+
+  /** Forgets text and tokens, which may be large. */
+  end(): void {
+    this.begin("", [], newMarks());
   }
 
   /** Statements of the text; empty ones are skipped. Look at `errors` before using them. */

@@ -56,10 +56,24 @@ export interface Copy {
   readonly span: Span;
 }
 
+/** A statement whose values come later. */
+export interface PreparedTree {
+  readonly statement: Statement;
+  /** The largest number of a placeholder; 0 without any. */
+  readonly parameterCount: number;
+}
+
 /** Prepared statements by name, in a session. */
 export type PreparedStatement =
-  /** `text`: one statement with `?` or `$1` in the place of values. */
-  | { readonly kind: "prepare"; readonly name: string; readonly text: string; readonly span: Span }
+  | {
+      readonly kind: "prepare";
+      readonly name: string;
+      /** One statement with `?` or `$1` in the place of values. */
+      readonly text: string;
+      /** What it means: whoever parses a whole text parses that one too. */
+      readonly prepared?: PreparedTree;
+      readonly span: Span;
+    }
   | { readonly kind: "execute"; readonly name: string; readonly values: readonly Expression[]; readonly span: Span }
   /** Undefined: all of them. */
   | { readonly kind: "deallocate"; readonly name: string | undefined; readonly span: Span };

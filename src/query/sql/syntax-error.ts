@@ -36,8 +36,13 @@ export function positionOf(token: IToken, text: string): Position {
 
 /** Where a text ends, trailing blanks left out. */
 function endOf(text: string): Position {
-  const lines = text.trimEnd().split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  const trimmed = text.trimEnd();
+  let [line, behind] = [1, 0];
+  for (const { index, 0: found } of trimmed.matchAll(/\r\n|\r|\n/g)) {
+    line++;
+    behind = index + found.length;
+  }
+  return { line, column: trimmed.length - behind + 1 };
 }
 
 /** A syntax error: `Invalid SQL syntax: <why> at Line: 1, Column: 8`. */
@@ -123,8 +128,8 @@ export function fromLexing(error: ILexingError, tokens: readonly IToken[], text:
 }
 
 function unterminatedName(image: string): string {
-  if (image.startsWith("'")) return `the string ${quote(image)}`;
-  return image.startsWith("/*") ? "a comment" : `the quoted name ${quote(image)}`;
+  if (image.startsWith("/*")) return "a comment";
+  return /^["`]/.test(image) ? `the quoted name ${quote(image)}` : `the string ${quote(image)}`;
 }
 
 /** First words of statements that are known but not served. */

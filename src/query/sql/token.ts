@@ -72,14 +72,18 @@ export const ConstantRows: TokenType = createToken({ name: "ConstantRows", label
 export const NumberText: TokenType = createToken({
   name: "NumberText",
   label: "a number",
-  pattern: /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$])/,
+  pattern: /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]|\.\w)/,
 });
 /** `0x1F` or `X'1F'`. */
 export const HexText: TokenType = createToken({ name: "HexText", label: "a hex literal", pattern: /0[xX][0-9a-fA-F]+(?!\w)|[xX]'[^']*'/ });
-/** `1abc`: a token only so that the error can say what it is. */
-export const BadNumber: TokenType = createToken({ name: "BadNumber", pattern: /\d[\w$]*/ });
-/** A quote without its partner. */
-export const Unterminated: TokenType = createToken({ name: "Unterminated", pattern: /['"`][^]*|\/\*[^]*/, line_breaks: true });
+/** `1abc`, `1.5e+`: a token only so that the error can say what it is. */
+export const BadNumber: TokenType = createToken({ name: "BadNumber", pattern: /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-])?[\w$]*/ });
+/** A quote without its partner, or a comment without an end: all that follows. */
+export const Unterminated: TokenType = createToken({
+  name: "Unterminated",
+  pattern: /(?:[eExX]|[uU]&)?'[^]*|["`][^]*|\/\*[^]*|\$(?:[A-Za-z_]\w*|)\$[^]*/,
+  line_breaks: true,
+});
 /** `$1`, `$$` or `?`. */
 export const Parameter: TokenType = createToken({ name: "Parameter", label: "a parameter", pattern: /\$\w*|\?/ });
 
@@ -192,8 +196,11 @@ export const PATTERNS: readonly TokenType[] = [
   BlockComment,
   HexText,
   EscapedText,
-  Word,
   StringText,
+  QuotedName,
+  DollarText,
+  Unterminated, // A literal that is cut off is one token, never a word and more.
+  Word,
   NumberText,
   BadNumber,
   Comma,
@@ -201,11 +208,8 @@ export const PATTERNS: readonly TokenType[] = [
   RightParen,
   Dot,
   Semicolon,
-  QuotedName,
-  Unterminated,
   DoubleColon,
   Colon,
-  DollarText,
   Parameter,
   LeftBracket,
   RightBracket,

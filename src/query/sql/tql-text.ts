@@ -23,6 +23,11 @@ export interface TqlText {
   readonly cuts: readonly TqlCut[];
 }
 
+/**
+ * Longest TQL of a long text, from its first word to the end of its PromQL. Reason: it is cut out at once. Error: InvalidSyntax.
+ */
+export const TQL_CHARACTERS_MAX: number = 64 * 1024;
+
 /** Pieces of SQL: strings, names in quotes, comments, words, then any other character. */
 const PIECE = /[eE]'(?:\\[^]|[^'\\])*'?|'[^']*(?:''[^']*)*'?|"[^"]*"?|`[^`]*`?|--[^\n\r]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_][\w$]*|\s+|[^]/gy;
 /** Pieces of PromQL: strings with escapes, raw strings, comments, words, brackets, then any other character. */
@@ -82,6 +87,15 @@ export function withoutPromql(text: string): TqlText {
   return { sql: blanked(blanked(text, cuts), comments), cuts };
 }
 
+/** Where SQL goes on behind the TQL that a text begins with; "none" without PromQL, "open" where its parameters do not end. */
+export function tqlEnd(text: string): number | "none" | "open" {
+  const reader = new Reader(text, "tql".length);
+  if (!TQL_WORDS.has(reader.peek() ?? "")) return "none";
+  const found = promqlBehind(text, reader);
+  if (found === NONE) return "open";
+  return found.cut === undefined ? "none" : found.end;
+}
+
 /** Reads the words and parameters behind TQL, then the PromQL; undefined where there is none. */
 function promqlBehind(text: string, reader: Reader): Promql {
   const mode = reader.next();
@@ -123,16 +137,19 @@ function promqlAt(text: string, from: number): Promql {
   let end = from;
   let at = from;
   let depth = 0;
+  /** Whether only blanks stand before this place in its line. */
+  let isLineStart = false;
   /** The last word `AS` outside brackets and where the PromQL before it ends, and how many pieces have followed it. */
   let as: { readonly end: number; followers: number } | undefined;
   while (at < text.length) {
     PROMQL_PIECE.lastIndex = at;
     let piece = PROMQL_PIECE.exec(text)?.[0] ?? "";
     if (piece === "" || piece === ";") break;
-    if (piece === "-" && isCommentLine(text, at)) piece = /[^\n\r]*/.exec(text.slice(at))?.[0] ?? piece;
+    if (piece === "-" && isLineStart && text.startsWith("--", at)) piece = /[^\n\r]*/.exec(text.slice(at))?.[0] ?? piece;
     if (depth === 0 && piece === ")") break;
     const begin = at;
     at += piece.length;
+    isLineStart = /^\s+$/.test(piece) && (isLineStart || /[\n\r]/.test(piece));
     if (isBlank(piece)) continue;
     if (piece.startsWith("#")) {
       comments.push({ start: begin, end: at });
@@ -146,11 +163,6 @@ function promqlAt(text: string, from: number): Promql {
   }
   if (as?.followers === 1) end = as.end;
   return { cut: start < 0 ? undefined : { start, end }, comments, end: at };
-}
-
-/** Whether `--` stands at the beginning of a line. */
-function isCommentLine(text: string, at: number): boolean {
-  return text.startsWith("--", at) && /(?:^|[\n\r])[^\S\n\r]*$/.test(text.slice(Math.max(0, text.lastIndexOf("\n", at - 1)), at));
 }
 
 /** The text with blanks for the cuts; ends of lines stay, so that lines keep their numbers. */

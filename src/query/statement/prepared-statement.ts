@@ -1,4 +1,5 @@
 /** PREPARE, EXECUTE and DEALLOCATE: prepared statements with a name, of one connection (contract query.md 4.1). */
+import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { connectionFor, PREPARED_MAX } from "../connection.ts";
@@ -19,11 +20,12 @@ const NESTED: ReadonlySet<Statement["kind"]> = new Set(["prepare", "execute", "d
 const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, why);
 
 /** Prepares a statement; one of that name is replaced. @throws DbError InvalidSyntax, InvalidArguments, those of `prepareQuery` */
-export function prepare({ name, text }: Of<"prepare">, context: QueryContext): StatementResult {
+export function prepare({ name, text, prepared: tree }: Of<"prepare">, context: QueryContext): StatementResult {
   const { prepared } = connectionFor("PREPARE", context.variables.connection);
   if (prepared.size >= PREPARED_MAX && !prepared.has(name))
     throw invalid(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
-  const query = prepareQuery(text, context);
+  assert(tree !== undefined, "the text of a PREPARE is parsed with its own");
+  const query = prepareQuery(tree, text, context);
   if (NESTED.has(query.statement.kind))
     throw invalid(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
   prepared.set(name, query);
