@@ -4,10 +4,11 @@ import { GROUP_KEYS_MAX, WINDOWS_MAX } from "../../base/limits.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { parseSql } from "../sql/parse.ts";
 import type { Query } from "../sql/ast.ts";
+import type { PlanNode } from "./node.ts";
 import { newPlanner, planInSteps } from "./plan-query.ts";
 import { environmentOf } from "./planner.ts";
 import { PLAN_PARTS_MAX, PlanSize, partsOfPlan } from "./plan-size.ts";
-import { finished } from "./steps.ts";
+import { finished, type Steps } from "./steps.ts";
 
 let fixture: QueryFixture;
 beforeEach(async () => {
@@ -24,11 +25,16 @@ function levels(count: number, first: string, next: (name: string) => string, la
 
 const failure = (text: string): Promise<string> => fixture.sql(text).then(() => "accepted", String);
 
+const planning = (text: string): Steps<PlanNode> =>
+  planInSteps(
+    parseSql(text)[0] as Query,
+    newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true),
+  );
+
 /** How many steps the planning of a text takes. */
 function stepsOf(text: string): number {
-  const planner = newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true);
   let steps = 0;
-  for (const planning = planInSteps(parseSql(text)[0] as Query, planner); planning.next().done !== true; ) steps++;
+  for (const plan = planning(text); plan.next().done !== true; ) steps++;
   return steps;
 }
 
@@ -91,8 +97,7 @@ test("conditions stay above projections that would double them", async () => {
 });
 
 test("parts count as often as they are read, and memory with them", () => {
-  const planner = newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true);
-  const one = finished(planInSteps(parseSql("SELECT x FROM t")[0] as Query, planner));
+  const one = finished(planning("SELECT x FROM t"));
   const columns = one.columns;
   expect(partsOfPlan({ kind: "union", inputs: [one, one, one], columns })).toBe(3 * partsOfPlan(one) + 2);
   let bytes = 0;
@@ -102,6 +107,15 @@ test("parts count as often as they are read, and memory with them", () => {
   size.add(100_000);
   expect(bytes).toBeGreaterThan(10_000_000);
   expect(() => size.add(PLAN_PARTS_MAX)).toThrow("the plan has more than");
+});
+
+test("names that many full joins share grow with their number, and not at each by as much again", () => {
+  const partsOfJoins = (count: number): number => {
+    const joins = Array.from({ length: count }, (_, i) => `FULL JOIN t AS t${i + 1} USING (x)`).join(" ");
+    return partsOfPlan(finished(planning(`SELECT x FROM t AS t0 ${joins}`)));
+  };
+  expect(partsOfJoins(10)).toBeLessThan(1000);
+  expect(partsOfJoins(40)).toBeLessThan(16 * partsOfJoins(10));
 });
 
 describe("planning gives way", () => {

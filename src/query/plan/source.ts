@@ -3,7 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import { INT64, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
 import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
@@ -320,15 +320,28 @@ function sharedNames({ left, right }: Sides): readonly string[] {
 }
 
 /** What USING means in a full join: the value of whichever side is there. */
-function bothOf(left: ScopeColumn, right: ScopeColumn, planner: Planner): ScopeColumn {
-  const [a, b] = unify([left.expression, right.expression], "USING", planner.environment);
-  if (a === undefined || b === undefined) throw planError("USING needs two columns");
-  const when: TypedExpression = { kind: "is", type: { kind: "boolean" }, operand: a, test: "null", negated: true };
-  return {
-    qualifier: undefined,
-    name: left.name,
-    expression: { kind: "case", type: a.type, branches: [{ when, result: a }], otherwise: b },
-  };
+function bothOf(left: ScopeColumn, right: ScopeColumn, { environment }: Planner): ScopeColumn {
+  const choices = [...choicesOf(left.expression), ...choicesOf(right.expression)];
+  environment.planSize?.add(PARTS_PER_CHOICE * choices.length);
+  const values = unify(choices, "USING", environment);
+  const otherwise = values.at(-1);
+  if (otherwise === undefined) throw planError("USING needs two columns");
+  const branches = values.slice(0, -1).map((result) => {
+    const when: TypedExpression = { kind: "is", type: BOOLEAN, operand: result, test: "null", negated: true };
+    return { when, result };
+  });
+  return { qualifier: undefined, name: left.name, expression: { kind: "case", type: otherwise.type, branches, otherwise } };
+}
+
+/** A value, and its test. */
+const PARTS_PER_CHOICE = 3;
+
+/**
+ * What a name chooses from, when full joins gave it several values: the first that is there. The next full join chooses from all of them at
+ * once, since a choice among choices, which tests what it gives, would be twice as long with each join.
+ */
+function choicesOf(expression: TypedExpression): readonly TypedExpression[] {
+  return expression.kind === "case" ? [...expression.branches.map(({ result }) => result), expression.otherwise] : [expression];
 }
 
 /** The names that a relation may take from the one before it. */
