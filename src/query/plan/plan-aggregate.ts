@@ -61,7 +61,9 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const qualify = yield* bindQualify(body, windows);
   yield;
   const { keys, sets } = groupKeys;
-  const grouped = sets === undefined ? aggregation(body, keys, above.calls, lower) : setAggregation(body, keys, sets, above.calls, lower);
+  const grouped = yield* sets === undefined
+    ? aggregation(body, keys, above.calls, lower)
+    : setAggregation(body, keys, sets, above.calls, lower);
   const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
@@ -83,19 +85,24 @@ const unchanged = (node: PlanNode): Pick<Applied, "node" | "place"> => ({ node, 
 
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 
-function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[], unnests: Unnests): Aggregation {
+function* aggregation(
+  body: SelectBody,
+  keys: readonly TypedExpression[],
+  calls: readonly AggregateCall[],
+  unnests: Unnests,
+): Steps<Aggregation> {
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
   const twice = body.planner.optimise && !mayWalkBuckets(body, keys) ? groupedTwice(calls, keys.length) : undefined;
-  if (twice === undefined) return aggregationOf(body, keys, calls, columns, unnests);
+  if (twice === undefined) return yield* aggregationOf(body, keys, calls, columns, unnests);
   const innerColumns: ColumnHeader[] = [
     ...columns.slice(0, keys.length),
     { name: "distinct", type: twice.argument.type },
     ...twice.inner.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
-  const input = aggregationOf(body, [...keys, twice.argument], twice.inner, innerColumns, unnests);
+  const input = yield* aggregationOf(body, [...keys, twice.argument], twice.inner, innerColumns, unnests);
   const again = columns.slice(0, keys.length).map(({ name, type }, index): GroupKey => {
     return { kind: "row", type, expression: { kind: "column", type, index, name } };
   });
@@ -108,13 +115,13 @@ function mayWalkBuckets({ limits, input }: SelectBody, keys: readonly TypedExpre
   return limits.count !== undefined && table !== undefined && keys.some((key) => groupKeyOf(key, table.schema).kind === "bucket");
 }
 
-function aggregationOf(
+function* aggregationOf(
   body: SelectBody,
   keys: readonly TypedExpression[],
   calls: readonly AggregateCall[],
   columns: readonly ColumnHeader[],
   unnests: Unnests,
-): Aggregation {
+): Steps<Aggregation> {
   const { input, planner } = body;
   const { table } = input.source;
   const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 && unnests.isEmpty;
@@ -124,21 +131,21 @@ function aggregationOf(
   const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
   const figures = optimised && !newest ? figuresFor(planned, calls, input.split.residual, table.schema) : undefined;
   const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
-  const pruned = prunedInput(input, needed, extra);
+  const pruned = yield* prunedInput(input, needed, extra);
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const placedKeys = planned.map((key) => placeKey(key, place));
   const aggregates = calls.map((call) => changedAggregate(call, place));
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
 }
 
-function setAggregation(
+function* setAggregation(
   { input }: SelectBody,
   keys: readonly TypedExpression[],
   sets: readonly (readonly number[])[],
   calls: readonly AggregateCall[],
   unnests: Unnests,
-): PlanNode {
-  const pruned = prunedInput(input, [...keys, ...calls.flatMap(callExpressions), ...unnests.expressions()], {});
+): Steps<PlanNode> {
+  const pruned = yield* prunedInput(input, [...keys, ...calls.flatMap(callExpressions), ...unnests.expressions()], {});
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const aggregates = calls.map((call) => changedAggregate(call, place));
   return aggregationBySets(node, keys.map(place), sets, aggregates);

@@ -141,7 +141,20 @@ describe("planning gives way", () => {
   test("between queries, relations and columns", () => {
     expect(stepsOf(chain(200, (i) => `SELECT ${i} AS x`, " UNION ALL "))).toBeGreaterThan(200);
     expect(stepsOf(`SELECT ${chain(500, (i) => `x + ${i}`, ", ")} FROM t`)).toBeGreaterThan(500);
-    expect(stepsOf(`SELECT 1 FROM t t0 ${chain(50, (i) => `JOIN t t${i + 1} ON t${i}.x = t${i + 1}.x`, " ")}`)).toBeGreaterThan(50);
+    expect(stepsOf(`SELECT 1 FROM t t0 ${chain(50, (i) => `JOIN t t${i + 1} ON t${i}.x = t${i + 1}.x`, " ")}`)).toBeGreaterThan(150);
+  });
+
+  test("a chain of UNION looks for equal rows once", async () => {
+    const countOf = async (text: string): Promise<number> => {
+      const { rows } = await fixture.sql(`EXPLAIN ${text}`);
+      return String(rows[0]?.[1]).split("Aggregate").length - 1;
+    };
+    const chained = chain(5, (i) => `SELECT ${i % 3} AS x`, " UNION ");
+    expect(await countOf(chained)).toBe(1);
+    expect((await fixture.both(chained)).rows.length).toBe(3);
+    expect((await fixture.both(`${chained} UNION ALL SELECT 1 UNION ALL SELECT 1`)).rows.length).toBe(5);
+    expect((await fixture.both(`SELECT 1 AS x UNION ALL SELECT 1 UNION SELECT 2.5 UNION SELECT 1`)).rows).toEqual([[1], [2.5]]);
+    expect((await fixture.both(`SELECT 1 AS x UNION SELECT 1 EXCEPT SELECT 2 UNION ALL SELECT 1`)).rows).toEqual([[1], [1]]);
   });
 
   test("and ends when the statement is cancelled", async () => {

@@ -70,6 +70,17 @@ export function* sourceOf(from: TableReference | undefined, planner: Planner): S
     const relation: Relation = { kind: "rows", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
     return { scope: [], columns: [], relation, table: undefined };
   }
+  // Joins lean to the left: a chain of them is planned from its first relation on, and not each within the next.
+  const joins: Join[] = [];
+  let first: TableReference = from;
+  for (; first.kind === "join"; first = first.left) joins.push(first);
+  let source = yield* singleSource(first, planner);
+  for (let join = joins.pop(); join !== undefined; join = joins.pop()) source = yield* joinSource(join, source, planner);
+  return source;
+}
+
+/** A relation of FROM that is no join. */
+function* singleSource(from: Exclude<TableReference, Join>, planner: Planner): Steps<Source> {
   switch (from.kind) {
     case "table":
       return yield* tableSource(from, planner);
@@ -77,8 +88,6 @@ export function* sourceOf(from: TableReference | undefined, planner: Planner): S
       return derivedSource(yield* planner.plan(from.query, planner), from.alias);
     case "table-function":
       return yield* functionSource(from, planner);
-    case "join":
-      return yield* joinSource(from, planner);
     default:
       return unreachable(from);
   }
@@ -201,8 +210,7 @@ function renamed(source: Source, alias: RelationAlias | undefined): Source {
 
 type Join = Extract<TableReference, { kind: "join" }>;
 
-function* joinSource(from: Join, planner: Planner): Steps<Source> {
-  const left = yield* sourceOf(from.left, planner);
+function* joinSource(from: Join, left: Source, planner: Planner): Steps<Source> {
   const before = outerScopeOf(left, planner);
   if (from.right.kind === "derived" && from.right.lateral) {
     const { right } = from;
