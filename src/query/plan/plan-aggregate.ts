@@ -2,10 +2,9 @@
 import { GROUP_KEYS_MAX } from "../../base/limits.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
-import { bind } from "./bind.ts";
+import { aggregatedQueriesIn, containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
-import { bindInSteps } from "./bind-in-steps.ts";
+import { bindInSteps, planQueriesIn } from "./bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf, placeKey } from "./group-keys.ts";
@@ -47,13 +46,15 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
     const text = printExpression(expression);
-    const bound = keysByText.get(text) ?? bind(expression, below);
+    const bound = keysByText.get(text) ?? (yield* bindInSteps(expression, below));
     keysByText.set(text, bound);
     return bound;
   });
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
   const above = aggregateScope(below, groupKeys, subQueries, keysByText);
+  for (const { expression } of [...body.items, ...select.orderBy, ...(select.having === undefined ? [] : [{ expression: select.having }])])
+    for (const part of aggregatedQueriesIn(expression)) yield* planQueriesIn(part, below);
   const upper = new Unnests(above.binder, lower);
   const windows = new Windows(upper.binder, select.windows ?? []);
   const output = yield* orderedOutput(body, windows.binder);

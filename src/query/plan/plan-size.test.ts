@@ -138,6 +138,20 @@ describe("planning gives way", () => {
       expect([text.slice(0, 50), stepsOf(text) >= 15]).toEqual([text.slice(0, 50), true]);
   });
 
+  test("between and within sub-queries of one expression", async () => {
+    const list = chain(100, (i) => `(SELECT max(x) + ${i} FROM t AS u WHERE u.x >= t.x)`, ", ");
+    for (const text of [
+      `SELECT [${list}] FROM t`,
+      `SELECT [${list}] AS l FROM t ORDER BY l`,
+      `SELECT count(*) FROM t WHERE x IN (${list})`,
+      `SELECT max(array_length([${list}])) FROM t`,
+      `SELECT max(1 + x) FROM t GROUP BY [${list}]`,
+      `SELECT row_number() OVER (ORDER BY array_length([${list}])) FROM t`,
+      `SELECT max(x) FROM t HAVING max(array_length([${list}])) > 1`,
+    ])
+      expect([text.replace(list, "…"), stepsOf(text) >= 500]).toEqual([text.replace(list, "…"), true]);
+  });
+
   test("between queries, relations and columns", () => {
     expect(stepsOf(chain(200, (i) => `SELECT ${i} AS x`, " UNION ALL "))).toBeGreaterThan(200);
     expect(stepsOf(`SELECT ${chain(500, (i) => `x + ${i}`, ", ")} FROM t`)).toBeGreaterThan(500);
