@@ -58,7 +58,7 @@ export function* prunedInput(input: InputPlan, needed: readonly TypedExpression[
   const columns = new Set([...used].filter((index) => index < SUB_QUERY_BASE));
   const planned = yield* plannedSource(input, { ...split, residual: early }, columns, extra);
   if (subQueries.calls.length === 0) return { node: planned.node, place: (expression) => mapColumns(expression, planned.place) };
-  const { node, place, conditions } = applied(planned.node, planned.place, subQueries.calls, late, needed, input.planner);
+  const { node, place, conditions } = yield* applied(planned.node, planned.place, subQueries.calls, late, needed, input.planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const predicate = conjunction(conditions.map(placed));
   if (predicate === undefined) return { node, place: placed };

@@ -65,7 +65,8 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const grouped = yield* sets === undefined
     ? aggregation(body, keys, above.calls, lower)
     : setAggregation(body, keys, sets, above.calls, lower);
-  const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
+  const { node, place } =
+    subQueries.calls.length === 0 ? unchanged(grouped) : yield* applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };

@@ -136,7 +136,7 @@ type Join = Extract<Relation, { kind: "join" }>;
 
 /** A chain of inner joins in a better order than the written one, if there is one. */
 function* planOrdered(relation: Join, wanted: Wanted, planner: Planner): Steps<PlannedRelation | undefined> {
-  const ordered = planner.optimise && relation.join === "inner" ? connectedJoinOrder(relation, wanted.conditions) : undefined;
+  const ordered = planner.optimise && relation.join === "inner" ? yield* connectedJoinOrder(relation, wanted.conditions) : undefined;
   if (ordered === undefined) return undefined;
   yield;
   const columns = new Set([...wanted.columns].map(ordered.place));

@@ -78,6 +78,24 @@ describe("what costs an operator or a table each is limited by name", () => {
     expect((await fixture.sql(`SELECT count(*) FROM t GROUP BY ${list(100, (i) => `x + ${i}`)}`)).rows.length).toBe(3);
   });
 
+  test("columns of a SELECT, before they are made", async () => {
+    await fixture.sql(`CREATE TABLE wide (ts TIMESTAMP TIME INDEX, ${list(500, (i) => `f${i} BIGINT`)})`);
+    expect(await failure(`SELECT ${list(20_000, () => "*")} FROM wide`)).toContain("a SELECT gives 4096 columns at most; this one gives");
+    expect((await fixture.sql(`SELECT ${list(8, () => "wide.*")} FROM wide`)).columns.length).toBe(8 * 501);
+  });
+
+  test("correlated sub-queries that become joins", async () => {
+    const queries = list(150, (i) => `(SELECT max(x) + ${i} FROM t AS u WHERE u.host = t.host)`);
+    const { rows } = await fixture.both(`SELECT host, ${queries} FROM t ORDER BY host`);
+    expect(rows.map((row) => [row[0], row[1], row[150]])).toEqual([
+      ["a", 1, 150],
+      ["b", 2, 151],
+      ["c", undefined, undefined],
+    ]);
+    const { rows: plan } = await fixture.sql(`EXPLAIN SELECT ${queries} FROM t`);
+    expect(String(plan[0]?.[1]).split("Join").length - 1).toBe(100);
+  });
+
   test("windows of a SELECT, of which calls may share one", async () => {
     const windows = list(WINDOWS_MAX + 1, (i) => `sum(x) OVER (ORDER BY x + ${i})`);
     expect(await failure(`SELECT ${windows} FROM t`)).toContain(`more than ${WINDOWS_MAX} different windows`);

@@ -295,36 +295,54 @@ function* constrained(
     const condition = yield* conditionInSteps(constraint.condition, "ON", binder);
     return { on: conjunctsOf(condition), scope: both };
   }
-  const names = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
+  const joinedBy = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
   const on: TypedExpression[] = [];
-  let scope: Scope = both;
-  for (const name of names) {
+  const names = new JoinedNames(both);
+  for (const name of joinedBy) {
     const [left, right] = [findColumn(sides.left, [name]), findColumn(sides.right, [name])];
     if (left === undefined || right === undefined) throw planError(`column ${name} of USING is not on both sides of the join`);
     on.push(compare("=", left.expression, right.expression, planner.environment));
-    scope = merged(scope, left, right, join, planner);
+    names.merge(left, right, join, planner);
+    if (on.length % NAMES_AT_ONCE === 0) yield;
   }
-  return { on, scope };
+  return { on, scope: names.scope() };
 }
+
+/** Names of a USING between two turns of others. */
+const NAMES_AT_ONCE = 256;
 
 /**
  * The names above a USING: the name alone means the side whose value is always there, and `*` shows it once, where the side stood whose
  * table has the lesser name, as clients of the interface expect it.
  */
-function merged(scope: Scope, left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): Scope {
-  const full = join === "full" ? bothOf(left, right, planner) : undefined;
-  const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
-  const isLeft = (left.qualifier ?? "") < (right.qualifier ?? "");
-  const leftShown = isLeft && left.shown !== "hidden" ? value : "hidden"; // an earlier USING may show it elsewhere
-  const changed = scope.map((column): ScopeColumn => {
-    if (column === left) return { ...column, merged: join === "right" || join === "full", shown: leftShown };
-    return column === right ? { ...column, merged: join !== "right", shown: isLeft ? "hidden" : value } : column;
-  });
-  return full === undefined ? changed : [...changed, { ...full, shown: "hidden" }];
+class JoinedNames {
+  private readonly both: Scope;
+  private readonly changed = new Map<ScopeColumn, ScopeColumn>();
+  private readonly added: ScopeColumn[] = [];
+
+  constructor(both: Scope) {
+    this.both = both;
+  }
+
+  /** Lets the name of two columns mean one. */
+  merge(left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): void {
+    const full = join === "full" ? bothOf(left, right, planner) : undefined;
+    const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
+    const isLeft = (left.qualifier ?? "") < (right.qualifier ?? "");
+    const leftShown = isLeft && left.shown !== "hidden" ? value : "hidden"; // an earlier USING may show it elsewhere
+    this.changed.set(left, { ...left, merged: join === "right" || join === "full", shown: leftShown });
+    this.changed.set(right, { ...right, merged: join !== "right", shown: isLeft ? "hidden" : value });
+    if (full !== undefined) this.added.push({ ...full, shown: "hidden" });
+  }
+
+  scope(): Scope {
+    return [...this.both.map((column) => this.changed.get(column) ?? column), ...this.added];
+  }
 }
 
 function sharedNames({ left, right }: Sides): readonly string[] {
-  return left.filter((column) => column.merged !== true && right.some((other) => other.name === column.name)).map(({ name }) => name);
+  const others = new Set(right.map(({ name }) => name));
+  return left.filter((column) => column.merged !== true && others.has(column.name)).map(({ name }) => name);
 }
 
 /** What USING means in a full join: the value of whichever side is there. */

@@ -36,24 +36,31 @@ export interface Applied {
 }
 
 /**
+ * Most sub-queries over one relation that become joins; the others run by an operator of their own. Reason: each lies in the next, and gives
+ * all columns that the ones before it gave: 2,000 of them were a plan of 700 MB.
+ */
+const JOINED_MAX = 100;
+
+/**
  * Sub-queries over a plan whose rows shall meet `conditions`, all over the relation. Those that can be joins are; the others run by an
  * operator of their own. @param used what else reads their results
  */
-export function applied(
+export function* applied(
   input: PlanNode,
   placeInput: (index: number) => number,
   calls: readonly SubQueryCall[],
   conditions: readonly TypedExpression[],
   used: readonly TypedExpression[],
   planner: Planner,
-): Applied {
+): Steps<Applied> {
   const placed = calls.map((call) => placedCall(call, placeInput));
   const positions = new Map<number, number>();
   let node = input;
   let left = conditions;
   const readers = readersOf([...conditions, ...used]);
   for (const [i, call] of placed.entries()) {
-    const own = planner.optimise ? filterOf(readers.get(SUB_QUERY_BASE + i) ?? [], left) : undefined;
+    yield;
+    const own = planner.optimise && positions.size < JOINED_MAX ? filterOf(readers.get(SUB_QUERY_BASE + i) ?? [], left) : undefined;
     const joined = own === undefined ? undefined : semiJoin(node, call, own.negated);
     if (own === undefined || joined === undefined) continue;
     node = joined;
@@ -61,7 +68,9 @@ export function applied(
     positions.set(i, -1);
   }
   for (const [i, call] of placed.entries()) {
-    const joined = planner.optimise && !positions.has(i) ? aggregateJoin(node, call, planner.environment) : undefined;
+    yield;
+    const mayJoin = planner.optimise && !positions.has(i) && positions.size < JOINED_MAX;
+    const joined = mayJoin ? aggregateJoin(node, call, planner.environment) : undefined;
     if (joined === undefined) continue;
     positions.set(i, node.columns.length);
     node = joined;

@@ -69,7 +69,7 @@ export function* planRange(body: SelectBody, align: AlignClause): Steps<PlanNode
   const { node, place } =
     subQueries.calls.length === 0
       ? { node: grouped, place: (index: number) => index }
-      : applied(grouped, (index) => index, subQueries.calls, [], [], planner);
+      : yield* applied(grouped, (index) => index, subQueries.calls, [], [], planner);
   const expressions = output.expressions.map((expression) => mapColumns(expression, place));
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, items.length);

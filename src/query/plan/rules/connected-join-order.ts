@@ -10,6 +10,7 @@
 import { columnsOf, isVolatile, mapColumns, type TypedExpression } from "../expression.ts";
 import { type Relation, widthOf } from "../relation.ts";
 import { lastNotAbove } from "../side-by-side.ts";
+import type { Steps } from "../steps.ts";
 
 type Join = Extract<Relation, { kind: "join" }>;
 
@@ -33,12 +34,13 @@ interface Leaf {
 const LEAVES_MAX = 256;
 
 /** The chain in a better order, or undefined when the written one is as good. `where` are conditions over the columns of the chain. */
-export function connectedJoinOrder(join: Join, where: readonly TypedExpression[]): ReorderedJoin | undefined {
+export function* connectedJoinOrder(join: Join, where: readonly TypedExpression[]): Steps<ReorderedJoin | undefined> {
   const leaves: Leaf[] = [];
   const conditions = [...where];
   collect(join, 0, leaves, conditions);
+  yield;
   if (leaves.length < 3 || leaves.length > LEAVES_MAX || conditions.some(isVolatile)) return undefined;
-  const order = connectedOrder(leaves, linksOf(leaves, conditions));
+  const order = connectedOrder(leaves, yield* linksOf(leaves, conditions));
   if (order.every((leaf, i) => leaf === leaves[i])) return undefined;
   const written = leaves.map(({ start }) => start);
   const starts = new Map<Leaf, number>();
@@ -75,7 +77,7 @@ interface Link {
 }
 
 /** Each equality from both of its sides; relations by their number in the written order. */
-function linksOf(leaves: readonly Leaf[], conditions: readonly TypedExpression[]): readonly Link[] {
+function* linksOf(leaves: readonly Leaf[], conditions: readonly TypedExpression[]): Steps<readonly Link[]> {
   const starts = leaves.map(({ start }) => start);
   const read = (expression: TypedExpression): ReadonlySet<number> =>
     new Set([...columnsOf(expression)].map((index) => lastNotAbove(starts, index)));
@@ -83,12 +85,18 @@ function linksOf(leaves: readonly Leaf[], conditions: readonly TypedExpression[]
     const [leaf, second] = own;
     return leaf === undefined || second !== undefined || others.size === 0 || others.has(leaf) ? [] : [{ leaf, others }];
   };
-  return conditions.flatMap((condition): Link[] => {
-    if (condition.kind !== "compare" || condition.operator !== "=") return [];
+  const links: Link[] = [];
+  for (const [i, condition] of conditions.entries()) {
+    if (i % CONDITIONS_AT_ONCE === CONDITIONS_AT_ONCE - 1) yield;
+    if (condition.kind !== "compare" || condition.operator !== "=") continue;
     const [left, right] = [read(condition.left), read(condition.right)];
-    return [...link(left, right), ...link(right, left)];
-  });
+    links.push(...link(left, right), ...link(right, left));
+  }
+  return links;
 }
+
+/** Conditions between two turns of others: each takes about two microseconds. */
+const CONDITIONS_AT_ONCE = 1024;
 
 /**
  * The written order, except that a relation without an equality to those before it waits until there is no other. Each link counts the
