@@ -62,7 +62,7 @@ async function describes(
   parameters: readonly string[],
   columns: readonly string[] | undefined,
 ): Promise<void> {
-  const prepared = db.prepare(text, session);
+  const prepared = await db.prepare(text, session);
   const types = prepared.parameters.map((type) => (type === undefined ? "?" : displayName(type)));
   expect([text, types, prepared.columns?.map(({ name }) => name)]).toEqual([
     text,
@@ -105,19 +105,32 @@ test("places tell the types of their values", async () => {
 
 test("what cannot be prepared says why", async () => {
   const { db, session } = await fixture();
-  expect(() => db.prepare("SELECT nosuch FROM cpu", session)).toThrow("No field named nosuch");
-  expect(() => db.prepare("SELECT * FROM nosuch WHERE a = ?", session)).toThrow("Table not found");
-  expect(() => db.prepare("INSERT INTO nosuch VALUES (?)", session)).toThrow("Table not found");
-  expect(() => db.prepare("SELECT 1; SELECT 2", session)).toThrow("one statement, found 2");
-  expect(() => db.prepare("SELEC ?", session)).toThrow("not supported, keyword: 'SELEC'");
+  await expect(db.prepare("SELECT nosuch FROM cpu", session)).rejects.toThrow("No field named nosuch");
+  await expect(db.prepare("SELECT * FROM nosuch WHERE a = ?", session)).rejects.toThrow("Table not found");
+  await expect(db.prepare("INSERT INTO nosuch VALUES (?)", session)).rejects.toThrow("Table not found");
+  await expect(db.prepare("SELECT 1; SELECT 2", session)).rejects.toThrow("one statement, found 2");
+  await expect(db.prepare("SELEC ?", session)).rejects.toThrow("not supported, keyword: 'SELEC'");
   const reader = await fixture("mysql", "ro");
-  expect(() => reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session)).toThrow("not authorized");
+  await expect(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session)).rejects.toThrow("not authorized");
+});
+
+test("describing a long statement gives way", async () => {
+  const { db, session } = await fixture();
+  const sums = Array.from({ length: 3000 }, (_, i) => `abs(v) = ${i}`).join(" OR ");
+  for (const text of [`SELECT v FROM cpu WHERE v = ? OR ${sums}`, `DELETE FROM cpu WHERE v = ? OR ${sums}`]) {
+    let isDone = false;
+    let rounds = 0;
+    const prepared = db.prepare(text, session).finally(() => (isDone = true));
+    for (; !isDone; rounds++) await new Promise((resolve) => setImmediate(resolve));
+    expect((await prepared).parameters).toEqual([INT64]);
+    expect(rounds).toBeGreaterThan(1);
+  }
 });
 
 test("values take the types of their places", async () => {
   const { db, session } = await fixture();
-  const run = (statement: string, values: readonly ParameterValue[]): Promise<string[]> =>
-    read(db.execute(db.prepare(statement, session), values, session));
+  const run = async (statement: string, values: readonly ParameterValue[]): Promise<string[]> =>
+    read(db.execute(await db.prepare(statement, session), values, session));
   expect(await run("SELECT host FROM cpu WHERE v >= ? ORDER BY v DESC LIMIT ?", [text("2"), int(1)])).toEqual(["c"]);
   expect(await run("SELECT host FROM cpu WHERE v = ?", [{ type: { kind: "float", bits: 64 }, value: 1.5 }])).toEqual([]);
   expect(await run("SELECT v FROM cpu WHERE host = ?", [int(5)])).toEqual([]);
@@ -133,8 +146,8 @@ test("values take the types of their places", async () => {
 
 test("values that a place cannot take, and too many or few, are refused", async () => {
   const { db, session } = await fixture();
-  const fails = (statement: string, ...values: readonly ParameterValue[]): ReturnType<typeof refusal> =>
-    refusal(read(db.execute(db.prepare(statement, session), values, session)));
+  const fails = async (statement: string, ...values: readonly ParameterValue[]): ReturnType<typeof refusal> =>
+    refusal(read(db.execute(await db.prepare(statement, session), values, session)));
   const invalid = (message: string): object => ({ code: "InvalidArguments", message: expect.stringContaining(message) });
   expect(await fails("SELECT ?::INT", text("a"))).toEqual(
     invalid("Invalid request parameter: Unable to convert a to datatype Int32(Int32Type)") as never,

@@ -54,7 +54,7 @@ export interface Db extends IngestDb {
    *
    * @throws DbError DatabaseNotFound, InvalidSyntax, PermissionDenied, TableNotFound; without placeholders also those of planning
    */
-  prepare(text: string, session: Session): PreparedQuery;
+  prepare(text: string, session: Session): Promise<PreparedQuery>;
   /**
    * Runs a prepared statement with a value for each placeholder. One result, which must be read or its iterator returned.
    *

@@ -130,10 +130,10 @@ export class LocalDb implements Db {
     for (const statement of statements) yield* this.run(statement, text, session);
   }
 
-  prepare(text: string, session: Session): PreparedQuery {
+  async prepare(text: string, session: Session): Promise<PreparedQuery> {
     this.checkDatabase(session);
     try {
-      return prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
+      return await prepareQuery(text, this.contextOf(session, session.signal), (statement) =>
         authorizeStatement(session, () => needsOf(statement, session.connection)),
       );
     } catch (thrown) {

@@ -62,7 +62,7 @@ export class FakeDb implements Db {
     yield* this.onSql(text, session);
   }
 
-  prepare(text: string): PreparedQuery {
+  async prepare(text: string): Promise<PreparedQuery> {
     const [statement] = parseSql(text);
     if (statement === undefined) throw new DbError(StatusCode.InvalidSyntax, "no statement");
     return { statement, text, parameters: [], columns: undefined };

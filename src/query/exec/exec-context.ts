@@ -92,7 +92,7 @@ export interface ExecContext {
 }
 
 /** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */
-export async function inTurns<T>(steps: Iterator<void, T>, context: ExecContext): Promise<T> {
+export async function inTurns<T>(steps: Iterator<void, T>, context: Pick<ExecContext, "signal" | "pace">): Promise<T> {
   for (;;) {
     const next = steps.next();
     if (next.done === true) return next.value;
@@ -102,6 +102,6 @@ export async function inTurns<T>(steps: Iterator<void, T>, context: ExecContext)
 }
 
 /** Called once a batch. @throws DbError Cancelled when the client left or its time is over */
-export function checkCancelled(context: ExecContext): void {
+export function checkCancelled(context: Pick<ExecContext, "signal">): void {
   throwIfCancelled(context.signal);
 }

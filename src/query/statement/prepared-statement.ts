@@ -19,11 +19,11 @@ const NESTED: ReadonlySet<Statement["kind"]> = new Set(["prepare", "execute", "d
 const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, why);
 
 /** Prepares a statement; one of that name is replaced. @throws DbError InvalidSyntax, InvalidArguments, those of `prepareQuery` */
-export function prepare({ name, text }: Of<"prepare">, context: QueryContext): StatementResult {
+export async function prepare({ name, text }: Of<"prepare">, context: QueryContext): Promise<StatementResult> {
   const { prepared } = connectionFor("PREPARE", context.variables.connection);
+  const query = await prepareQuery(text, context);
   if (prepared.size >= PREPARED_MAX && !prepared.has(name))
     throw invalid(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
-  const query = prepareQuery(text, context);
   if (NESTED.has(query.statement.kind))
     throw invalid(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
   prepared.set(name, query);
