@@ -117,6 +117,19 @@ test("what cannot be prepared says why", async () => {
   expect(await refused(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session))).toContain("not authorized");
 });
 
+test("describing a long statement gives way", async () => {
+  const { db, session } = await fixture();
+  const sums = Array.from({ length: 3000 }, (_, i) => `abs(v) = ${i}`).join(" OR ");
+  for (const text of [`SELECT v FROM cpu WHERE v = ? OR ${sums}`, `DELETE FROM cpu WHERE v = ? OR ${sums}`]) {
+    let isDone = false;
+    let rounds = 0;
+    const prepared = db.prepare(text, session).finally(() => (isDone = true));
+    for (; !isDone; rounds++) await new Promise((resolve) => setImmediate(resolve));
+    expect((await prepared).parameters).toEqual([INT64]);
+    expect(rounds).toBeGreaterThan(1);
+  }
+});
+
 test("values take the types of their places", async () => {
   const { db, session } = await fixture();
   const run = async (statement: string, values: readonly ParameterValue[]): Promise<string[]> =>

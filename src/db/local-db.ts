@@ -152,7 +152,7 @@ export class LocalDb implements Db {
     try {
       const tree = onlyStatement(await parseInTurns(text, this.parsePace(session, memory)));
       authorizeStatement(session, () => needsOf(tree.statement, session.connection));
-      return prepareQuery(tree, text, this.contextOf(session, session.signal));
+      return await prepareQuery(tree, text, this.contextOf(session, session.signal));
     } catch (thrown) {
       throw await this.withoutSecrets(thrown, text);
     } finally {

@@ -16,6 +16,7 @@ import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { ColumnHeader } from "../column/batch.ts";
 import { type DataType, displayName } from "../column/data-type.ts";
+import { inTurns, Pace } from "./exec/exec-context.ts";
 import { canCast, castValue } from "./function/cast.ts";
 import type { Environment, Placeholders } from "./function/environment.ts";
 import { formatFloat } from "./function/format-number.ts";
@@ -23,9 +24,10 @@ import { parseTimestamp } from "./function/time/parse-time.ts";
 import { textOf } from "./function/value.ts";
 import { bind } from "./plan/bind.ts";
 import { castTo } from "./plan/coerce.ts";
-import { newPlanner, planQuery } from "./plan/plan-query.ts";
+import { newPlanner, planInSteps } from "./plan/plan-query.ts";
 import { environmentOf } from "./plan/planner.ts";
 import { resolveName } from "./plan/source.ts";
+import type { Steps } from "./plan/steps.ts";
 import { planTql } from "./plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "./prepared-query.ts";
 import type { QueryContext } from "./query-context.ts";
@@ -69,20 +71,26 @@ class GivenValues implements Placeholders {
 }
 
 /**
- * Describes one statement.
+ * Describes one statement, with turns for others while it is planned.
  *
  * @param text what it was parsed from
  * @throws DbError TableNotFound and, without placeholders, those of planning
  */
-export function prepareQuery({ statement, parameterCount }: PreparedTree, text: string, context: QueryContext): PreparedQuery {
+export async function prepareQuery(
+  { statement, parameterCount }: PreparedTree,
+  text: string,
+  context: QueryContext,
+): Promise<PreparedQuery> {
   const places = new OpenPlaces(parameterCount);
-  const columns = described(statement, places, context);
+  const columns = await described(statement, places, context);
   return { statement, text, parameters: places.types, columns };
 }
 
-function described(statement: Statement, places: OpenPlaces, context: QueryContext): readonly ColumnHeader[] | undefined {
+async function described(statement: Statement, places: OpenPlaces, context: QueryContext): Promise<readonly ColumnHeader[] | undefined> {
+  const { clock, signal } = context;
   try {
-    return describe(statement, { ...environmentOf(context.clock, context.variables), placeholders: places }, context);
+    const environment = { ...environmentOf(clock, context.variables), placeholders: places };
+    return await inTurns(describe(statement, environment, context), { signal, pace: new Pace(clock) });
   } catch (thrown) {
     // An open place may leave a function or a constant without a type: the values will tell.
     const isOpen = thrown instanceof DbError && (thrown.code === StatusCode.PlanQuery || thrown.code === StatusCode.Unsupported);
@@ -91,34 +99,34 @@ function described(statement: Statement, places: OpenPlaces, context: QueryConte
   }
 }
 
-function describe(statement: Statement, environment: Environment, context: QueryContext): readonly ColumnHeader[] | undefined {
+function* describe(statement: Statement, environment: Environment, context: QueryContext): Steps<readonly ColumnHeader[] | undefined> {
   switch (statement.kind) {
     case "select":
     case "set-operation":
     case "values-query":
     case "with":
     case "tql":
-      return columnsOf(statement, environment, context);
+      return yield* columnsOf(statement, environment, context);
     case "explain":
-      describe(statement.statement, environment, context);
+      yield* describe(statement.statement, environment, context);
       return undefined;
     case "insert":
-      describeInsert(statement, environment, context);
+      yield* describeInsert(statement, environment, context);
       return undefined;
     case "delete":
-      columnsOf(rowsOf(statement), environment, context);
+      yield* columnsOf(rowsOf(statement), environment, context);
       return undefined;
     case "update":
-      columnsOf(typedUpdate(statement, environment, context), environment, context);
+      yield* columnsOf(typedUpdate(statement, environment, context), environment, context);
       return undefined;
     default:
       return undefined;
   }
 }
 
-function columnsOf(query: Query | Tql, environment: Environment, context: QueryContext): readonly ColumnHeader[] {
+function* columnsOf(query: Query | Tql, environment: Environment, context: QueryContext): Steps<readonly ColumnHeader[]> {
   const planner = newPlanner(context, environment, true);
-  return (query.kind === "tql" ? planTql(query, planner) : planQuery(query, planner)).columns;
+  return (query.kind === "tql" ? planTql(query, planner) : yield* planInSteps(query, planner)).columns;
 }
 
 /** The rows that an UPDATE writes, so that a placeholder which is assigned has its column's type. */
@@ -144,19 +152,23 @@ function rowsOf({ table, where, span }: Extract<Statement, { kind: "delete" }>):
   return { kind: "select", distinct: false, distinctOn: [], items, from, where, ...none, span };
 }
 
-function describeInsert({ table, columns, source }: Insert, environment: Environment, context: QueryContext): void {
+/** Rows of an INSERT that are looked at between two turns of others. */
+const ROWS_AT_ONCE = 256;
+
+function* describeInsert({ table, columns, source }: Insert, environment: Environment, context: QueryContext): Steps<void> {
   const name = resolveName(table, environment.database);
   const schema = context.catalog.table(name.database, name.table)?.schema;
   if (schema === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${name.database}.${name.table}`);
   if (source.kind !== "values") {
-    columnsOf(source, environment, context);
+    yield* columnsOf(source, environment, context);
     return;
   }
   const named = columns === undefined ? schema.columns : columns.map((each) => schema.columns.find((column) => column.name === each));
   // Double-quoted names of VALUES are texts.
   const intercept = (node: Expression): ReturnType<typeof bind> | undefined =>
     node.kind === "column" && node.quoted ? { kind: "literal", type: { kind: "string" }, value: node.name[0] ?? "" } : undefined;
-  for (const row of source.rows) {
+  for (const [at, row] of source.rows.entries()) {
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield;
     for (const [i, value] of row.entries()) {
       const type = named[i]?.type;
       if (value.kind === "default") continue;

@@ -52,9 +52,10 @@ export async function* probe(
   for await (const batch of streaming) {
     for (const piece of pieces(batch, PIECE_ROWS)) {
       checkCancelled(context);
+      // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
+      await context.pace.turn();
       const keys = ownKeys.map((key) => key.vector(piece));
       yield* pairs.of(piece, keys.length === 0 ? undefined : held.codes.find(keys, piece.rowCount), context);
-      await context.pace.turn();
     }
   }
   if (node.join === "full") yield* leftOver(node, held);

@@ -59,6 +59,20 @@ describe("joins", () => {
     await check("SELECT * FROM (SELECT k, a FROM l) AS l NATURAL JOIN (SELECT b, k FROM r WHERE b = 3) AS r", ["q 3 3"]);
     await check("SELECT r.k, l.k FROM l JOIN r USING (k) WHERE b = 3", ["q q"]);
   });
+  test("a column of several full joins is the first value that is there", async () => {
+    const one = (name: string, value: string): string => `(SELECT ${value} AS k) AS ${name}`;
+    await check(`SELECT k FROM ${one("a", "1")} FULL JOIN ${one("b", "2")} USING (k) FULL JOIN ${one("c", "3")} USING (k)`, [
+      "1",
+      "2",
+      "3",
+    ]);
+    await check(`SELECT k FROM ${one("a", "1")} FULL JOIN (${one("b", "2")} FULL JOIN ${one("c", "1")} USING (k)) USING (k)`, ["1", "2"]);
+    await check(`SELECT k FROM ${one("a", "1")} FULL JOIN ${one("b", "2.5")} USING (k) FULL JOIN ${one("c", "1")} USING (k)`, ["1", "2.5"]);
+    await check(
+      `SELECT k, a.k, b.k, c.k FROM ${one("a", "'x'")} FULL JOIN ${one("b", "NULL")} USING (k) FULL JOIN ${one("c", "'y'")} USING (k)`,
+      ["- - - -", "x x - -", "y - - y"],
+    );
+  });
   test("a table may join itself, and joins nest", async () => {
     await check("SELECT t1.a, t2.a FROM l t1 JOIN l t2 ON t1.a = t2.a - 1", ["1 2", "2 3", "3 4"]);
     await check("SELECT t1.a, r.b FROM l t1 JOIN (l t2 JOIN r ON t2.a = r.b) ON t1.a = t2.a", ["1 1", "3 3", "4 4"]);

@@ -76,8 +76,34 @@ function isGroupCall(node: Expression): boolean {
   return isAggregateCall(node) || isGroupingCall(node);
 }
 
-function isSubQuery({ kind }: Expression): boolean {
+/** The kinds of expression that hold a query. */
+export type SubQueryExpression = Extract<Expression, { kind: "sub-query" | "exists" | "in-query" | "quantified" }>;
+
+function isSubQuery(node: Expression): node is SubQueryExpression {
+  const { kind } = node;
   return kind === "sub-query" || kind === "exists" || kind === "in-query" || kind === "quantified";
+}
+
+/** The sub-queries of an expression, as they are written; those within calls of aggregates apart. */
+export function subQueriesIn(expression: Expression): readonly SubQueryExpression[] {
+  const found: SubQueryExpression[] = [];
+  const open: Expression[] = [expression];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (isSubQuery(node)) found.push(node);
+    if (!isGroupCall(node)) addChildren(node, open);
+  }
+  return found.reverse();
+}
+
+/** What calls of aggregates in an expression compute of rows, where that holds sub-queries. */
+export function aggregatedQueriesIn(expression: Expression): readonly Expression[] {
+  const found: Expression[] = [];
+  contains(expression, (node) => {
+    if (!isAggregateCall(node) || !containsSubQuery(node)) return false;
+    addChildren(node, found);
+    return false;
+  });
+  return found;
 }
 
 /** Whether an expression holds a window call. */

@@ -62,7 +62,7 @@ export function aggregateScope(
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
-    const withQuery = containsSubQuery(expression) ? keysByText.get(printExpression(expression)) : undefined;
+    const withQuery = keysByText.size > 0 && containsSubQuery(expression) ? keysByText.get(printExpression(expression)) : undefined;
     if (withQuery !== undefined) return keyColumn(positions.get(expressionKey(withQuery)) ?? -1, withQuery.type);
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     if (input.hasNewUnnest?.(expression) === true) return undefined;

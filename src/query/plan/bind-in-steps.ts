@@ -10,7 +10,7 @@
 import { BOOLEAN } from "../../column/data-type.ts";
 import { functionNamed } from "../function/registry.ts";
 import type { Expression } from "../sql/ast.ts";
-import { contains } from "./ast-walk.ts";
+import { contains, subQueriesIn } from "./ast-walk.ts";
 import { type Binder, bind, chainOf, inListInSteps } from "./bind.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";
 import { condition } from "./coerce.ts";
@@ -23,7 +23,9 @@ const NODES_AT_ONCE = 256;
 
 /** As `bind`. @throws DbError PlanQuery */
 export function* bindInSteps(expression: Expression, binder: Binder): Steps<TypedExpression> {
-  if (!isLong(expression)) return bind(expression, binder);
+  const { nodes, hasQueries } = sizeOf(expression);
+  if (hasQueries) yield* planQueriesIn(expression, binder);
+  if (nodes <= NODES_AT_ONCE) return bind(expression, binder);
   const parts = new BoundParts(binder);
   yield* parts.bindParts(expression);
   return bind(expression, parts.binder);
@@ -32,6 +34,26 @@ export function* bindInSteps(expression: Expression, binder: Binder): Steps<Type
 /** As `bindCondition`. @throws DbError PlanQuery */
 export function* conditionInSteps(expression: Expression, clause: string, binder: Binder): Steps<TypedExpression> {
   return condition(yield* bindInSteps(expression, binder), clause, binder.environment);
+}
+
+/** Plans the sub-queries of an expression that `binder` will bind, one after the other. */
+export function* planQueriesIn(expression: Expression, binder: Binder): Steps<void> {
+  if (binder.subQueries === undefined) return;
+  for (const query of subQueriesIn(expression)) {
+    yield* binder.subQueries.planFirst(query, binder);
+    yield;
+  }
+}
+
+/** Nodes of an expression, counted to just past those that are bound at once, and whether there are sub-queries, or may be. */
+function sizeOf(expression: Expression): { readonly nodes: number; readonly hasQueries: boolean } {
+  let nodes = 0;
+  let hasQueries = false;
+  contains(expression, ({ kind }) => {
+    hasQueries ||= kind === "sub-query" || kind === "exists" || kind === "in-query" || kind === "quantified";
+    return ++nodes > NODES_AT_ONCE;
+  });
+  return { nodes, hasQueries: hasQueries || nodes > NODES_AT_ONCE };
 }
 
 function isLong(expression: Expression): boolean {

@@ -26,6 +26,7 @@ import { functionNamed, functionNames, nearestName, operatorFunction } from "../
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/ast.ts";
+import type { SubQueryExpression } from "./ast-walk.ts";
 import {
   asWrittenDecimal,
   besideUnsigned,
@@ -41,7 +42,7 @@ import {
 } from "./coerce.ts";
 import { constantCall } from "./bind-constants.ts";
 import { type BindCall, fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
-import { rowComparison, rowInQuery, rowsInList } from "./bind-rows.ts";
+import { rowComparison, rowsInList } from "./bind-rows.ts";
 import { literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { noMatch } from "./no-match.ts";
@@ -61,11 +62,15 @@ export interface Binder {
   /** Columns of the queries around. */
   readonly outer?: { readonly resolve: (name: ObjectName) => TypedExpression | undefined } | undefined;
   /** Takes sub-queries; without it there may be none. */
-  readonly subQueries?: { readonly bind: (expression: SubQueryExpression, binder: Binder) => TypedExpression } | undefined;
+  readonly subQueries?: SubQueryBinder | undefined;
 }
 
-/** The kinds of expression that hold a query. */
-export type SubQueryExpression = Extract<Expression, { kind: "sub-query" | "exists" | "in-query" | "quantified" }>;
+/** Makes columns of sub-queries (`sub-queries.ts`). */
+interface SubQueryBinder {
+  readonly bind: (expression: SubQueryExpression, binder: Binder) => TypedExpression;
+  /** Plans one beforehand, in steps. */
+  readonly planFirst: (expression: SubQueryExpression, binder: Binder) => Steps<void>;
+}
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
@@ -119,7 +124,7 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     case "in-query":
     case "quantified":
       if (binder.subQueries === undefined) throw notSupported("a sub-query in this place");
-      return binder.subQueries.bind(expression.kind === "in-query" ? rowInQuery(expression) : expression, binder);
+      return binder.subQueries.bind(expression, binder);
     default:
       return unreachable(expression);
   }

@@ -49,29 +49,29 @@ export interface PrunedInput {
 }
 
 /** The plan of an input that gives the columns that `needed` reads. `extra` adds to the request of a scan. */
-export function prunedInput(input: InputPlan, needed: readonly TypedExpression[], extra: Partial<PlannedRequest>): PrunedInput {
+export function* prunedInput(input: InputPlan, needed: readonly TypedExpression[], extra: Partial<PlannedRequest>): Steps<PrunedInput> {
   const { split, subQueries } = input;
   const late = split.residual.filter(isOfSubQuery);
   const early = late.length === 0 ? split.residual : split.residual.filter((condition) => !isOfSubQuery(condition));
   const used = new Set<number>();
   for (const expression of [...needed, ...late, ...subQueries.expressions()]) columnsOf(expression, used);
   const columns = new Set([...used].filter((index) => index < SUB_QUERY_BASE));
-  const planned = plannedSource(input, { ...split, residual: early }, columns, extra);
+  const planned = yield* plannedSource(input, { ...split, residual: early }, columns, extra);
   if (subQueries.calls.length === 0) return { node: planned.node, place: (expression) => mapColumns(expression, planned.place) };
-  const { node, place, conditions } = applied(planned.node, planned.place, subQueries.calls, late, needed, input.planner);
+  const { node, place, conditions } = yield* applied(planned.node, planned.place, subQueries.calls, late, needed, input.planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const predicate = conjunction(conditions.map(placed));
   if (predicate === undefined) return { node, place: placed };
   return { node: { kind: "filter", input: node, columns: node.columns, predicate }, place: placed };
 }
 
-function plannedSource(
+function* plannedSource(
   { source, predicates, planner }: InputPlan,
   split: SplitWhere,
   columns: ReadonlySet<number>,
   extra: Partial<PlannedRequest>,
-): PlannedRelation {
+): Steps<PlannedRelation> {
   const { relation } = source;
   if (relation.kind === "table") return planLeaf(relation, columns, split, predicates, extra);
-  return planRelation(relation, { columns, conditions: split.residual }, planner);
+  return yield* planRelation(relation, { columns, conditions: split.residual }, planner);
 }

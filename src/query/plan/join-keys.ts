@@ -1,15 +1,21 @@
 /** Which conditions of a join are equalities between its sides: a hash join finds partners by them. */
-import { columnsOf, mapColumns, type TypedExpression } from "./expression.ts";
+import { mapColumns, operandsOf, type TypedExpression } from "./expression.ts";
 import type { JoinKey } from "./node.ts";
 
 /** Which sides of a join an expression reads. */
 export function sidesOf(expression: TypedExpression, width: number): "none" | "left" | "right" | "both" {
-  let [left, right] = [false, false];
-  for (const index of columnsOf(expression)) {
-    if (index < width) left = true;
-    else right = true;
-  }
-  return left && right ? "both" : left ? "left" : right ? "right" : "none";
+  return SIDES[sideBits(expression, width)] ?? "none";
+}
+
+const [LEFT, RIGHT] = [1, 2];
+const SIDES = ["none", "left", "right", "both"] as const;
+
+/** No set of columns is made: of a long chain of joins, each looks at each condition. */
+function sideBits(expression: TypedExpression, width: number): number {
+  if (expression.kind === "column") return expression.index < width ? LEFT : RIGHT;
+  let bits = 0;
+  for (const operand of operandsOf(expression)) bits |= sideBits(operand, width);
+  return bits;
 }
 
 /** Equalities between the sides as keys, and the rest. The first `width` columns are the left side's; a key's `right` counts from 0. */

@@ -2,10 +2,9 @@
 import { GROUP_KEYS_MAX } from "../../base/limits.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { printExpression } from "../sql/print.ts";
-import { containsAggregate, containsSubQuery } from "./ast-walk.ts";
-import { bind } from "./bind.ts";
+import { aggregatedQueriesIn, containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
-import { bindInSteps } from "./bind-in-steps.ts";
+import { bindInSteps, planQueriesIn } from "./bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "./expression.ts";
 import { groupKeyOf, placeKey } from "./group-keys.ts";
@@ -47,13 +46,15 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
     const text = printExpression(expression);
-    const bound = keysByText.get(text) ?? bind(expression, below);
+    const bound = keysByText.get(text) ?? (yield* bindInSteps(expression, below));
     keysByText.set(text, bound);
     return bound;
   });
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
   const above = aggregateScope(below, groupKeys, subQueries, keysByText);
+  for (const { expression } of [...body.items, ...select.orderBy, ...(select.having === undefined ? [] : [{ expression: select.having }])])
+    for (const part of aggregatedQueriesIn(expression)) yield* planQueriesIn(part, below);
   const upper = new Unnests(above.binder, lower);
   const windows = new Windows(upper.binder, select.windows ?? []);
   const output = yield* orderedOutput(body, windows.binder);
@@ -61,8 +62,11 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const qualify = yield* bindQualify(body, windows);
   yield;
   const { keys, sets } = groupKeys;
-  const grouped = sets === undefined ? aggregation(body, keys, above.calls, lower) : setAggregation(body, keys, sets, above.calls, lower);
-  const { node, place } = subQueries.calls.length === 0 ? unchanged(grouped) : applied(grouped, ITSELF, subQueries.calls, [], [], planner);
+  const grouped = yield* sets === undefined
+    ? aggregation(body, keys, above.calls, lower)
+    : setAggregation(body, keys, sets, above.calls, lower);
+  const { node, place } =
+    subQueries.calls.length === 0 ? unchanged(grouped) : yield* applied(grouped, ITSELF, subQueries.calls, [], [], planner);
   const placed = (expression: TypedExpression): TypedExpression => mapColumns(expression, place);
   const filtered: PlanNode =
     having === undefined ? node : { kind: "filter", input: node, columns: node.columns, predicate: placed(having) };
@@ -83,19 +87,24 @@ const unchanged = (node: PlanNode): Pick<Applied, "node" | "place"> => ({ node, 
 
 type Aggregation = Extract<PlanNode, { kind: "aggregate" }>;
 
-function aggregation(body: SelectBody, keys: readonly TypedExpression[], calls: readonly AggregateCall[], unnests: Unnests): Aggregation {
+function* aggregation(
+  body: SelectBody,
+  keys: readonly TypedExpression[],
+  calls: readonly AggregateCall[],
+  unnests: Unnests,
+): Steps<Aggregation> {
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
   const twice = body.planner.optimise && !mayWalkBuckets(body, keys) ? groupedTwice(calls, keys.length) : undefined;
-  if (twice === undefined) return aggregationOf(body, keys, calls, columns, unnests);
+  if (twice === undefined) return yield* aggregationOf(body, keys, calls, columns, unnests);
   const innerColumns: ColumnHeader[] = [
     ...columns.slice(0, keys.length),
     { name: "distinct", type: twice.argument.type },
     ...twice.inner.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
-  const input = aggregationOf(body, [...keys, twice.argument], twice.inner, innerColumns, unnests);
+  const input = yield* aggregationOf(body, [...keys, twice.argument], twice.inner, innerColumns, unnests);
   const again = columns.slice(0, keys.length).map(({ name, type }, index): GroupKey => {
     return { kind: "row", type, expression: { kind: "column", type, index, name } };
   });
@@ -108,13 +117,13 @@ function mayWalkBuckets({ limits, input }: SelectBody, keys: readonly TypedExpre
   return limits.count !== undefined && table !== undefined && keys.some((key) => groupKeyOf(key, table.schema).kind === "bucket");
 }
 
-function aggregationOf(
+function* aggregationOf(
   body: SelectBody,
   keys: readonly TypedExpression[],
   calls: readonly AggregateCall[],
   columns: readonly ColumnHeader[],
   unnests: Unnests,
-): Aggregation {
+): Steps<Aggregation> {
   const { input, planner } = body;
   const { table } = input.source;
   const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 && unnests.isEmpty;
@@ -124,21 +133,21 @@ function aggregationOf(
   const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
   const figures = optimised && !newest ? figuresFor(planned, calls, input.split.residual, table.schema) : undefined;
   const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
-  const pruned = prunedInput(input, needed, extra);
+  const pruned = yield* prunedInput(input, needed, extra);
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const placedKeys = planned.map((key) => placeKey(key, place));
   const aggregates = calls.map((call) => changedAggregate(call, place));
   return { kind: "aggregate", input: node, columns, keys: placedKeys, aggregates, table: optimised ? table : undefined };
 }
 
-function setAggregation(
+function* setAggregation(
   { input }: SelectBody,
   keys: readonly TypedExpression[],
   sets: readonly (readonly number[])[],
   calls: readonly AggregateCall[],
   unnests: Unnests,
-): PlanNode {
-  const pruned = prunedInput(input, [...keys, ...calls.flatMap(callExpressions), ...unnests.expressions()], {});
+): Steps<PlanNode> {
+  const pruned = yield* prunedInput(input, [...keys, ...calls.flatMap(callExpressions), ...unnests.expressions()], {});
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const aggregates = calls.map((call) => changedAggregate(call, place));
   return aggregationBySets(node, keys.map(place), sets, aggregates);

@@ -1,5 +1,5 @@
 /** Queries of every form → plans: SELECT, VALUES, set operations, WITH. */
-import { unreachable } from "../../base/assert.ts";
+import { assert, unreachable } from "../../base/assert.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import { valuesVector } from "../exec/vector-values.ts";
@@ -82,8 +82,8 @@ export function* planInSteps(query: Query, planner: Planner): Steps<PlanNode> {
 
 /** ORDER BY and LIMIT above a query that is no SELECT: as `SELECT * FROM (query) ORDER BY …`. Undefined when there are none. */
 function* ended(query: SetOperation | ValuesQuery, planner: Planner): Steps<PlanNode | undefined> {
+  if (!hasEnd(query)) return undefined;
   const { orderBy, limit, offset, span } = query;
-  if (orderBy.length === 0 && limit === undefined && offset === undefined) return undefined;
   const bare: Query = { ...query, ...NO_END };
   const from: TableReference = { kind: "derived", query: bare, lateral: false, alias: undefined, span };
   const select: Select = {
@@ -101,6 +101,10 @@ function* ended(query: SetOperation | ValuesQuery, planner: Planner): Steps<Plan
     span,
   };
   return yield* planSelect(select, planner);
+}
+
+function hasEnd({ orderBy, limit, offset }: QueryEnd): boolean {
+  return orderBy.length > 0 || limit !== undefined || offset !== undefined;
 }
 
 const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
@@ -127,40 +131,66 @@ function* definitionOf(table: CommonTable, recursive: boolean, planner: Planner)
   return (recursive ? yield* planRecursive(table, planner) : undefined) ?? (yield* planner.plan(query, planner));
 }
 
+/** Set operations lean to the left: a chain of them is planned from its first query on, and not each within the next. */
 function* planSetOperation(query: SetOperation, planner: Planner): Steps<PlanNode> {
-  const planned = yield* bothSides(query, planner);
-  const [left, right] = alike(query, planned[0], planned[1], planner.environment);
-  const { columns } = left;
-  if (query.operator === "union") {
-    const inputs = [left, right].flatMap((node) => (query.all && node.kind === "union" ? node.inputs : [node]));
-    const union: PlanNode = { kind: "union", inputs, columns };
-    return query.all ? union : distinct(union);
+  const chain = [query];
+  let first = query.left;
+  for (; first.kind === "set-operation" && !hasEnd(first); first = first.left) chain.push(first);
+  let made: Rows = { inputs: [yield* planner.plan(first, planner)], isDistinct: false };
+  for (let next = chain.pop(); next !== undefined; next = chain.pop()) {
+    made = combined(next, made, yield* planner.plan(next.right, planner), planner);
+    yield;
   }
-  const input = query.all ? left : distinct(left);
-  return { kind: "set-filter", operator: query.operator, all: query.all, left: input, right, columns };
+  return nodeOf(made);
 }
 
-function* bothSides({ left, right }: SetOperation, planner: Planner): Steps<readonly [PlanNode, PlanNode]> {
-  return [yield* planner.plan(left, planner), yield* planner.plan(right, planner)];
+/** The rows of plans one after the other, or the distinct ones among them. */
+interface Rows {
+  /** One at least, all with the types of the first. Added to in place: a chain of 900 would be copied 900 times. */
+  readonly inputs: PlanNode[];
+  readonly isDistinct: boolean;
 }
 
-/** Both sides of a set operation with the types that they meet at. The names are the left side's. */
-function alike(query: SetOperation, left: PlanNode, right: PlanNode, environment: Environment): readonly [PlanNode, PlanNode] {
+function nodeOf({ inputs, isDistinct }: Rows): PlanNode {
+  const [first] = inputs;
+  assert(first !== undefined, "a set operation has a first query");
+  const all: PlanNode = inputs.length === 1 ? first : { kind: "union", inputs, columns: first.columns };
+  return isDistinct ? distinct(all) : all;
+}
+
+/** One set operation more. Of `a UNION b UNION c`, the rows of all three are looked through for equal ones, once. */
+function combined(query: SetOperation, before: Rows, right: PlanNode, { environment, optimise }: Planner): Rows {
+  const { operator, all } = query;
+  const headers = before.inputs[0]?.columns ?? [];
+  const columns = meetingColumns(query, headers, right.columns);
+  const other = castColumns(right, columns, environment);
+  const isDone = before.isDistinct && (all || !optimise);
+  if (operator === "union") {
+    const goesOn = !isDone && columns.every(({ type }, i) => sameType(type, headers[i]?.type ?? type));
+    const inputs = goesOn ? before.inputs : [castColumns(nodeOf(before), columns, environment)];
+    for (const each of all && other.kind === "union" ? other.inputs : [other]) inputs.push(each);
+    return { inputs, isDistinct: !all };
+  }
+  const left = castColumns(nodeOf(before), columns, environment);
+  const input = all ? left : distinct(left);
+  return { inputs: [{ kind: "set-filter", operator, all, left: input, right: other, columns: left.columns }], isDistinct: false };
+}
+
+/** The types that both sides of a set operation meet at. The names are the left side's. */
+function meetingColumns(query: SetOperation, left: readonly ColumnHeader[], right: readonly ColumnHeader[]): readonly ColumnHeader[] {
   const word = query.operator.toUpperCase();
-  if (left.columns.length !== right.columns.length) {
+  if (left.length !== right.length) {
     throw planError(
-      `${word} queries have different number of columns: left has ${left.columns.length} columns ` +
-        `whereas right has ${right.columns.length} columns`,
+      `${word} queries have different number of columns: left has ${left.length} columns whereas right has ${right.length} columns`,
     );
   }
-  const columns = left.columns.map((column, i): ColumnHeader => {
-    const other = right.columns[i] ?? column;
+  return left.map((column, i): ColumnHeader => {
+    const other = right[i] ?? column;
     const type = sameType(column.type, other.type) ? column.type : chosenType(column.type, other.type);
     if (type !== undefined) return { name: column.name, type };
     const why = `${displayName(column.type)} and ${displayName(other.type)} have no common type; cast one of them`;
     throw planError(`Incompatible inputs for ${word}: column ${i + 1}, ${column.name}: ${why}`);
   });
-  return [castColumns(left, columns, environment), castColumns(right, columns, environment)];
 }
 
 /** Rows of VALUES that are bound at once. */

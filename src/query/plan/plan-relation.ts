@@ -20,7 +20,9 @@ import { type PlannedRelation, type Relation, type Wanted, widthOf } from "./rel
 import { joinKeys, sidesOf } from "./join-keys.ts";
 import { withColumns, withConditions } from "./push-down.ts";
 import { connectedJoinOrder } from "./rules/connected-join-order.ts";
+import { SideBySide } from "./side-by-side.ts";
 import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
+import type { Steps } from "./steps.ts";
 
 /** The conditions of a WHERE on a table: what storage does, and the rest. */
 export function splitFor(relation: Relation, conditions: readonly TypedExpression[], planner: Planner): SplitWhere {
@@ -30,7 +32,7 @@ export function splitFor(relation: Relation, conditions: readonly TypedExpressio
 }
 
 /** The plan of a relation. */
-export function planRelation(relation: Relation, wanted: Wanted, planner: Planner): PlannedRelation {
+export function* planRelation(relation: Relation, wanted: Wanted, planner: Planner): Steps<PlannedRelation> {
   switch (relation.kind) {
     case "table":
       return planLeaf(relation, wanted.columns, splitFor(relation, wanted.conditions, planner), [], {});
@@ -39,11 +41,11 @@ export function planRelation(relation: Relation, wanted: Wanted, planner: Planne
     case "derived":
       return planDerived(relation.node, wanted, planner);
     case "lateral":
-      return planLateral(relation, wanted, planner);
+      return yield* planLateral(relation, wanted, planner);
     case "asof":
-      return planAsof(relation, wanted, planner);
+      return yield* planAsof(relation, wanted, planner);
     case "join":
-      return planOrdered(relation, wanted, planner) ?? planJoin(relation, wanted, planner);
+      return (yield* planOrdered(relation, wanted, planner)) ?? (yield* planJoins(relation, wanted, planner));
   }
 }
 
@@ -130,34 +132,75 @@ function sortConditions(
   return sorted;
 }
 
+type Join = Extract<Relation, { kind: "join" }>;
+
 /** A chain of inner joins in a better order than the written one, if there is one. */
-function planOrdered(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted, planner: Planner): PlannedRelation | undefined {
-  const ordered = planner.optimise && relation.join === "inner" ? connectedJoinOrder(relation, wanted.conditions) : undefined;
+function* planOrdered(relation: Join, wanted: Wanted, planner: Planner): Steps<PlannedRelation | undefined> {
+  const ordered = planner.optimise && relation.join === "inner" ? yield* connectedJoinOrder(relation, wanted.conditions) : undefined;
   if (ordered === undefined) return undefined;
+  yield;
   const columns = new Set([...wanted.columns].map(ordered.place));
-  const { node, place } = planRelation(ordered.relation, { columns, conditions: ordered.conditions }, planner);
+  const { node, place } = yield* planRelation(ordered.relation, { columns, conditions: ordered.conditions }, planner);
   return { node, place: (index) => place(ordered.place(index)) };
 }
 
-function planJoin(relation: Extract<Relation, { kind: "join" }>, wanted: Wanted, planner: Planner): PlannedRelation {
-  const width = widthOf(relation.left);
-  const sorted = sortConditions(relation.join, width, relation.on, wanted.conditions, planner);
-  const used = new Set(wanted.columns);
-  for (const condition of [...sorted.join, ...sorted.above]) columnsOf(condition, used);
-  const ofLeft = side(used, 0, width, sorted.left);
-  // The order of a chain of inner joins was looked at where it ends.
-  const isChain = relation.join === "inner" && relation.left.kind === "join" && relation.left.join === "inner";
-  const left = isChain ? planJoin(relation.left, ofLeft, planner) : planRelation(relation.left, ofLeft, planner);
-  const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, sorted.right), planner);
-  const shift = left.node.columns.length;
-  const placeBoth = (index: number): number => (index < width ? left.place(index) : shift + right.place(index - width));
-  const { keys, rest } = planner.optimise ? joinKeys(sorted.join, width) : { keys: [], rest: sorted.join };
-  const placedKeys = keys.map((key): JoinKey => ({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, right.place) }));
-  const residual = conjunction(rest.map((condition) => mapColumns(condition, placeBoth)));
+/** A join whose conditions have found their places. */
+interface SortedJoin {
+  readonly relation: Join;
+  /** Columns of the left side. */
+  readonly width: number;
+  readonly sorted: Sorted;
+  /** What of the right side is wanted. */
+  readonly ofRight: Wanted;
+}
+
+/** A join and those to its left: conditions sink from it to the first, then plans are put together from the first on. */
+function* planJoins(relation: Join, wanted: Wanted, planner: Planner): Steps<PlannedRelation> {
+  const joins: SortedJoin[] = [];
+  let first: Relation = relation;
+  let ofFirst = wanted;
+  for (let isWithin = true; isWithin && first.kind === "join"; ) {
+    const join: Join = first;
+    const width = widthOf(join.left);
+    const sorted = sortConditions(join.join, width, join.on, ofFirst.conditions, planner);
+    const used = new Set(ofFirst.columns);
+    for (const condition of [...sorted.join, ...sorted.above]) columnsOf(condition, used);
+    joins.push({ relation: join, width, sorted, ofRight: side(used, width, Number.POSITIVE_INFINITY, sorted.right) });
+    ofFirst = side(used, 0, width, sorted.left);
+    first = join.left;
+    // The order of a chain of inner joins is looked at where it ends.
+    isWithin = first.kind === "join" && (first.join !== "inner" || join.join === "inner");
+    yield;
+  }
+  let planned = yield* planRelation(first, ofFirst, planner);
+  const places = new SideBySide(planned.place);
+  for (let join = joins.pop(); join !== undefined; join = joins.pop()) {
+    const right = yield* planRelation(join.relation.right, join.ofRight, planner);
+    planned = joined(join, planned.node, right, places, planner);
+    yield;
+  }
+  return planned;
+}
+
+/** The plan of a join over those of its sides. @param places knows where columns of the left side went, and gets those of the right */
+function joined(
+  { relation, width, sorted }: SortedJoin,
+  left: PlanNode,
+  right: PlannedRelation,
+  places: SideBySide,
+  planner: Planner,
+): PlannedRelation {
   const isFilter = relation.join === "semi" || relation.join === "anti";
-  const columns = isFilter ? left.node.columns : [...left.node.columns, ...right.node.columns];
-  const node: PlanNode = { kind: "join", join: relation.join, left: left.node, right: right.node, columns, keys: placedKeys, residual };
-  return filtered({ node, place: isFilter ? left.place : placeBoth }, sorted.above);
+  const shift = left.columns.length;
+  const placeLeft = places.place;
+  const placeBoth = (index: number): number => (index < width ? placeLeft(index) : shift + right.place(index - width));
+  if (!isFilter) places.add(width, shift, right.place);
+  const { keys, rest } = planner.optimise ? joinKeys(sorted.join, width) : { keys: [], rest: sorted.join };
+  const placedKeys = keys.map((key): JoinKey => ({ left: mapColumns(key.left, placeLeft), right: mapColumns(key.right, right.place) }));
+  const residual = conjunction(rest.map((condition) => mapColumns(condition, placeBoth)));
+  const columns = isFilter ? left.columns : [...left.columns, ...right.node.columns];
+  const node: PlanNode = { kind: "join", join: relation.join, left, right: right.node, columns, keys: placedKeys, residual };
+  return filtered({ node, place: places.place }, sorted.above);
 }
 
 /** What is wanted of the columns `[from, to)`. */
@@ -168,7 +211,7 @@ function side(used: ReadonlySet<number>, from: number, to: number, conditions: r
 }
 
 /** Conditions on the left side alone sink below; others would change which row is the nearest. */
-function planAsof(relation: Extract<Relation, { kind: "asof" }>, wanted: Wanted, planner: Planner): PlannedRelation {
+function* planAsof(relation: Extract<Relation, { kind: "asof" }>, wanted: Wanted, planner: Planner): Steps<PlannedRelation> {
   const width = widthOf(relation.left);
   const sorted = sortConditions("left", width, [], wanted.conditions, planner);
   const used = new Set(wanted.columns);
@@ -177,8 +220,8 @@ function planAsof(relation: Extract<Relation, { kind: "asof" }>, wanted: Wanted,
     columnsOf(left, used);
     for (const index of columnsOf(right, new Set())) used.add(width + index);
   }
-  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
-  const right = planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, []), planner);
+  const left = yield* planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const right = yield* planRelation(relation.right, side(used, width, Number.POSITIVE_INFINITY, []), planner);
   const placed = (key: JoinKey): JoinKey => ({ left: mapColumns(key.left, left.place), right: mapColumns(key.right, right.place) });
   const made = { ...relation, keys: relation.keys.map(placed), order: placed(relation.order) };
   const shift = left.node.columns.length;
@@ -186,14 +229,14 @@ function planAsof(relation: Extract<Relation, { kind: "asof" }>, wanted: Wanted,
   return filtered({ node: asofPlan(made, left.node, right.node), place }, sorted.above);
 }
 
-function planLateral(relation: Extract<Relation, { kind: "lateral" }>, wanted: Wanted, planner: Planner): PlannedRelation {
+function* planLateral(relation: Extract<Relation, { kind: "lateral" }>, wanted: Wanted, planner: Planner): Steps<PlannedRelation> {
   const width = widthOf(relation.left);
   const sorted = sortConditions(relation.join === "left" ? "left" : "inner", width, relation.on, wanted.conditions, planner);
   const late = [...sorted.join, ...sorted.right.map((condition) => mapColumns(condition, (index) => index + width))];
   const used = new Set(wanted.columns);
   for (const expression of [...late, ...sorted.above, ...relation.parameters.map((parameter) => parameter.expression)])
     columnsOf(expression, used);
-  const left = planRelation(relation.left, side(used, 0, width, sorted.left), planner);
+  const left = yield* planRelation(relation.left, side(used, 0, width, sorted.left), planner);
   const shift = left.node.columns.length;
   const place = (index: number): number => (index < width ? left.place(index) : shift + index - width);
   const node: PlanNode = {

@@ -35,8 +35,6 @@ export function* planSelect(written: Select, planner: Planner): Steps<PlanNode> 
   const items = outputItems(written, source.scope, pinned);
   const select = written.groupAll === true ? { ...written, groupBy: keysOfAll(items) } : written;
   if (items.length === 0) throw planError("SELECT list is empty");
-  if (items.length > SELECT_COLUMNS_MAX)
-    throw planError(`a SELECT gives ${SELECT_COLUMNS_MAX} columns at most; this one gives ${items.length}`);
   planner.environment.planSize?.add(items.length);
   const binder: Binder = { ...input.binder, intercept: (expression) => pinned.get(expression) };
   const limits = limitsOf(select, planner);
@@ -77,26 +75,59 @@ function keysOfAll(items: readonly OutputItem[]): readonly Expression[] {
     .filter((expression) => expression.kind !== "number" && !containsAggregate(expression) && !containsWindow(expression));
 }
 
-/** @param pinned takes what the columns of a `*` stand for, which their names need not tell apart */
+/**
+ * @param pinned takes what the columns of a `*` stand for, which their names need not tell apart
+ * @throws DbError PlanQuery as soon as they are too many
+ */
 function outputItems(select: Select, scope: Scope, pinned: Map<Expression, TypedExpression>): readonly OutputItem[] {
-  return select.items.flatMap((item): readonly OutputItem[] => {
-    if (item.kind === "expression")
-      return [{ name: item.alias ?? nameOf(item.expression), expression: item.expression, alias: item.alias }];
-    if (scope.length === 0) throw planError("SELECT * needs a FROM clause");
-    const shown = scope.filter((column) => (item.table === undefined ? column.shown !== "hidden" : column.qualifier === item.table));
-    if (shown.length === 0) throw planError(`Invalid qualifier ${item.table ?? "*"}: no table of this query has that name`);
-    for (const name of [...(item.excluded ?? []), ...(item.replaced ?? []).map(({ column }) => column)])
-      if (!shown.some((column) => column.name === name)) throw unknownColumn(shown, [name]);
-    const kept = item.excluded === undefined ? shown : shown.filter(({ name }) => item.excluded?.includes(name) !== true);
-    return kept.map(({ name, qualifier, expression, shown: other }) => {
-      const replaced = item.replaced?.find(({ column }) => column === name);
-      if (replaced !== undefined) return { name, expression: replaced.expression, alias: undefined };
-      const path = qualifier === undefined ? [name] : [qualifier, name];
-      const column: Expression = { kind: "column", name: path, quoted: true, span: item.span };
-      pinned.set(column, item.table !== undefined || other === undefined || other === "hidden" ? expression : other);
-      return { name, expression: column, alias: undefined };
-    });
-  });
+  const items: OutputItem[] = [];
+  const shownOf = new Map<string | undefined, Scope>();
+  for (const item of select.items) {
+    if (item.kind === "expression") {
+      items.push({ name: item.alias ?? nameOf(item.expression), expression: item.expression, alias: item.alias });
+    } else {
+      const shown = shownOf.get(item.table) ?? shownColumns(item.table, scope);
+      shownOf.set(item.table, shown);
+      addStar(item, shown, items, pinned);
+    }
+    if (items.length > SELECT_COLUMNS_MAX)
+      throw planError(`a SELECT gives ${SELECT_COLUMNS_MAX} columns at most; this one gives ${items.length} or more`);
+  }
+  return items;
+}
+
+/** What `*` or `table.*` shows. */
+function shownColumns(table: string | undefined, scope: Scope): Scope {
+  if (scope.length === 0) throw planError("SELECT * needs a FROM clause");
+  const shown = scope.filter((column) => (table === undefined ? column.shown !== "hidden" : column.qualifier === table));
+  if (shown.length === 0) throw planError(`Invalid qualifier ${table ?? "*"}: no table of this query has that name`);
+  return shown;
+}
+
+function addStar(
+  { table, excluded = [], replaced = [], span }: Extract<Select["items"][number], { kind: "star" }>,
+  shown: Scope,
+  items: OutputItem[],
+  pinned: Map<Expression, TypedExpression>,
+): void {
+  const left = new Set(excluded);
+  const others = new Map(replaced.map(({ column, expression }) => [column, expression] as const));
+  if (left.size + others.size > 0) {
+    const names = new Set(shown.map(({ name }) => name));
+    for (const name of [...left, ...others.keys()]) if (!names.has(name)) throw unknownColumn(shown, [name]);
+  }
+  for (const { name, qualifier, expression, shown: other } of shown) {
+    if (left.has(name)) continue;
+    const instead = others.get(name);
+    if (instead !== undefined) {
+      items.push({ name, expression: instead, alias: undefined });
+      continue;
+    }
+    const path = qualifier === undefined ? [name] : [qualifier, name];
+    const column: Expression = { kind: "column", name: path, quoted: true, span };
+    pinned.set(column, table !== undefined || other === undefined || other === "hidden" ? expression : other);
+    items.push({ name, expression: column, alias: undefined });
+  }
 }
 
 /** The name of a column that has no alias: a column keeps its own, whatever table it is of. */

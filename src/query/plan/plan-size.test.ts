@@ -4,10 +4,11 @@ import { GROUP_KEYS_MAX, WINDOWS_MAX } from "../../base/limits.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { parseSql } from "../sql/parse.ts";
 import type { Query } from "../sql/ast.ts";
+import type { PlanNode } from "./node.ts";
 import { newPlanner, planInSteps } from "./plan-query.ts";
 import { environmentOf } from "./planner.ts";
 import { PLAN_PARTS_MAX, PlanSize, partsOfPlan } from "./plan-size.ts";
-import { finished } from "./steps.ts";
+import { finished, type Steps } from "./steps.ts";
 
 let fixture: QueryFixture;
 beforeEach(async () => {
@@ -24,11 +25,16 @@ function levels(count: number, first: string, next: (name: string) => string, la
 
 const failure = (text: string): Promise<string> => fixture.sql(text).then(() => "accepted", String);
 
+const planning = (text: string): Steps<PlanNode> =>
+  planInSteps(
+    parseSql(text)[0] as Query,
+    newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true),
+  );
+
 /** How many steps the planning of a text takes. */
 function stepsOf(text: string): number {
-  const planner = newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true);
   let steps = 0;
-  for (const planning = planInSteps(parseSql(text)[0] as Query, planner); planning.next().done !== true; ) steps++;
+  for (const plan = planning(text); plan.next().done !== true; ) steps++;
   return steps;
 }
 
@@ -72,6 +78,24 @@ describe("what costs an operator or a table each is limited by name", () => {
     expect((await fixture.sql(`SELECT count(*) FROM t GROUP BY ${list(100, (i) => `x + ${i}`)}`)).rows.length).toBe(3);
   });
 
+  test("columns of a SELECT, before they are made", async () => {
+    await fixture.sql(`CREATE TABLE wide (ts TIMESTAMP TIME INDEX, ${list(500, (i) => `f${i} BIGINT`)})`);
+    expect(await failure(`SELECT ${list(20_000, () => "*")} FROM wide`)).toContain("a SELECT gives 4096 columns at most; this one gives");
+    expect((await fixture.sql(`SELECT ${list(8, () => "wide.*")} FROM wide`)).columns.length).toBe(8 * 501);
+  });
+
+  test("correlated sub-queries that become joins", async () => {
+    const queries = list(150, (i) => `(SELECT max(x) + ${i} FROM t AS u WHERE u.host = t.host)`);
+    const { rows } = await fixture.both(`SELECT host, ${queries} FROM t ORDER BY host`);
+    expect(rows.map((row) => [row[0], row[1], row[150]])).toEqual([
+      ["a", 1, 150],
+      ["b", 2, 151],
+      ["c", undefined, undefined],
+    ]);
+    const { rows: plan } = await fixture.sql(`EXPLAIN SELECT ${queries} FROM t`);
+    expect(String(plan[0]?.[1]).split("Join").length - 1).toBe(100);
+  });
+
   test("windows of a SELECT, of which calls may share one", async () => {
     const windows = list(WINDOWS_MAX + 1, (i) => `sum(x) OVER (ORDER BY x + ${i})`);
     expect(await failure(`SELECT ${windows} FROM t`)).toContain(`more than ${WINDOWS_MAX} different windows`);
@@ -91,8 +115,7 @@ test("conditions stay above projections that would double them", async () => {
 });
 
 test("parts count as often as they are read, and memory with them", () => {
-  const planner = newPlanner(fixture.context, environmentOf(fixture.context.clock, fixture.context.variables), true);
-  const one = finished(planInSteps(parseSql("SELECT x FROM t")[0] as Query, planner));
+  const one = finished(planning("SELECT x FROM t"));
   const columns = one.columns;
   expect(partsOfPlan({ kind: "union", inputs: [one, one, one], columns })).toBe(3 * partsOfPlan(one) + 2);
   let bytes = 0;
@@ -102,6 +125,15 @@ test("parts count as often as they are read, and memory with them", () => {
   size.add(100_000);
   expect(bytes).toBeGreaterThan(10_000_000);
   expect(() => size.add(PLAN_PARTS_MAX)).toThrow("the plan has more than");
+});
+
+test("names that many full joins share grow with their number, and not at each by as much again", () => {
+  const partsOfJoins = (count: number): number => {
+    const joins = Array.from({ length: count }, (_, i) => `FULL JOIN t AS t${i + 1} USING (x)`).join(" ");
+    return partsOfPlan(finished(planning(`SELECT x FROM t AS t0 ${joins}`)));
+  };
+  expect(partsOfJoins(10)).toBeLessThan(1000);
+  expect(partsOfJoins(40)).toBeLessThan(16 * partsOfJoins(10));
 });
 
 describe("planning gives way", () => {
@@ -124,10 +156,37 @@ describe("planning gives way", () => {
       expect([text.slice(0, 50), stepsOf(text) >= 15]).toEqual([text.slice(0, 50), true]);
   });
 
+  test("between and within sub-queries of one expression", async () => {
+    const list = chain(100, (i) => `(SELECT max(x) + ${i} FROM t AS u WHERE u.x >= t.x)`, ", ");
+    for (const text of [
+      `SELECT [${list}] FROM t`,
+      `SELECT [${list}] AS l FROM t ORDER BY l`,
+      `SELECT count(*) FROM t WHERE x IN (${list})`,
+      `SELECT max(array_length([${list}])) FROM t`,
+      `SELECT max(1 + x) FROM t GROUP BY [${list}]`,
+      `SELECT row_number() OVER (ORDER BY array_length([${list}])) FROM t`,
+      `SELECT max(x) FROM t HAVING max(array_length([${list}])) > 1`,
+    ])
+      expect([text.replace(list, "…"), stepsOf(text) >= 500]).toEqual([text.replace(list, "…"), true]);
+  });
+
   test("between queries, relations and columns", () => {
     expect(stepsOf(chain(200, (i) => `SELECT ${i} AS x`, " UNION ALL "))).toBeGreaterThan(200);
     expect(stepsOf(`SELECT ${chain(500, (i) => `x + ${i}`, ", ")} FROM t`)).toBeGreaterThan(500);
-    expect(stepsOf(`SELECT 1 FROM t t0 ${chain(50, (i) => `JOIN t t${i + 1} ON t${i}.x = t${i + 1}.x`, " ")}`)).toBeGreaterThan(50);
+    expect(stepsOf(`SELECT 1 FROM t t0 ${chain(50, (i) => `JOIN t t${i + 1} ON t${i}.x = t${i + 1}.x`, " ")}`)).toBeGreaterThan(150);
+  });
+
+  test("a chain of UNION looks for equal rows once", async () => {
+    const countOf = async (text: string): Promise<number> => {
+      const { rows } = await fixture.sql(`EXPLAIN ${text}`);
+      return String(rows[0]?.[1]).split("Aggregate").length - 1;
+    };
+    const chained = chain(5, (i) => `SELECT ${i % 3} AS x`, " UNION ");
+    expect(await countOf(chained)).toBe(1);
+    expect((await fixture.both(chained)).rows.length).toBe(3);
+    expect((await fixture.both(`${chained} UNION ALL SELECT 1 UNION ALL SELECT 1`)).rows.length).toBe(5);
+    expect((await fixture.both(`SELECT 1 AS x UNION ALL SELECT 1 UNION SELECT 2.5 UNION SELECT 1`)).rows).toEqual([[1], [2.5]]);
+    expect((await fixture.both(`SELECT 1 AS x UNION SELECT 1 EXCEPT SELECT 2 UNION ALL SELECT 1`)).rows).toEqual([[1], [1]]);
   });
 
   test("and ends when the statement is cancelled", async () => {

@@ -38,15 +38,30 @@ function isPlace({ place }: ScopeColumn, name: ObjectName): boolean {
  * @throws DbError PlanQuery when it means several columns
  */
 export function findColumn(scope: Scope, name: ObjectName): ScopeColumn | undefined {
-  const column = name.at(-1);
+  const column = name.at(-1) ?? "";
   const qualifier = name.at(-2);
-  const found = scope.filter(
+  const found = namedAlike(scope, column).filter(
     (entry) =>
       entry.name === column && (qualifier === undefined ? entry.merged !== true : entry.qualifier === qualifier && isPlace(entry, name)),
   );
   if (found.length > 1)
     throw planError(`Ambiguous reference to ${qualifier === undefined ? "unqualified field" : "field"} ${name.join(".")}`);
   return found[0];
+}
+
+/** Columns of a scope from which on they are found by an index: thousands of names may each be looked for among thousands. */
+const INDEXED_MIN = 64;
+const indexes = new WeakMap<Scope, ReadonlyMap<string, ScopeColumn[]>>();
+
+/** The columns that may have a name. */
+function namedAlike(scope: Scope, name: string): Scope {
+  if (scope.length < INDEXED_MIN) return scope;
+  let index = indexes.get(scope);
+  if (index === undefined) {
+    index = Map.groupBy(scope, (column) => column.name);
+    indexes.set(scope, index);
+  }
+  return index.get(name) ?? [];
 }
 
 /** The error of a name that stands for nothing. Lists the valid names, at most 100, and the nearest. */

@@ -3,7 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import { INT64, STRING } from "../../column/data-type.ts";
+import { BOOLEAN, INT64, STRING } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
 import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
@@ -70,6 +70,17 @@ export function* sourceOf(from: TableReference | undefined, planner: Planner): S
     const relation: Relation = { kind: "rows", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
     return { scope: [], columns: [], relation, table: undefined };
   }
+  // Joins lean to the left: a chain of them is planned from its first relation on, and not each within the next.
+  const joins: Join[] = [];
+  let first: TableReference = from;
+  for (; first.kind === "join"; first = first.left) joins.push(first);
+  let source = yield* singleSource(first, planner);
+  for (let join = joins.pop(); join !== undefined; join = joins.pop()) source = yield* joinSource(join, source, planner);
+  return source;
+}
+
+/** A relation of FROM that is no join. */
+function* singleSource(from: Exclude<TableReference, Join>, planner: Planner): Steps<Source> {
   switch (from.kind) {
     case "table":
       return yield* tableSource(from, planner);
@@ -77,8 +88,6 @@ export function* sourceOf(from: TableReference | undefined, planner: Planner): S
       return derivedSource(yield* planner.plan(from.query, planner), from.alias);
     case "table-function":
       return yield* functionSource(from, planner);
-    case "join":
-      return yield* joinSource(from, planner);
     default:
       return unreachable(from);
   }
@@ -201,8 +210,7 @@ function renamed(source: Source, alias: RelationAlias | undefined): Source {
 
 type Join = Extract<TableReference, { kind: "join" }>;
 
-function* joinSource(from: Join, planner: Planner): Steps<Source> {
-  const left = yield* sourceOf(from.left, planner);
+function* joinSource(from: Join, left: Source, planner: Planner): Steps<Source> {
   const before = outerScopeOf(left, planner);
   if (from.right.kind === "derived" && from.right.lateral) {
     const { right } = from;
@@ -287,48 +295,79 @@ function* constrained(
     const condition = yield* conditionInSteps(constraint.condition, "ON", binder);
     return { on: conjunctsOf(condition), scope: both };
   }
-  const names = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
+  const joinedBy = constraint.kind === "using" ? constraint.columns : sharedNames(sides);
   const on: TypedExpression[] = [];
-  let scope: Scope = both;
-  for (const name of names) {
+  const names = new JoinedNames(both);
+  for (const name of joinedBy) {
     const [left, right] = [findColumn(sides.left, [name]), findColumn(sides.right, [name])];
     if (left === undefined || right === undefined) throw planError(`column ${name} of USING is not on both sides of the join`);
     on.push(compare("=", left.expression, right.expression, planner.environment));
-    scope = merged(scope, left, right, join, planner);
+    names.merge(left, right, join, planner);
+    if (on.length % NAMES_AT_ONCE === 0) yield;
   }
-  return { on, scope };
+  return { on, scope: names.scope() };
 }
+
+/** Names of a USING between two turns of others. */
+const NAMES_AT_ONCE = 256;
 
 /**
  * The names above a USING: the name alone means the side whose value is always there, and `*` shows it once, where the side stood whose
  * table has the lesser name, as clients of the interface expect it.
  */
-function merged(scope: Scope, left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): Scope {
-  const full = join === "full" ? bothOf(left, right, planner) : undefined;
-  const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
-  const isLeft = (left.qualifier ?? "") < (right.qualifier ?? "");
-  const leftShown = isLeft && left.shown !== "hidden" ? value : "hidden"; // an earlier USING may show it elsewhere
-  const changed = scope.map((column): ScopeColumn => {
-    if (column === left) return { ...column, merged: join === "right" || join === "full", shown: leftShown };
-    return column === right ? { ...column, merged: join !== "right", shown: isLeft ? "hidden" : value } : column;
-  });
-  return full === undefined ? changed : [...changed, { ...full, shown: "hidden" }];
+class JoinedNames {
+  private readonly both: Scope;
+  private readonly changed = new Map<ScopeColumn, ScopeColumn>();
+  private readonly added: ScopeColumn[] = [];
+
+  constructor(both: Scope) {
+    this.both = both;
+  }
+
+  /** Lets the name of two columns mean one. */
+  merge(left: ScopeColumn, right: ScopeColumn, join: JoinKind, planner: Planner): void {
+    const full = join === "full" ? bothOf(left, right, planner) : undefined;
+    const value = full?.expression ?? (join === "right" ? right.expression : left.expression);
+    const isLeft = (left.qualifier ?? "") < (right.qualifier ?? "");
+    const leftShown = isLeft && left.shown !== "hidden" ? value : "hidden"; // an earlier USING may show it elsewhere
+    this.changed.set(left, { ...left, merged: join === "right" || join === "full", shown: leftShown });
+    this.changed.set(right, { ...right, merged: join !== "right", shown: isLeft ? "hidden" : value });
+    if (full !== undefined) this.added.push({ ...full, shown: "hidden" });
+  }
+
+  scope(): Scope {
+    return [...this.both.map((column) => this.changed.get(column) ?? column), ...this.added];
+  }
 }
 
 function sharedNames({ left, right }: Sides): readonly string[] {
-  return left.filter((column) => column.merged !== true && right.some((other) => other.name === column.name)).map(({ name }) => name);
+  const others = new Set(right.map(({ name }) => name));
+  return left.filter((column) => column.merged !== true && others.has(column.name)).map(({ name }) => name);
 }
 
 /** What USING means in a full join: the value of whichever side is there. */
-function bothOf(left: ScopeColumn, right: ScopeColumn, planner: Planner): ScopeColumn {
-  const [a, b] = unify([left.expression, right.expression], "USING", planner.environment);
-  if (a === undefined || b === undefined) throw planError("USING needs two columns");
-  const when: TypedExpression = { kind: "is", type: { kind: "boolean" }, operand: a, test: "null", negated: true };
-  return {
-    qualifier: undefined,
-    name: left.name,
-    expression: { kind: "case", type: a.type, branches: [{ when, result: a }], otherwise: b },
-  };
+function bothOf(left: ScopeColumn, right: ScopeColumn, { environment }: Planner): ScopeColumn {
+  const choices = [...choicesOf(left.expression), ...choicesOf(right.expression)];
+  environment.planSize?.add(PARTS_PER_CHOICE * choices.length);
+  const values = unify(choices, "USING", environment);
+  const otherwise = values.at(-1);
+  if (otherwise === undefined) throw planError("USING needs two columns");
+  const branches = values.slice(0, -1).map((result) => {
+    const when: TypedExpression = { kind: "is", type: BOOLEAN, operand: result, test: "null", negated: true };
+    return { when, result };
+  });
+  return { qualifier: undefined, name: left.name, expression: { kind: "case", type: otherwise.type, branches, otherwise } };
+}
+
+/** A value, and its test. */
+const PARTS_PER_CHOICE = 3;
+
+/**
+ * What a name chooses from, when full joins gave it several values: the first that is there. The next full join chooses from all of them at
+ * once, since a choice among choices, which tests what it gives, would be twice as long with each join.
+ */
+function choicesOf(expression: TypedExpression): readonly TypedExpression[] {
+  return expression.kind === "case" ? [...expression.branches.map(({ result }) => result), expression.otherwise] : [expression];
 }
 
 /** The names that a relation may take from the one before it. */

@@ -2,8 +2,11 @@
  * Sub-queries in expressions. Each becomes a column behind those of the relation that the expression reads: an operator below the
  * expression runs it once for each distinct set of values that it takes from outside (`exec/apply.ts`).
  */
+import { DbError } from "../../base/error.ts";
 import { BOOLEAN, type DataType } from "../../column/data-type.ts";
-import { type Binder, bind, type SubQueryExpression } from "./bind.ts";
+import type { SubQueryExpression } from "./ast-walk.ts";
+import { type Binder, bind } from "./bind.ts";
+import { rowInQuery } from "./bind-rows.ts";
 import { unify } from "./coerce.ts";
 import { columnsOf, mapColumns, type TypedExpression } from "./expression.ts";
 import type { PlanNode, SubQueryCall, SubQueryResult } from "./node.ts";
@@ -12,7 +15,7 @@ import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import { aggregateJoin, semiJoin } from "./rules/correlated-to-join.ts";
 import { findColumn, type Scope } from "./scope.ts";
-import { finished } from "./steps.ts";
+import { finished, type Steps } from "./steps.ts";
 
 /** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */
 export const SUB_QUERY_BASE = 1_000_000;
@@ -33,24 +36,31 @@ export interface Applied {
 }
 
 /**
+ * Most sub-queries over one relation that become joins; the others run by an operator of their own. Reason: each lies in the next, and gives
+ * all columns that the ones before it gave: 2,000 of them were a plan of 700 MB.
+ */
+const JOINED_MAX = 100;
+
+/**
  * Sub-queries over a plan whose rows shall meet `conditions`, all over the relation. Those that can be joins are; the others run by an
  * operator of their own. @param used what else reads their results
  */
-export function applied(
+export function* applied(
   input: PlanNode,
   placeInput: (index: number) => number,
   calls: readonly SubQueryCall[],
   conditions: readonly TypedExpression[],
   used: readonly TypedExpression[],
   planner: Planner,
-): Applied {
+): Steps<Applied> {
   const placed = calls.map((call) => placedCall(call, placeInput));
   const positions = new Map<number, number>();
   let node = input;
   let left = conditions;
   const readers = readersOf([...conditions, ...used]);
   for (const [i, call] of placed.entries()) {
-    const own = planner.optimise ? filterOf(readers.get(SUB_QUERY_BASE + i) ?? [], left) : undefined;
+    yield;
+    const own = planner.optimise && positions.size < JOINED_MAX ? filterOf(readers.get(SUB_QUERY_BASE + i) ?? [], left) : undefined;
     const joined = own === undefined ? undefined : semiJoin(node, call, own.negated);
     if (own === undefined || joined === undefined) continue;
     node = joined;
@@ -58,7 +68,9 @@ export function applied(
     positions.set(i, -1);
   }
   for (const [i, call] of placed.entries()) {
-    const joined = planner.optimise && !positions.has(i) ? aggregateJoin(node, call, planner.environment) : undefined;
+    yield;
+    const mayJoin = planner.optimise && !positions.has(i) && positions.size < JOINED_MAX;
+    const joined = mayJoin ? aggregateJoin(node, call, planner.environment) : undefined;
     if (joined === undefined) continue;
     positions.set(i, node.columns.length);
     node = joined;
@@ -106,9 +118,21 @@ function filterOf(
   return operand.kind === "column" ? { condition, negated: condition.kind === "not" } : undefined;
 }
 
+/** A sub-query that has no column yet. */
+interface PlannedSubQuery {
+  /** As it is planned: `(a, b) IN (SELECT …)` asks for one value that is both. */
+  readonly asked: SubQueryExpression;
+  readonly plan: PlanNode;
+  readonly outer: OuterScope;
+}
+
 /** Collects the sub-queries of the expressions over one relation. */
 export class SubQueries {
   readonly calls: SubQueryCall[] = [];
+  /** Those that were planned and not bound yet. */
+  private readonly planned = new Map<SubQueryExpression, PlannedSubQuery | DbError>();
+  /** Those that were bound. One that is written once is one column, also where an alias stands for it several times. */
+  private readonly columns = new Map<SubQueryExpression, TypedExpression>();
   private readonly scope: Scope;
   private readonly planner: Planner;
 
@@ -120,14 +144,42 @@ export class SubQueries {
 
   /** The column that a sub-query's result becomes. @param binder binds names of the query around it */
   bind(expression: SubQueryExpression, binder: Binder): TypedExpression {
+    const known = this.columns.get(expression);
+    if (known !== undefined) return known;
+    const planned = this.planned.get(expression) ?? finished(this.planOf(expression, binder));
+    if (planned instanceof DbError) throw planned;
+    const { asked, plan, outer } = planned;
+    const { result, type } = resultOf(asked, plan, binder);
+    const column = this.add({ plan, parameters: outer.parameters, result, type });
+    this.planned.delete(expression);
+    this.columns.set(expression, column);
+    return column;
+  }
+
+  /**
+   * Plans a sub-query that `bind` will be asked for, in steps. Whether its place allows it, `bind` says.
+   *
+   * @param binder as `bind` will get it
+   */
+  *planFirst(expression: SubQueryExpression, binder: Binder): Steps<void> {
+    if (this.columns.has(expression) || this.planned.has(expression)) return;
+    this.planned.set(expression, yield* this.planOf(expression, binder));
+  }
+
+  /** The plan of a sub-query, or why there is none: what it is a part of may stand for a group key, and is not bound then. */
+  private *planOf(expression: SubQueryExpression, binder: Binder): Steps<PlannedSubQuery | DbError> {
     const { planner } = this;
     const outer = new OuterScope((name) => {
       if (findColumn(this.scope, name) === undefined) return planner.outer?.resolve(name);
       return bind({ kind: "column", name, quoted: true, span: expression.span }, binder);
     }, planner.newId);
-    const plan = finished(planner.plan(expression.query, { ...planner, outer }));
-    const { result, type } = resultOf(expression, plan, binder);
-    return this.add({ plan, parameters: outer.parameters, result, type });
+    try {
+      const asked = expression.kind === "in-query" ? rowInQuery(expression) : expression;
+      return { asked, plan: yield* planner.plan(asked.query, { ...planner, outer }), outer };
+    } catch (thrown) {
+      if (thrown instanceof DbError) return thrown;
+      throw thrown;
+    }
   }
 
   /** What the sub-queries read of the relation. */

@@ -51,7 +51,7 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const { name } = timeIndexOf(table.schema);
   const index = table.schema.columns.findIndex((column) => column.name === name);
   const time: TypedExpression = { kind: "column", type: timeIndexOf(table.schema).type, index, name };
-  const { node, place } = prunedInput(input, [time], {});
+  const { node, place } = await inTurns(prunedInput(input, [time], {}), exec);
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
   const isMerged = mergeModeOf(table.schema) === "last_non_null";

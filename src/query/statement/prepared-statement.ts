@@ -20,12 +20,12 @@ const NESTED: ReadonlySet<Statement["kind"]> = new Set(["prepare", "execute", "d
 const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, why);
 
 /** Prepares a statement; one of that name is replaced. @throws DbError InvalidSyntax, InvalidArguments, those of `prepareQuery` */
-export function prepare({ name, text, prepared: tree }: Of<"prepare">, context: QueryContext): StatementResult {
+export async function prepare({ name, text, prepared: tree }: Of<"prepare">, context: QueryContext): Promise<StatementResult> {
   const { prepared } = connectionFor("PREPARE", context.variables.connection);
+  assert(tree !== undefined, "the text of a PREPARE is parsed with its own");
+  const query = await prepareQuery(tree, text, context);
   if (prepared.size >= PREPARED_MAX && !prepared.has(name))
     throw invalid(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
-  assert(tree !== undefined, "the text of a PREPARE is parsed with its own");
-  const query = prepareQuery(tree, text, context);
   if (NESTED.has(query.statement.kind))
     throw invalid(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
   prepared.set(name, query);

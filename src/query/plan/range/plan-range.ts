@@ -65,11 +65,11 @@ export function* planRange(body: SelectBody, align: AlignClause): Steps<PlanNode
   const output = yield* orderedOutput(body, scope.binder);
   const counted = castTo(zone === undefined ? time : inZone("in_time_zone_op", time, zone), slotType, planner.environment);
   const slots = slotsOf(column, counted, alignMillis, zone === undefined ? originMillis(align.to, planner.environment) : 0n);
-  const grouped = filled(aggregated(body, keys, scope.calls, slots), scope, keys.length, slots.buckets.width);
+  const grouped = filled(yield* aggregated(body, keys, scope.calls, slots), scope, keys.length, slots.buckets.width);
   const { node, place } =
     subQueries.calls.length === 0
       ? { node: grouped, place: (index: number) => index }
-      : applied(grouped, (index) => index, subQueries.calls, [], [], planner);
+      : yield* applied(grouped, (index) => index, subQueries.calls, [], [], planner);
   const expressions = output.expressions.map((expression) => mapColumns(expression, place));
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, items.length);
@@ -134,7 +134,7 @@ function slotsOf(column: number, time: TypedExpression, alignMillis: bigint, ori
 }
 
 /** Calls by slot and keys: columns are the keys, the slot, the calls. */
-function aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: readonly StretchCall[], slots: Slots): PlanNode {
+function* aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: readonly StretchCall[], slots: Slots): Steps<PlanNode> {
   const { input, planner } = body;
   const { table } = input.source;
   const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 ? table : undefined;
@@ -154,7 +154,7 @@ function aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: r
   const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...plain.flatMap(callExpressions), slots.time];
   const all = [...planned, slot];
   const figures = overlaps || optimised === undefined ? undefined : figuresFor(all, plain, input.split.residual, optimised.schema);
-  const pruned = prunedInput(input, needed, figures === undefined ? {} : { summaries: figures });
+  const pruned = yield* prunedInput(input, needed, figures === undefined ? {} : { summaries: figures });
   const timed = optimised === undefined ? withTime(pruned.node, pruned.place(slots.time)) : pruned.node;
   const columns: ColumnHeader[] = [
     ...keys.map(({ type }, i) => ({ name: `key ${i}`, type })),
