@@ -105,13 +105,14 @@ test("places tell the types of their values", async () => {
 
 test("what cannot be prepared says why", async () => {
   const { db, session } = await fixture();
-  await expect(db.prepare("SELECT nosuch FROM cpu", session)).rejects.toThrow("No field named nosuch");
-  await expect(db.prepare("SELECT * FROM nosuch WHERE a = ?", session)).rejects.toThrow("Table not found");
-  await expect(db.prepare("INSERT INTO nosuch VALUES (?)", session)).rejects.toThrow("Table not found");
-  await expect(db.prepare("SELECT 1; SELECT 2", session)).rejects.toThrow("one statement, found 2");
-  await expect(db.prepare("SELEC ?", session)).rejects.toThrow("not supported, keyword: 'SELEC'");
+  const refused = (prepared: Promise<unknown>): Promise<string> => prepared.then(() => "prepared", String);
+  expect(await refused(db.prepare("SELECT nosuch FROM cpu", session))).toContain("No field named nosuch");
+  expect(await refused(db.prepare("SELECT * FROM nosuch WHERE a = ?", session))).toContain("Table not found");
+  expect(await refused(db.prepare("INSERT INTO nosuch VALUES (?)", session))).toContain("Table not found");
+  expect(await refused(db.prepare("SELECT 1; SELECT 2", session))).toContain("one statement, found 2");
+  expect(await refused(db.prepare("SELEC ?", session))).toContain("not supported, keyword: 'SELEC'");
   const reader = await fixture("mysql", "ro");
-  await expect(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session)).rejects.toThrow("not authorized");
+  expect(await refused(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session))).toContain("not authorized");
 });
 
 test("describing a long statement gives way", async () => {
