@@ -409,7 +409,9 @@ function joins(scale: Scale): readonly HostileStatement[] {
       },
       {
         name: `FROM of ${count} queries`,
-        sql: `SELECT count(*) FROM ${repeated(count, (i) => `(SELECT usage FROM hostile) AS t${i}`, ", ")} WHERE ${repeated(count - 1, equal, " AND ")}`,
+        sql:
+          `SELECT count(*) FROM ` +
+          `${repeated(count, (i) => `(SELECT usage FROM hostile) AS t${i}`, ", ")} WHERE ${repeated(count - 1, equal, " AND ")}`,
       },
     ];
   });

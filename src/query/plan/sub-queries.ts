@@ -36,8 +36,8 @@ export interface Applied {
 }
 
 /**
- * Most sub-queries over one relation that become joins; the others run by an operator of their own. Reason: each lies in the next, and gives
- * all columns that the ones before it gave: 2,000 of them were a plan of 700 MB.
+ * Most sub-queries over one relation that become joins; the others run by an operator of their own. Reason: each lies in the next, and
+ * gives all columns that the ones before it gave: 2,000 of them were a plan of 700 MB.
  */
 const JOINED_MAX = 100;
 
