@@ -23,8 +23,14 @@ const FILES_PART = 1 / 4;
 /** As few of them work, but every read opens its file. */
 const FILES_MIN = 8;
 
-/** Descriptors that are free before a thread is started: one takes four, and reads its program. */
+/**
+ * Descriptors that are free before a thread is started: one takes four, and reads its program, while a crowd may take others. As many as a
+ * sixteenth of all, within these bounds.
+ */
 const THREAD_FREE_MIN = 16;
+const THREAD_FREE_MAX = 64;
+/** A crowd of clients may have more than this, for a moment, before the server drops them. */
+const FEW = 4096;
 
 let limit: number | undefined;
 
@@ -78,18 +84,33 @@ export async function withDescriptor<T>(open: () => T | Promise<T>): Promise<T> 
   }
 }
 
+/** Whether a crowd of clients may take all descriptors at once: then threads that must not be missing are started before clients come. */
+export function hasFewDescriptors(): boolean {
+  return descriptorLimit() < FEW;
+}
+
+/** How many descriptors are free before a thread is started. */
+function threadFreeMin(): number {
+  return Math.max(THREAD_FREE_MIN, Math.min(THREAD_FREE_MAX, Math.floor(descriptorLimit() / 16)));
+}
+
+function lacksForThread(inUse: () => number | undefined): boolean {
+  return (inUse() ?? 0) > descriptorLimit() - threadFreeMin();
+}
+
 /**
- * Waits until a thread may be started: the runtime (Bun 1.4.5) ends the whole process when it finds no descriptor for one.
+ * Starts a thread, or refuses to: the runtime (Bun 1.4.5) ends the whole process when it finds no descriptor for one.
  *
  * @param inUse descriptors in use; tests give another count
- * @throws DbError StorageUnavailable when none become free for some seconds
+ * @throws DbError StorageUnavailable when too few are free
  */
+export function startThread<T>(start: () => T, inUse: () => number | undefined = descriptorsInUse): T {
+  if (!lacksForThread(inUse)) return start();
+  const why = `${descriptorLimit()} descriptors are nearly all in use (raise ulimit -n)`;
+  throw new DbError(StatusCode.StorageUnavailable, `cannot start a thread: ${why}`);
+}
+
+/** Waits, for some seconds, until a thread may be started. @param inUse see `startThread` */
 export async function descriptorsForThread(inUse: () => number | undefined = descriptorsInUse): Promise<void> {
-  for (let waitedMs = 0; (inUse() ?? 0) > descriptorLimit() - THREAD_FREE_MIN; waitedMs += AGAIN_MS) {
-    if (waitedMs >= WAIT_MS_MAX) {
-      const why = `${descriptorLimit()} descriptors are nearly all in use (raise ulimit -n)`;
-      throw new DbError(StatusCode.StorageUnavailable, `cannot start a thread: ${why}`);
-    }
-    await Bun.sleep(AGAIN_MS);
-  }
+  for (let waitedMs = 0; lacksForThread(inUse) && waitedMs < WAIT_MS_MAX; waitedMs += AGAIN_MS) await Bun.sleep(AGAIN_MS);
 }

@@ -34,6 +34,7 @@ export function inlineMergeExecutor(store: FileStore): MergeExecutor {
  */
 export function workerMergeExecutor(root: string, script: string = new URL("./merge-worker.ts", import.meta.url).href): MergeExecutor {
   const worker = new JobWorker<MergeJob, MergeAnswer>("compact", root, script);
+  worker.prestart();
   return {
     merge: async (job) => (await worker.run(job)).file,
     close: async () => worker.close(),

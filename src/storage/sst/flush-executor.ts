@@ -41,6 +41,7 @@ export function inlineFlushExecutor(store: FileStore): FlushExecutor {
  */
 export function workerFlushExecutor(root: string, script: string = new URL("./flush-worker.ts", import.meta.url).href): FlushExecutor {
   const worker = new JobWorker<FlushJob, readonly DataFile[]>("flush", root, script);
+  worker.prestart();
   return {
     flush: (job) => worker.run(job),
     close: async () => worker.close(),

@@ -1,8 +1,8 @@
 /**
- * A worker thread that takes jobs one after another and answers each. It starts with the first job; one that dies fails all jobs it had,
- * and the next job starts another.
+ * A worker thread that takes jobs one after another and answers each. It starts with the first job, or before; one that dies fails all
+ * jobs it had, and the next job starts another.
  */
-import { descriptorsForThread } from "../../base/descriptors.ts";
+import { descriptorsForThread, hasFewDescriptors, startThread } from "../../base/descriptors.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
@@ -43,6 +43,11 @@ export class JobWorker<Job, Answer> {
     this.script = script;
   }
 
+  /** Starts the worker now, where clients may later leave no descriptors for it. */
+  prestart(): void {
+    if (hasFewDescriptors()) this.worker ??= this.start();
+  }
+
   /** The answer to a job. @throws DbError what the job threw; StorageUnavailable when the worker stopped */
   async run(job: Job): Promise<Answer> {
     if (this.worker === undefined) await descriptorsForThread();
@@ -63,7 +68,7 @@ export class JobWorker<Job, Answer> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.script, { name: this.verb });
+    const worker = startThread(() => new Worker(this.script, { name: this.verb }));
     worker.addEventListener("message", (event: MessageEvent<JobReply<Answer>>) => this.take(event.data));
     worker.addEventListener("error", (event: ErrorEvent) => this.fail(worker, event.message));
     worker.addEventListener("messageerror", () => this.fail(worker, "its answer could not be read"));
