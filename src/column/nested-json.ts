@@ -25,6 +25,23 @@ export function nestedJson(type: NestedType, bytes: Uint8Array): string {
   }
 }
 
+/** Elements of a list whose text is made at a time: some milliseconds. */
+const ELEMENTS_PER_STEP = 16_384;
+
+/** The same text in pieces: of a long list some thousand elements at a time. */
+export function* nestedJsonSteps(type: NestedType, bytes: Uint8Array): Generator<string> {
+  if (type.kind !== "list") {
+    yield nestedJson(type, bytes);
+    return;
+  }
+  const parts = decodeNested(type, bytes);
+  for (let at = 0; at < parts.length; at += ELEMENTS_PER_STEP) {
+    const some = parts.slice(at, at + ELEMENTS_PER_STEP).map((part) => partJson(type.element, part));
+    yield `${at === 0 ? "[" : ","}${some.join(",")}`;
+  }
+  yield parts.length === 0 ? "[]" : "]";
+}
+
 /** Of equal names the first counts. */
 function objectJson(entries: readonly (readonly [string, string])[]): string {
   const first = new Map<string, string>();

@@ -7,10 +7,9 @@ import { decodeNested } from "../../column/nested.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
+import { VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gather } from "./kernels/gather.ts";
-import { withLongCalls } from "./long-calls.ts";
 import { constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
 /** Rows of a batch that comes out, and about how many bytes the columns of the input take in it, unless a row alone has more. */
@@ -34,7 +33,7 @@ export async function* unnest(
   const evaluators = node.lists.map((list) => new VectorEvaluator(list, node.input.columns, context));
   for await (const batch of input) {
     checkCancelled(context);
-    const lists = await withLongCalls(() => evaluators.map((evaluator) => evaluator.vector(batch)), context);
+    const lists = await vectorsOf(evaluators, batch);
     const part = new Part(batch, node, needed);
     for (let row = 0; row < batch.rowCount; row++) {
       const elements = lists.map((vector, i) => elementsOf(vector, node.lists[i]?.type ?? NULL, row));
