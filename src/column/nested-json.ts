@@ -6,7 +6,7 @@ import { compareCodePoints } from "./code-points.ts";
 import { type DataType, isNested, type NestedType } from "./data-type.ts";
 import { decimalText } from "./decimal.ts";
 import { intervalText } from "./interval-text.ts";
-import { decodeNested, type NestedPart } from "./nested.ts";
+import { decodeNested, decodeNestedInPieces, type NestedPart } from "./nested.ts";
 import { floatText } from "./retype-text.ts";
 
 /** The JSON of a nested value. Bounded by the value's size: at most six bytes of text for a byte. */
@@ -34,12 +34,12 @@ export function* nestedJsonSteps(type: NestedType, bytes: Uint8Array): Generator
     yield nestedJson(type, bytes);
     return;
   }
-  const parts = decodeNested(type, bytes);
-  for (let at = 0; at < parts.length; at += ELEMENTS_PER_STEP) {
-    const some = parts.slice(at, at + ELEMENTS_PER_STEP).map((part) => partJson(type.element, part));
-    yield `${at === 0 ? "[" : ","}${some.join(",")}`;
+  let lead = "[";
+  for (const parts of decodeNestedInPieces(type, bytes, ELEMENTS_PER_STEP)) {
+    if (parts.length > 0) yield `${lead}${parts.map((part) => partJson(type.element, part)).join(",")}`;
+    if (parts.length > 0) lead = ",";
   }
-  yield parts.length === 0 ? "[]" : "]";
+  yield lead === "[" ? "[]" : "]";
 }
 
 /** Of equal names the first counts. */

@@ -400,9 +400,58 @@ function functions(scale: Scale): readonly HostileStatement[] {
     ]);
 }
 
+/** A long call in each place of a statement that computes something. */
+function places(scale: Scale): readonly HostileStatement[] {
+  const text = Math.max(1000, Math.round(4_000_000 * scale));
+  const rows = (name: string): string => `(SELECT number FROM numbers LIMIT 3) AS ${name}`;
+  const long = (over = "number"): string => `length(replace(repeat('a', ${over} + ${text}), 'a', 'b'))`;
+  const from = `FROM ${rows("n")}`;
+  const texts: readonly (readonly [place: string, sql: string])[] = [
+    ["SELECT", `SELECT ${long()} ${from}`],
+    ["WHERE", `SELECT number ${from} WHERE ${long()} > 5`],
+    ["WHERE of a tag", `SELECT count(*) FROM hostile WHERE length(replace(repeat(host, ${text}), 'a', 'b')) > 5`],
+    ["GROUP BY", `SELECT ${long()} AS l, count(*) ${from} GROUP BY l`],
+    ["GROUP BY of a tag", `SELECT length(replace(repeat(host, ${text}), 'a', 'b')) AS l, count(*) FROM hostile GROUP BY l`],
+    ["GROUP BY of a constant", `SELECT count(*) FROM hostile GROUP BY ${long("1")}`],
+    ["ROLLUP", `SELECT ${long()} AS l, count(*) ${from} GROUP BY ROLLUP (${long()})`],
+    ["HAVING", `SELECT number ${from} GROUP BY number HAVING ${long()} > 5`],
+    ["ORDER BY", `SELECT number ${from} ORDER BY ${long()} DESC`],
+    ["ORDER BY LIMIT", `SELECT number ${from} ORDER BY ${long()} DESC LIMIT 2`],
+    ["LIMIT", `SELECT number FROM numbers LIMIT ${long("1")}`],
+    ["an aggregate", `SELECT sum(${long()}), count(DISTINCT ${long()}) ${from}`],
+    ["FILTER", `SELECT sum(number) FILTER (WHERE ${long()} > 5) ${from}`],
+    ["ORDER BY in an aggregate", `SELECT string_agg(cast(number AS string), ',' ORDER BY ${long()} DESC) ${from}`],
+    ["WITHIN GROUP", `SELECT approx_percentile_cont(0.5) WITHIN GROUP (ORDER BY ${long()}) ${from}`],
+    ["PARTITION BY", `SELECT number, count(*) OVER (PARTITION BY ${long()}) ${from}`],
+    ["ORDER BY in a window", `SELECT number, row_number() OVER (ORDER BY ${long()} DESC) ${from}`],
+    ["a window", `SELECT number, sum(${long()}) OVER (ORDER BY number), lag(${long()}) OVER (ORDER BY number) ${from}`],
+    ["DISTINCT ON", `SELECT DISTINCT ON (${long()}) number ${from} ORDER BY ${long()}`],
+    ["JOIN ON, keys", `SELECT a.number FROM ${rows("a")} JOIN ${rows("b")} ON ${long("a.number")} = ${long("b.number")}`],
+    ["JOIN ON, others", `SELECT a.number FROM ${rows("a")} JOIN ${rows("b")} ON ${long("a.number + b.number")} > 5`],
+    ["unnest", `SELECT count(*) FROM (SELECT unnest(range(number + ${text / 4})) ${from}) AS u`],
+    ["IN (sub-query)", `SELECT number ${from} WHERE ${long()} IN (SELECT ${long("m.number")} FROM ${rows("m")})`],
+    ["a correlated sub-query", `SELECT (SELECT max(m.number) FROM ${rows("m")} WHERE m.number < ${long("n.number")}) ${from}`],
+    ["VALUES", `SELECT a FROM (VALUES (${long("0")}), (${long("1")})) AS v (a)`],
+    ["UNION", `SELECT ${long()} ${from} UNION SELECT ${long()} ${from}`],
+    [
+      "RANGE",
+      `SELECT greptime_timestamp, max(length(replace(repeat('a', usage + ${text}), 'a', 'b'))) RANGE '1h' FROM hostile ALIGN '1h' BY (host)`,
+    ],
+    [
+      "ALIGN BY",
+      `SELECT greptime_timestamp, max(usage) RANGE '1h' FROM hostile ALIGN '1h' BY (length(replace(repeat('a', usage + ${text}), 'a', 'b')))`,
+    ],
+    ["INSERT", `INSERT INTO hostile (host, usage, greptime_timestamp) VALUES ('long', ${long("0")}, 6)`],
+    ["INSERT SELECT", `INSERT INTO hostile (host, usage, greptime_timestamp) SELECT 'long', ${long()}, 7 ${from}`],
+    ["UPDATE", `UPDATE hostile SET usage = ${long("usage % 3")} WHERE host = 'long'`],
+    ["DELETE", `DELETE FROM hostile WHERE host = 'long' AND ${long("usage % 3")} > 5`],
+  ];
+  return texts.map(([place, sql]) => ({ name: `long in ${place}`, sql }));
+}
+
 /** All statements at a scale: 1 as they were seen to stop a server. */
 export function hostileStatements(scale: Scale): readonly HostileStatement[] {
-  return [...doubling(scale), ...chains(scale), ...lists(scale), ...functions(scale)];
+  return [...doubling(scale), ...chains(scale), ...lists(scale), ...functions(scale), ...places(scale)];
 }
 
 /** Statements that make what the others read. */
