@@ -117,6 +117,20 @@ export function encodeNested(type: NestedType, parts: readonly NestedPart[]): Ui
   return bytes;
 }
 
+/** The elements of several lists of one type as one list. @throws DbError as `encodeNested` */
+export function joinedLists(lists: readonly Uint8Array[]): Uint8Array {
+  const length = lists.reduce((sum, list) => sum + list.length - 1, 1);
+  if (length > NESTED_BYTES_MAX) throw tooLarge();
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const list of lists) {
+    joined.set(list.subarray(0, -1), at); // its END is left out
+    at += list.length - 1;
+  }
+  joined[at] = END;
+  return joined;
+}
+
 function writePart(type: DataType, part: NestedPart): void {
   reserve(48);
   if (part === undefined || type.kind === "null") {

@@ -406,6 +406,7 @@ function places(scale: Scale): readonly HostileStatement[] {
   const rows = (name: string): string => `(SELECT number FROM numbers LIMIT 3) AS ${name}`;
   const long = (over = "number"): string => `length(replace(repeat('a', ${over} + ${text}), 'a', 'b'))`;
   const from = `FROM ${rows("n")}`;
+  const ofUsage = `length(replace(repeat('a', usage + ${text}), 'a', 'b'))`;
   const texts: readonly (readonly [place: string, sql: string])[] = [
     ["SELECT", `SELECT ${long()} ${from}`],
     ["WHERE", `SELECT number ${from} WHERE ${long()} > 5`],
@@ -433,14 +434,8 @@ function places(scale: Scale): readonly HostileStatement[] {
     ["a correlated sub-query", `SELECT (SELECT max(m.number) FROM ${rows("m")} WHERE m.number < ${long("n.number")}) ${from}`],
     ["VALUES", `SELECT a FROM (VALUES (${long("0")}), (${long("1")})) AS v (a)`],
     ["UNION", `SELECT ${long()} ${from} UNION SELECT ${long()} ${from}`],
-    [
-      "RANGE",
-      `SELECT greptime_timestamp, max(length(replace(repeat('a', usage + ${text}), 'a', 'b'))) RANGE '1h' FROM hostile ALIGN '1h' BY (host)`,
-    ],
-    [
-      "ALIGN BY",
-      `SELECT greptime_timestamp, max(usage) RANGE '1h' FROM hostile ALIGN '1h' BY (length(replace(repeat('a', usage + ${text}), 'a', 'b')))`,
-    ],
+    ["RANGE", `SELECT greptime_timestamp, max(${ofUsage}) RANGE '1h' FROM hostile ALIGN '1h' BY (host)`],
+    ["ALIGN BY", `SELECT greptime_timestamp, max(usage) RANGE '1h' FROM hostile ALIGN '1h' BY (${ofUsage})`],
     ["INSERT", `INSERT INTO hostile (host, usage, greptime_timestamp) VALUES ('long', ${long("0")}, 6)`],
     ["INSERT SELECT", `INSERT INTO hostile (host, usage, greptime_timestamp) SELECT 'long', ${long()}, 7 ${from}`],
     ["UPDATE", `UPDATE hostile SET usage = ${long("usage % 3")} WHERE host = 'long'`],

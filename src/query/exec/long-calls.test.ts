@@ -120,7 +120,8 @@ describe("a long call", () => {
 });
 
 describe("wherever an expression stands it goes elsewhere when it is long", () => {
-  const rows = "(SELECT number FROM numbers LIMIT 3) AS n";
+  const named = (name: string): string => `(SELECT number FROM numbers LIMIT 3) AS ${name}`;
+  const rows = named("n");
   const long = (over = "number"): string => `length(replace(repeat('a', ${over} + 40000), 'a', 'b'))`;
   const texts: readonly (readonly [place: string, text: string, times: number])[] = [
     ["SELECT", `SELECT ${long()} AS l FROM ${rows}`, 3],
@@ -139,16 +140,8 @@ describe("wherever an expression stands it goes elsewhere when it is long", () =
     ["a window's argument", `SELECT number, sum(${long()}) OVER (ORDER BY number), lag(${long()}) OVER (ORDER BY number) FROM ${rows}`, 3],
     ["a window's FILTER", `SELECT number, count(*) FILTER (WHERE ${long()} > 40000) OVER () FROM ${rows}`, 3],
     ["DISTINCT ON", `SELECT DISTINCT ON (${long()}) number FROM ${rows} ORDER BY ${long()}`, 3],
-    [
-      "JOIN ON, keys",
-      `SELECT a.number FROM ${rows.replace("AS n", "AS a")} JOIN ${rows.replace("AS n", "AS b")} ON ${long("a.number")} = ${long("b.number")}`,
-      6,
-    ],
-    [
-      "JOIN ON, others",
-      `SELECT a.number FROM ${rows.replace("AS n", "AS a")} JOIN ${rows.replace("AS n", "AS b")} ON ${long("a.number + b.number")} > 40003`,
-      9,
-    ],
+    ["JOIN ON, keys", `SELECT a.number FROM ${named("a")} JOIN ${named("b")} ON ${long("a.number")} = ${long("b.number")}`, 6],
+    ["JOIN ON, others", `SELECT a.number FROM ${named("a")} JOIN ${named("b")} ON ${long("a.number + b.number")} > 40003`, 9],
     ["grouping sets", `SELECT ${long()} AS l, count(*) FROM ${rows} GROUP BY ROLLUP (${long()})`, 3],
     ["unnest", `SELECT count(*) FROM (SELECT unnest(range(number + 40000)) FROM ${rows}) AS u`, 3],
     [
@@ -156,11 +149,7 @@ describe("wherever an expression stands it goes elsewhere when it is long", () =
       `SELECT number FROM ${rows} WHERE ${long()} NOT IN (SELECT ${long("m.number")} FROM (SELECT number FROM numbers LIMIT 1) AS m)`,
       4,
     ],
-    [
-      "a correlated sub-query",
-      `SELECT (SELECT max(m.number) FROM ${rows.replace("AS n", "AS m")} WHERE m.number < ${long("n.number")}) FROM ${rows}`,
-      3,
-    ],
+    ["a correlated sub-query", `SELECT (SELECT max(m.number) FROM ${named("m")} WHERE m.number < ${long("n.number")}) FROM ${rows}`, 3],
     ["VALUES", `SELECT a FROM (VALUES (${long("0")}), (${long("1")})) AS v (a)`, 2],
     ["DISTINCT", `SELECT DISTINCT ${long()} AS l FROM ${rows}`, 3],
     ["UNION", `SELECT ${long()} AS l FROM ${rows} UNION SELECT ${long()} FROM ${rows}`, 6],
@@ -210,9 +199,12 @@ describe("without an allowance, all that can goes elsewhere and comes to the sam
     "SELECT CASE WHEN number > 5 THEN concat('a', number) ELSE concat('b', 10 / (number - 6)) END FROM numbers LIMIT 5",
     "SELECT number FROM numbers WHERE cast(number AS string) IN ('1', '5', '77') AND coalesce(NULL, number) < 50",
     "SELECT sum(cast(number AS decimal(10, 2))) FILTER (WHERE cast(number AS string) LIKE '%1') FROM numbers",
-    "SELECT upper(cast(number % 3 AS string)) AS k, count(*), string_agg(lower(cast(number AS string)), '-' ORDER BY number) FROM (SELECT number FROM numbers LIMIT 12) AS n GROUP BY k",
-    "SELECT number, lag(concat('a', number), 1, concat('none', number)) OVER (PARTITION BY md5(cast(number % 2 AS string)) ORDER BY concat('x', number)) FROM (SELECT number FROM numbers LIMIT 9) AS n",
-    "SELECT a.number, b.number FROM (SELECT number FROM numbers LIMIT 6) AS a LEFT JOIN (SELECT number FROM numbers LIMIT 8) AS b ON concat('', a.number) = concat('', b.number - 3) AND length(concat(a.number, b.number)) < 4",
+    `SELECT upper(cast(number % 3 AS string)) AS k, count(*), string_agg(lower(cast(number AS string)), '-' ORDER BY number)
+      FROM (SELECT number FROM numbers LIMIT 12) AS n GROUP BY k`,
+    `SELECT number, lag(concat('a', number), 1, concat('none', number)) OVER
+      (PARTITION BY md5(cast(number % 2 AS string)) ORDER BY concat('x', number)) FROM (SELECT number FROM numbers LIMIT 9) AS n`,
+    `SELECT a.number, b.number FROM (SELECT number FROM numbers LIMIT 6) AS a LEFT JOIN (SELECT number FROM numbers LIMIT 8) AS b
+      ON concat('', a.number) = concat('', b.number - 3) AND length(concat(a.number, b.number)) < 4`,
     "SELECT TRY_CAST(concat('x', number) AS bigint), [number, 2] = [1, 2], named_struct('a', upper('q'))['a'] FROM numbers LIMIT 4",
   ];
   for (const text of texts) {

@@ -7,9 +7,10 @@ const LETTERS_MAX = 4096;
 
 /** Functions whose result is long where a number says so, or whose work is. */
 const GROWING: ReadonlySet<string> = new Set(
-  "repeat space lpad rpad range generate_series array_repeat list_repeat array_resize list_resize h3_grid_disk h3_grid_disk_distances".split(
-    " ",
-  ),
+  (
+    "repeat space lpad rpad range generate_series array_repeat list_repeat array_resize list_resize " +
+    "h3_grid_disk h3_grid_disk_distances h3_cell_to_children"
+  ).split(" "),
 );
 
 /** Whether an expression over short values is quick. */

@@ -124,7 +124,6 @@ export function rowColumns(schema: TableSchema): readonly RowColumn[] {
 /** What VALUES gives for a column, or DEFAULT. */
 export type Given = { readonly value: Value } | "default";
 
-
 /** A constant as it is; at once, unless it takes long to compute. */
 function givenValue(
   expression: Expression | undefined,
