@@ -85,6 +85,13 @@ function spend(weight: number): void {
   left -= Math.max(0, weight);
 }
 
+/** Takes what a row costs beside its calls from the allowance; false: there was nothing left. */
+export function takeRow(weight: number): boolean {
+  if (left < 0) return false;
+  left -= weight;
+  return true;
+}
+
 /** Called before each call of a function. */
 export function spendOnCall(called: ScalarFunction, args: readonly Value[], type: FunctionType): void {
   if (left !== Number.POSITIVE_INFINITY) spend(Math.max(1, weightOf(called, args, type)));

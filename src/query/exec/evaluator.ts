@@ -13,7 +13,7 @@ import type { ExecContext } from "./exec-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { generated } from "./generated-code.ts";
 import type { Value } from "../function/value.ts";
-import { evaluate } from "./interpreter.ts";
+import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
 import { RowValues, withLongConstants } from "./row-values.ts";
@@ -104,6 +104,11 @@ async function updateTables(loop: Loop<unknown> | undefined, batch: Batch, conte
   }
 }
 
+function rowAt(row: BatchRow, at: number): RowReader {
+  row.row = at;
+  return row.read;
+}
+
 /** Rows of batches where a condition is true. */
 export class FilterEvaluator {
   private loops: Loops<FilterLoop>;
@@ -145,10 +150,12 @@ export class FilterEvaluator {
     }
     const row = new BatchRow(batch, this.headers);
     let count = 0;
-    for (let i = 0; i < batch.rowCount; i++) {
-      row.row = i;
-      const value = rows.of(row.read);
-      if ((value instanceof Promise ? await value : value) === true) selection[count++] = i;
+    const take = (at: number, value: Value): void => {
+      if (value === true) selection[count++] = at;
+    };
+    for (let at = 0; at < batch.rowCount; at++) {
+      at = rows.run(at, batch.rowCount, row, take);
+      if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
     }
     return { selection, count };
   }
@@ -240,14 +247,15 @@ export class VectorEvaluator {
       const row = new BatchRow(batch, this.headers);
       const values: Value[] = [];
       let bytes = 0;
-      for (let i = 0; i < batch.rowCount; i++) {
-        row.row = i;
-        const given = rows.of(row.read);
-        const value = given instanceof Promise ? await given : given;
+      const take = (_: number, value: Value): void => {
         const own = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
         if (own > 0 && (bytes += own) > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
         if (own >= COUNTED_BYTES_MIN) budget.reserve(own);
         values.push(value);
+      };
+      for (let at = 0; at < batch.rowCount; at++) {
+        at = rows.run(at, batch.rowCount, row, take);
+        if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
       }
       return valuesVector(this.expression.type, values);
     } finally {

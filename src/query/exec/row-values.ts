@@ -16,7 +16,7 @@ import { castValue } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Value } from "../function/value.ts";
 import { columnsOf, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "../plan/expression.ts";
-import { Allowance, spendOnCast, TOO_LONG } from "./call-weights.ts";
+import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled, type ExecContext } from "./exec-context.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bytesOfValue, type CallJob, type LongCalls } from "./long-calls.ts";
@@ -67,7 +67,24 @@ export class RowValues {
     return value === TOO_LONG ? this.later(row) : value;
   }
 
-  private async later(row: RowReader): Promise<Value> {
+  /**
+   * Hands over the values of rows `[from, to)` as far as they come at once; gives the row at which it stopped, whose value `later` gives.
+   */
+  run(from: number, to: number, row: { row: number; readonly read: RowReader }, take: (at: number, value: Value) => void): number {
+    const { allowance, expression, context, rowWeight } = this;
+    const { environment } = context;
+    let at = from;
+    allowance.within(() => {
+      for (; at < to && takeRow(rowWeight); at++) {
+        row.row = at;
+        take(at, evaluate(expression, row.read, environment));
+      }
+    });
+    return at;
+  }
+
+  /** The value of a row, once others had a turn. @throws DbError what the expression throws, Cancelled */
+  async later(row: RowReader): Promise<Value> {
     const { allowance, expression, context } = this;
     await context.pace.turn();
     checkCancelled(context);
