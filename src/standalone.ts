@@ -8,6 +8,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
+import { startThread } from "./base/descriptors.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory-metrics.ts";
@@ -29,7 +30,7 @@ import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
-import { CallThread } from "./query/workers/call-thread.ts";
+import { CallThreads } from "./query/workers/call-threads.ts";
 import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
 import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
@@ -194,9 +195,11 @@ function statementWatch(
 }
 
 /** What one statement may take. */
-function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits & { readonly calls: CallThread } {
+function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits & { readonly calls: CallThreads } {
   return {
-    calls: new CallThread(() => new Worker(new URL("./query/workers/call-worker.ts", import.meta.url).href, { name: "calls" })),
+    calls: new CallThreads(() =>
+      startThread(() => new Worker(new URL("./query/workers/call-worker.ts", import.meta.url).href, { name: "calls" })),
+    ),
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),

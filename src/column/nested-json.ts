@@ -6,7 +6,7 @@ import { compareCodePoints } from "./code-points.ts";
 import { type DataType, isNested, type NestedType } from "./data-type.ts";
 import { decimalText } from "./decimal.ts";
 import { intervalText } from "./interval-text.ts";
-import { decodeNested, type NestedPart } from "./nested.ts";
+import { decodeNested, decodeNestedInPieces, type NestedPart } from "./nested.ts";
 import { floatText } from "./retype-text.ts";
 
 /** The JSON of a nested value. Bounded by the value's size: at most six bytes of text for a byte. */
@@ -23,6 +23,23 @@ export function nestedJson(type: NestedType, bytes: Uint8Array): string {
       return objectJson(entries);
     }
   }
+}
+
+/** Elements of a list whose text is made at a time: some milliseconds. */
+const ELEMENTS_PER_STEP = 16_384;
+
+/** The same text in pieces: of a long list some thousand elements at a time. */
+export function* nestedJsonSteps(type: NestedType, bytes: Uint8Array): Generator<string> {
+  if (type.kind !== "list") {
+    yield nestedJson(type, bytes);
+    return;
+  }
+  let lead = "[";
+  for (const parts of decodeNestedInPieces(type, bytes, ELEMENTS_PER_STEP)) {
+    if (parts.length > 0) yield `${lead}${parts.map((part) => partJson(type.element, part)).join(",")}`;
+    if (parts.length > 0) lead = ",";
+  }
+  yield lead === "[" ? "[]" : "]";
 }
 
 /** Of equal names the first counts. */

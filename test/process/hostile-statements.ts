@@ -2,7 +2,7 @@
  * Short and long texts that ask for much work: planning that doubles, chains, long lists, functions over large values. Each has to end with
  * an answer or a clear error while others are served; `hostile.ts` measures that, `hostile.test.ts` runs short forms of them.
  */
-
+import { hostileJoins, longInPlaces } from "./hostile-places.ts";
 import { type HostileStatement, hostileTexts, repeated } from "./hostile-texts.ts";
 
 /** How much each statement asks for: 1 is what was seen to stop a server. */
@@ -387,39 +387,17 @@ function functions(scale: Scale): readonly HostileStatement[] {
     ]);
 }
 
-/** FROM of many small tables: as many as a session may join, and half of that. */
-function joins(scale: Scale): readonly HostileStatement[] {
-  const counts = [100, 199].map((count) => Math.max(10, Math.round(count * Math.min(1, scale * 10))));
-  return counts.flatMap((count): readonly HostileStatement[] => {
-    const joined = (kind: string, on: (i: number) => string): string =>
-      `SELECT count(*) FROM hostile t0 ${repeated(count - 1, (i) => `${kind} hostile t${i + 1} ${on(i)}`, " ")}`;
-    const equal = (i: number): string => `t${i}.usage = t${i + 1}.usage`;
-    const listed = (place: (i: number) => number): string =>
-      `SELECT count(*) FROM ${repeated(count, (i) => `hostile t${place(i)}`, ", ")} WHERE ${repeated(count - 1, equal, " AND ")}`;
-    return [
-      { name: `JOIN ON of ${count} tables`, sql: `${joined("JOIN", (i) => `ON ${equal(i)}`)} WHERE t0.host <> 'z'` },
-      { name: `JOIN ON of ${count} tables, *`, sql: joined("JOIN", (i) => `ON ${equal(i)}`).replace("count(*)", "*") },
-      { name: `LEFT JOIN of ${count} tables`, sql: `${joined("LEFT JOIN", (i) => `ON ${equal(i)}`)} WHERE t0.host <> 'z'` },
-      { name: `FULL JOIN USING of ${count} tables`, sql: joined("FULL JOIN", () => "USING (usage)") },
-      { name: `NATURAL JOIN of ${count} tables`, sql: joined("NATURAL JOIN", () => "") },
-      { name: `FROM of ${count} tables`, sql: `${listed((i) => i)} AND t0.host <> 'z'` },
-      {
-        name: `FROM of ${count} tables, out of order`,
-        sql: `${listed((i) => (i % 2 === 0 ? i : count - (count % 2) - i))} AND t0.host <> 'z'`,
-      },
-      {
-        name: `FROM of ${count} queries`,
-        sql:
-          `SELECT count(*) FROM ` +
-          `${repeated(count, (i) => `(SELECT usage FROM hostile) AS t${i}`, ", ")} WHERE ${repeated(count - 1, equal, " AND ")}`,
-      },
-    ];
-  });
-}
-
 /** All statements at a scale: 1 as they were seen to stop a server. */
 export function hostileStatements(scale: Scale): readonly HostileStatement[] {
-  return [...doubling(scale), ...chains(scale), ...lists(scale), ...joins(scale), ...hostileTexts(scale), ...functions(scale)];
+  return [
+    ...doubling(scale),
+    ...chains(scale),
+    ...lists(scale),
+    ...hostileJoins(scale),
+    ...hostileTexts(scale),
+    ...functions(scale),
+    ...longInPlaces(scale),
+  ];
 }
 
 /** Statements that make what the others read. */

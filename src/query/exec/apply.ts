@@ -6,15 +6,15 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { isNested } from "../../column/data-type.ts";
-import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
+import type { CompareOperator } from "../plan/expression.ts";
 import type { PlanNode, PlanParameter, SubQueryCall, SubQueryResult } from "../plan/node.ts";
 import { withValues } from "../plan/substitute.ts";
 import { compareValues, type Present, type Value, valueKey } from "../function/value.ts";
-import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
+import { FilterEvaluator, VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch } from "./held-rows.ts";
+import { RowValues } from "./row-values.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
-import { evaluate } from "./interpreter.ts";
 import { pieces } from "./spill/pieces.ts";
 import { batchTooLarge, BatchRow, constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
@@ -65,8 +65,8 @@ class Parameters {
   }
 
   /** Reads the rows of a batch one by one. */
-  of(batch: ExecBatch): (row: number) => { readonly key: string; readonly values: ReadonlyMap<number, Value> } {
-    const vectors = this.evaluators.map((evaluator) => evaluator.vector(batch));
+  async of(batch: ExecBatch): Promise<(row: number) => { readonly key: string; readonly values: ReadonlyMap<number, Value> }> {
+    const vectors = await vectorsOf(this.evaluators, batch);
     return (row) => {
       const values = this.parameters.map(({ id, expression }, i) => {
         const vector = vectors[i];
@@ -89,7 +89,7 @@ type Answer = (operand: Value) => Value;
 class Call {
   private readonly call: SubQueryCall;
   private readonly parameters: Parameters;
-  private readonly operand: TypedExpression | undefined;
+  private readonly operands: RowValues | undefined;
   private readonly columns: PlanNode["columns"];
   private readonly runPlan: RunPlan;
   private readonly context: ExecContext;
@@ -104,13 +104,13 @@ class Call {
     const context = { ...shared, budget: this.memory };
     this.context = context;
     this.parameters = new Parameters(call.parameters, columns, context);
-    this.operand = "operand" in call.result ? call.result.operand : undefined;
+    this.operands = "operand" in call.result ? new RowValues(call.result.operand, context) : undefined;
   }
 
   /** The result for each row of a batch. */
   async results(batch: ExecBatch): Promise<Value[]> {
-    const { context, operand } = this;
-    const parametersOf = this.parameters.of(batch);
+    const { operands } = this;
+    const parametersOf = await this.parameters.of(batch);
     const row = new BatchRow(batch, this.columns);
     const results: Value[] = [];
     let bytes = 0;
@@ -118,7 +118,8 @@ class Call {
       const { key, values } = parametersOf(i);
       const answer = this.known.get(key) ?? (await this.run(key, values));
       row.row = i;
-      const value = answer(operand === undefined ? undefined : evaluate(operand, row.read, context.environment));
+      const operand = operands?.of(row.read);
+      const value = answer(operand instanceof Promise ? await operand : operand);
       bytes += sizeOf(value);
       if (bytes > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
       results.push(value);
@@ -159,11 +160,13 @@ async function answerOf(result: SubQueryResult, batches: AsyncIterable<ExecBatch
     case "any":
     case "all": {
       const compared = new ComparedValues(result.operator, result.kind);
+      const values = new RowValues(result.value, context);
       for await (const batch of batches) {
         checkCancelled(context);
         const row = new BatchRow(batch, plan.columns);
         for (row.row = 0; row.row < batch.rowCount; row.row++) {
-          const value = evaluate(result.value, row.read, context.environment);
+          const given = values.of(row.read);
+          const value = given instanceof Promise ? await given : given;
           if (compared.add(value)) context.budget.reserve(RESULT_BYTES + sizeOf(value));
         }
       }
@@ -281,7 +284,7 @@ export async function* lateralJoin(
   const parameters = new Parameters(node.parameters, node.input.columns, context);
   const condition = node.condition === undefined ? undefined : new FilterEvaluator(node.condition, node.columns, context);
   for await (const batch of input) {
-    const parametersOf = parameters.of(batch);
+    const parametersOf = await parameters.of(batch);
     // The batch's memory ends when its source is asked again; the plan may read the same source.
     for (let row = 0; row < batch.rowCount; row++) {
       checkCancelled(context);
@@ -289,7 +292,7 @@ export async function* lateralJoin(
       for await (const part of runPlan(substitute(node.plan, parametersOf(row).values, context))) {
         const own = gatherBatch(batch, new Uint32Array(part.rowCount).fill(row), part.rowCount);
         const pairs: ExecBatch = { rowCount: part.rowCount, vectors: [...own.vectors, ...part.vectors] };
-        const { selection, count } = condition?.select(pairs) ?? { selection: undefined, count: part.rowCount };
+        const { selection, count } = (await condition?.selectInTurns(pairs)) ?? { selection: undefined, count: part.rowCount };
         if (count === 0) continue;
         met = true;
         yield selection === undefined || count === part.rowCount ? pairs : gatherBatch(pairs, selection, count);

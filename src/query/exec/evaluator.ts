@@ -12,10 +12,15 @@ import { emitFilter, emitProjection, type LoopConstant, type LoopText, layoutOf 
 import type { ExecContext } from "./exec-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { generated } from "./generated-code.ts";
-import { evaluate } from "./interpreter.ts";
+import type { Value } from "../function/value.ts";
+import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
+import { RowValues, withLongConstants } from "./row-values.ts";
 import { BatchRow, batchTooLarge, constantVector, valuesVector } from "./vector-values.ts";
+
+/** Bytes from which a value counts as the query's memory while those of its batch are computed: few rows have as many. */
+const COUNTED_BYTES_MIN: number = 64 * 1024;
 
 type FilterLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, S: Uint32Array) => number;
 type ProjectionLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, O: NumberArray, M: Uint8Array) => number;
@@ -91,10 +96,24 @@ function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
   });
 }
 
+/** Brings the tables of a loop up to a batch, with turns for others. */
+async function updateTables(loop: Loop<unknown> | undefined, batch: Batch, context: ExecContext): Promise<void> {
+  for (const [i, table] of loop?.tables.entries() ?? []) {
+    const vector = batch.vectors[loop?.text.lifted[i]?.column ?? -1];
+    if (vector?.kind === "dictionary") await table.updateInTurns(vector.dictionary, vector.codes, batch.rowCount, context);
+  }
+}
+
+function rowAt(row: BatchRow, at: number): RowReader {
+  row.row = at;
+  return row.read;
+}
+
 /** Rows of batches where a condition is true. */
 export class FilterEvaluator {
-  private readonly loops: Loops<FilterLoop>;
-  private readonly predicate: TypedExpression;
+  private loops: Loops<FilterLoop>;
+  private predicate: TypedExpression;
+  private rows: RowValues | undefined;
   private readonly headers: readonly ColumnHeader[];
   private readonly context: ExecContext;
   private selection = new Uint32Array(0);
@@ -118,6 +137,35 @@ export class FilterEvaluator {
     return { selection, count: count < 0 ? this.interpret(batch, selection) : count };
   }
 
+  /** As `select`, with turns for others; what takes long on one row is computed on another thread. */
+  async selectInTurns(batch: Batch): Promise<{ readonly selection: Uint32Array; readonly count: number }> {
+    const rows = this.rows ?? (await this.begin());
+    const loop = this.loops.of(batch);
+    await updateTables(loop, batch, this.context);
+    if (this.selection.length < batch.rowCount) this.selection = new Uint32Array(batch.rowCount);
+    const { selection } = this;
+    if (loop !== undefined) {
+      const found = loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
+      if (found >= 0) return { selection, count: found };
+    }
+    const row = new BatchRow(batch, this.headers);
+    let count = 0;
+    const take = (at: number, value: Value): void => {
+      if (value === true) selection[count++] = at;
+    };
+    for (let at = 0; at < batch.rowCount; at++) {
+      at = rows.run(at, batch.rowCount, row, take);
+      if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
+    }
+    return { selection, count };
+  }
+
+  private async begin(): Promise<RowValues> {
+    this.predicate = await withLongConstants(this.predicate, this.context);
+    this.loops = new Loops(this.predicate, "filter", this.context);
+    return (this.rows = new RowValues(this.predicate, this.context));
+  }
+
   private interpret(batch: Batch, selection: Uint32Array): number {
     const row = new BatchRow(batch, this.headers);
     let count = 0;
@@ -132,22 +180,34 @@ export class FilterEvaluator {
 /** Types whose values no table of a dictionary's entries holds: intervals are no scalars, lists may be long. */
 const isHeavy = (type: DataType): boolean => type.kind === "interval" || isNested(type);
 
+const isPlain = ({ kind }: TypedExpression): boolean => kind === "column" || kind === "literal";
+
+interface Lift {
+  readonly column: number;
+  readonly table: LiftedTable;
+}
+
+function liftOf(expression: TypedExpression, context: ExecContext): Lift | undefined {
+  const [column, ...others] = columnsOf(expression);
+  const isLiftable = column !== undefined && others.length === 0 && !isVolatile(expression) && !isHeavy(expression.type);
+  return isLiftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
+}
+
 /** Values of an expression over batches, as vectors. */
 export class VectorEvaluator {
-  private readonly loops: Loops<ProjectionLoop>;
-  private readonly expression: TypedExpression;
+  private loops: Loops<ProjectionLoop>;
+  private expression: TypedExpression;
   private readonly headers: readonly ColumnHeader[];
   private readonly context: ExecContext;
-  private readonly lift: { readonly column: number; readonly table: LiftedTable } | undefined;
+  private lift: Lift | undefined;
+  private rows: RowValues | undefined;
 
   constructor(expression: TypedExpression, headers: readonly ColumnHeader[], context: ExecContext) {
     this.expression = expression;
     this.headers = headers;
     this.context = context;
     this.loops = new Loops(expression, "project", context);
-    const [column, ...others] = columnsOf(expression);
-    const liftable = column !== undefined && others.length === 0 && !isVolatile(expression) && !isHeavy(expression.type);
-    this.lift = liftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
+    this.lift = liftOf(expression, context);
   }
 
   /** The vector of a batch. A column's vector is passed on, not copied. */
@@ -157,6 +217,50 @@ export class VectorEvaluator {
     if (expression.kind === "literal") return constantVector(expression.type, expression.value, batch.rowCount);
     if (this.context.interpretOnly) return this.interpret(batch);
     return this.bucketed(batch) ?? this.lifted(batch) ?? this.looped(batch) ?? this.interpret(batch);
+  }
+
+  /** As `vector`, with turns for others; what takes long on one row is computed on another thread. */
+  async vectorInTurns(batch: Batch): Promise<Vector> {
+    if (isPlain(this.expression)) return this.vector(batch);
+    const rows = this.rows ?? (await this.begin());
+    if (isPlain(this.expression)) return this.vector(batch);
+    if (this.context.interpretOnly) return this.interpretInTurns(batch, rows);
+    const { lift } = this;
+    const lifted = lift === undefined ? undefined : batch.vectors[lift.column];
+    if (lifted?.kind === "dictionary") await lift?.table.updateInTurns(lifted.dictionary, lifted.codes, batch.rowCount, this.context);
+    const made = this.bucketed(batch) ?? this.lifted(batch);
+    if (made !== undefined) return made;
+    await updateTables(this.loops.of(batch), batch, this.context);
+    return this.looped(batch) ?? this.interpretInTurns(batch, rows);
+  }
+
+  private async begin(): Promise<RowValues> {
+    this.expression = await withLongConstants(this.expression, this.context);
+    this.loops = new Loops(this.expression, "project", this.context);
+    this.lift = liftOf(this.expression, this.context);
+    return (this.rows = new RowValues(this.expression, this.context));
+  }
+
+  private async interpretInTurns(batch: Batch, rows: RowValues): Promise<Vector> {
+    const budget = this.context.budget.part("texts and lists");
+    try {
+      const row = new BatchRow(batch, this.headers);
+      const values: Value[] = [];
+      let bytes = 0;
+      const take = (_: number, value: Value): void => {
+        const own = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
+        if (own > 0 && (bytes += own) > NESTED_BATCH_BYTES_MAX) throw batchTooLarge();
+        if (own >= COUNTED_BYTES_MIN) budget.reserve(own);
+        values.push(value);
+      };
+      for (let at = 0; at < batch.rowCount; at++) {
+        at = rows.run(at, batch.rowCount, row, take);
+        if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
+      }
+      return valuesVector(this.expression.type, values);
+    } finally {
+      budget.close();
+    }
   }
 
   private bucketed(batch: Batch): Vector | undefined {
@@ -206,4 +310,11 @@ function columnVector(batch: Batch, index: number): Vector {
   const vector = batch.vectors[index];
   assert(vector !== undefined, `a batch with column ${index}`);
   return vector;
+}
+
+/** The vectors of several expressions over a batch, one after the other, with turns for others. */
+export async function vectorsOf(evaluators: readonly VectorEvaluator[], batch: Batch): Promise<readonly Vector[]> {
+  const vectors: Vector[] = [];
+  for (const evaluator of evaluators) vectors.push(await evaluator.vectorInTurns(batch));
+  return vectors;
 }

@@ -4,7 +4,7 @@
  * stayed before in the input too.
  */
 import type { PlanNode } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
+import { VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { NO_ROW, RowCodes } from "./row-codes.ts";
@@ -63,7 +63,7 @@ async function* firsts(
     for await (const batch of input) {
       checkCancelled(context);
       for (const piece of pieces(batch, Math.min(PIECE_ROWS, spill.rowsOf(batch.rowCount * keyBytes, batch.rowCount, PIECES_PER_SHARE)))) {
-        const keys = evaluators.map((evaluator) => evaluator.vector(piece));
+        const keys = await vectorsOf(evaluators, piece);
         if (rest.again === undefined && codes.size > 0 && !spill.fits(piece.rowCount * keyBytes, budget)) {
           const file = await spill.create();
           rest.again = { file, rows: spill.rowsIn(file, node.input.columns) };

@@ -1,7 +1,7 @@
 /** GROUPING SETS: each batch once for each set, with NULL for the keys that are not of the set. */
 import type { Vector } from "../../column/vector.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
+import { VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import type { ExecBatch, ExecContext } from "./exec-context.ts";
 import { constantVector } from "./vector-values.ts";
 
@@ -15,7 +15,7 @@ export async function* groupingSets(
   const numberType = node.columns.at(-1)?.type ?? { kind: "null" };
   for await (const batch of input) {
     const { rowCount } = batch;
-    const keys = evaluators.map((evaluator) => evaluator.vector(batch));
+    const keys = await vectorsOf(evaluators, batch);
     for (const [number, set] of node.sets.entries()) {
       const vectors = keys.map((key, i): Vector => {
         const { type } = node.keys[i] ?? { type: { kind: "null" } };

@@ -15,7 +15,7 @@ import type { Integer } from "../function/integer.ts";
 import { likeTest } from "../function/like.ts";
 import { compareValues, type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import type { CompareOperator, TypedExpression } from "../plan/expression.ts";
-import { longCall } from "./long-calls.ts";
+import { spendOnCall, spendOnCast, spendOnComparison, spendOnLike } from "./call-weights.ts";
 
 /** Gives the value of a column of the current row. */
 export type RowReader = (column: number) => Value;
@@ -43,6 +43,7 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
       const left = evaluate(expression.left, row, environment);
       const right = evaluate(expression.right, row, environment);
       if (left === undefined || right === undefined) return undefined;
+      spendOnComparison(left, right);
       return holds(expression.operator, orderOf(left, expression.left.type, right, expression.right.type));
     }
     case "logic":
@@ -56,6 +57,7 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
     case "in-set": {
       const value = evaluate(expression.operand, row, environment);
       if (value === undefined) return undefined;
+      spendOnComparison(value, value);
       if (expression.keys.has(valueKey(value))) return !expression.negated;
       return expression.hasNull ? undefined : expression.negated;
     }
@@ -114,7 +116,9 @@ function call(expression: Of<"call">, row: RowReader, environment: Environment):
     if (value === undefined && expression.function.nulls === "propagate") return undefined;
     args.push(value);
   }
-  return longCall(expression, args, { type: expression.functionType, environment });
+  const { functionType: type } = expression;
+  spendOnCall(expression.function, args, type);
+  return expression.function.evaluate(args, { type, environment });
 }
 
 function logic(expression: Of<"logic">, row: RowReader, environment: Environment): Value {
@@ -133,14 +137,17 @@ function isTest(value: Value, test: "null" | "true" | "false" | "unknown"): bool
   return value === (test === "true");
 }
 
+const literalOf = (expression: TypedExpression): Value => (expression.kind === "literal" ? expression.value : undefined);
+
 const patterns = new WeakMap<TypedExpression, (text: string) => boolean>();
 
 function like(expression: Of<"like">, row: RowReader, environment: Environment): Value {
   const value = evaluate(expression.operand, row, environment);
   if (value === undefined) return undefined;
   let test = patterns.get(expression);
+  const pattern = test === undefined ? evaluate(expression.pattern, row, environment) : literalOf(expression.pattern);
+  spendOnLike(value, pattern);
   if (test === undefined) {
-    const pattern = evaluate(expression.pattern, row, environment);
     if (pattern === undefined) return undefined;
     test = likeTest(textOf(pattern), expression.escape, expression.insensitive);
     if (expression.pattern.kind === "literal") patterns.set(expression, test);
@@ -153,8 +160,9 @@ const UTC = { timeZone: "UTC" } as const;
 
 function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {
   const { operand, type } = expression;
-  if (!expression.safe) return castValue(evaluate(operand, row, environment), operand.type, type, UTC);
   const value = evaluate(operand, row, environment);
+  spendOnCast(value, type);
+  if (!expression.safe) return castValue(value, operand.type, type, UTC);
   try {
     return castValue(value, operand.type, type, UTC);
   } catch (thrown) {

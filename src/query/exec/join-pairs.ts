@@ -12,13 +12,12 @@ import { longerWords } from "../../base/longer-array.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
+import { FilterEvaluator, VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch } from "./held-rows.ts";
 import { type Join, otherSide, type Side } from "./join-sides.ts";
 import { concat } from "./kernels/concat.ts";
 import { sliceBatch } from "./kernels/slice.ts";
-import { withLongCalls } from "./long-calls.ts";
 import { NO_ROW, RowCodes } from "./row-codes.ts";
 import { takesLong } from "./short-pieces.ts";
 import { pieces } from "./spill/pieces.ts";
@@ -54,7 +53,7 @@ export async function* probe(
       checkCancelled(context);
       // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
       await context.pace.turn();
-      const keys = ownKeys.map((key) => key.vector(piece));
+      const keys = await vectorsOf(ownKeys, piece);
       yield* pairs.of(piece, keys.length === 0 ? undefined : held.codes.find(keys, piece.rowCount), context);
     }
   }
@@ -92,13 +91,7 @@ export async function build(node: Join, side: Side, all: Batch, context: ExecCon
   for (let at = 0; ids !== undefined && at < rowCount; at += PIECE_ROWS) {
     checkCancelled(context);
     const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
-    ids.set(
-      codes.add(
-        keys.map((key) => key.vector(part)),
-        part.rowCount,
-      ),
-      at,
-    );
+    ids.set(codes.add(await vectorsOf(keys, part), part.rowCount), at);
     await context.pace.turn();
   }
   const heads = new Int32Array(codes.size).fill(NO_ROW);
@@ -142,13 +135,11 @@ class Pairs {
   private base = 0;
   /** Candidates that are looked at together: few where the condition takes long for one. */
   private pairsMax: number;
-  private readonly context: ExecContext;
 
   constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
     this.met = met;
     this.node = node;
     this.held = held;
-    this.context = context;
     this.pairsMax = node.residual !== undefined && takesLong(node) ? LONG_PAIRS : PAIRS_MAX;
     const columns = [...node.left.columns, ...node.right.columns];
     this.residual = node.residual === undefined ? undefined : new FilterEvaluator(node.residual, columns, context);
@@ -237,7 +228,7 @@ class Pairs {
     const { residual } = this;
     if (residual !== undefined && this.count > 0) {
       const candidates = this.gathered(batch, this.count);
-      const { selection, count } = await withLongCalls(() => residual.select(candidates), this.context);
+      const { selection, count } = await residual.selectInTurns(candidates);
       for (let i = 0; i < count; i++) {
         const at = selection[i] ?? 0;
         this.own[i] = this.own[at] ?? 0;

@@ -5,7 +5,7 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
+import { VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gatherBatch, HeldRows } from "./held-rows.ts";
 import { build, probe } from "./join-pairs.ts";
@@ -159,7 +159,7 @@ class PartedRows {
   async add({ rowCount, vectors }: ExecBatch): Promise<void> {
     const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
     if (rowCount === 0) return;
-    const keys = this.isSplit ? this.keys.map((key) => key.vector(batch)) : [];
+    const keys = this.isSplit ? await vectorsOf(this.keys, batch) : [];
     await this.partitions.add(batch, rowHashes(keys, this.types, rowCount));
   }
 

@@ -8,7 +8,9 @@ import type { Vector } from "../../column/vector.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Value } from "../function/value.ts";
 import type { TypedExpression } from "../plan/expression.ts";
+import { checkCancelled, type ExecContext } from "./exec-context.ts";
 import { evaluate } from "./interpreter.ts";
+import { RowValues } from "./row-values.ts";
 import { isTimeType, valuesVector } from "./vector-values.ts";
 
 /**
@@ -55,7 +57,45 @@ export class LiftedTable {
 
   /** Brings the table up to a dictionary and the entries that these rows have. */
   update(dictionary: Dictionary, codes: Uint32Array, rowCount: number): this {
-    if (this.characters > CHARACTERS_MAX) return this;
+    this.begin(dictionary);
+    if (this.isFull || this.known === dictionary.length) return this;
+    const { states } = this;
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row] ?? 0;
+      if (states[code] === UNKNOWN) this.compute(code, dictionary[code]);
+      if (this.isFull) break;
+    }
+    if (this.isFull) this.forget();
+    return this;
+  }
+
+  /** As `update`, with turns for others; what takes long is computed on another thread. */
+  async updateInTurns(dictionary: Dictionary, codes: Uint32Array, rowCount: number, context: ExecContext): Promise<void> {
+    this.begin(dictionary);
+    if (this.isFull || this.known === dictionary.length) return;
+    const values = new RowValues(this.expression, context);
+    for (let row = 0; row < rowCount && !this.isFull; row++) {
+      const code = codes[row] ?? 0;
+      if (this.states[code] !== UNKNOWN) continue;
+      const text = dictionary[code];
+      try {
+        const value = values.of(() => text);
+        this.note(code, value instanceof Promise ? await value : value);
+      } catch (thrown) {
+        checkCancelled(context);
+        this.noteFailed(code, thrown);
+      }
+    }
+    if (this.isFull) this.forget();
+  }
+
+  private get isFull(): boolean {
+    return this.characters > CHARACTERS_MAX;
+  }
+
+  /** Makes room for a dictionary. */
+  private begin(dictionary: Dictionary): void {
+    if (this.isFull) return;
     if (dictionary !== this.dictionary) {
       this.results.length = 0;
       this.known = 0;
@@ -64,15 +104,6 @@ export class LiftedTable {
       this.dictionary = dictionary;
     }
     if (this.results.length < dictionary.length) this.extend(dictionary.length);
-    if (this.known === dictionary.length) return this;
-    const { states } = this;
-    for (let row = 0; row < rowCount; row++) {
-      const code = codes[row] ?? 0;
-      if (states[code] === UNKNOWN) this.compute(code, dictionary[code]);
-      if (this.characters > CHARACTERS_MAX) break;
-    }
-    if (this.characters > CHARACTERS_MAX) this.forget();
-    return this;
   }
 
   /** Lets go of all texts: from now on the interpreter computes each row's. */
@@ -95,17 +126,25 @@ export class LiftedTable {
   }
 
   private compute(code: number, text: string | undefined): void {
-    let value: Value;
     try {
-      value = evaluate(this.expression, () => text, this.environment);
+      this.note(
+        code,
+        evaluate(this.expression, () => text, this.environment),
+      );
     } catch (thrown) {
-      if (!(thrown instanceof DbError)) throw thrown;
-      this.known++;
-      // The row may be none that counts, so the entry fails only when the interpreter comes to it.
-      this.states[code] = ASK;
-      this.asked = true;
-      return;
+      this.noteFailed(code, thrown);
     }
+  }
+
+  private noteFailed(code: number, thrown: unknown): void {
+    if (!(thrown instanceof DbError)) throw thrown;
+    this.known++;
+    // The row may be none that counts, so the entry fails only when the interpreter comes to it.
+    this.states[code] = ASK;
+    this.asked = true;
+  }
+
+  private note(code: number, value: Value): void {
     this.known++;
     this.results[code] = value;
     if (typeof value === "bigint") this.hasBig = true;
@@ -129,7 +168,7 @@ export class LiftedTable {
   /** The values of rows, or undefined when the interpreter has to look at them or the type has no table. */
   vector(codes: Uint32Array, rowCount: number): Vector | undefined {
     const { kind } = this.expression.type;
-    if (this.asked || this.characters > CHARACTERS_MAX) return undefined;
+    if (this.asked || this.isFull) return undefined;
     if (kind === "string") {
       const target = new Uint32Array(rowCount);
       for (let i = 0; i < rowCount; i++) target[i] = this.textCodes[codes[i] ?? 0] ?? 0;

@@ -30,7 +30,7 @@ export async function* overlap(node: Overlap, input: AsyncIterable<ExecBatch>, c
   const evaluator = new VectorEvaluator(node.time, node.input.columns, context);
   for await (const batch of input) {
     if (batch.rowCount === 0) continue;
-    const times = timesOf(evaluator.vector(batch), node.time.type, batch.rowCount);
+    const times = timesOf(await evaluator.vectorInTurns(batch), node.time.type, batch.rowCount);
     const ages = node.ages ? agesOf(times, buckets, batch.rowCount) : undefined;
     for (let copy = 0; copy < copies; copy++) {
       checkCancelled(context);

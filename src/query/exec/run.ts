@@ -11,6 +11,7 @@ import { aggregate } from "./aggregate.ts";
 import { apply, lateralJoin } from "./apply.ts";
 import { aggregateInterpreted } from "./aggregate-interpreted.ts";
 import { asof } from "./asof.ts";
+import { computedFirst } from "./computed-first.ts";
 import { FilterEvaluator, VectorEvaluator } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { fillSlots } from "./fill-slots.ts";
@@ -21,7 +22,6 @@ import { groupingSets } from "./grouping-sets.ts";
 import { join } from "./join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
 import { sliceBatch } from "./kernels/slice.ts";
-import { withLongCalls } from "./long-calls.ts";
 import { newestFirst } from "./newest-first.ts";
 import { newNodeMetrics } from "./node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap.ts";
@@ -59,7 +59,7 @@ function operator(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch
     case "project":
       return sharedRows(node, context, here);
     case "sort":
-      return sharedTop(node, context, here, (input) => sort(node, input, context));
+      return sharedTop(node, context, here, (input) => computedFirst(node, input, context, sort));
     default:
       return here(node, context);
   }
@@ -77,13 +77,13 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
     case "project":
       return project(node, context);
     case "aggregate":
-      return (context.interpretOnly ? aggregateInterpreted : aggregate)(node, rowsFor(node, node.input, context), context);
+      return computedFirst(node, run(node.input, context), context, context.interpretOnly ? aggregateInterpreted : groups);
     case "overlap":
       return (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context);
     case "fill-slots":
       return (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context);
     case "sort":
-      return sort(node, rowsFor(node, node.input, context), context);
+      return computedFirst(node, run(node.input, context), context, sort);
     case "limit":
       return limit(node, context);
     case "newest-first":
@@ -97,7 +97,7 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
     case "apply":
       return apply(node, rowsFor(node, node.input, context), (original, plan) => runCopy(original, plan, context), context);
     case "window":
-      return (context.interpretOnly ? windowInterpreted : window)(node, run(node.input, context), context);
+      return computedFirst(node, run(node.input, context), context, context.interpretOnly ? windowInterpreted : window);
     case "grouping-sets":
       return groupingSets(node, rowsFor(node, node.input, context), context);
     case "unnest":
@@ -117,16 +117,26 @@ function here(node: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
   }
 }
 
+/** A grouping; keys that are computed once a series may take long. */
+function groups(node: NodeOf<"aggregate">, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  return aggregate(node, takesLong(node) ? shortPieces(input, context) : input, context);
+}
+
 /** What an operator reads: few rows at a time where it takes long for one. */
 function rowsFor(reader: PlanNode, input: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): AsyncIterable<ExecBatch> {
   const batches = run(input, context, needed);
   return takesLong(reader) ? shortPieces(batches, context) : batches;
 }
 
-/** Runs a copy of a plan, which counts as the plan itself. */
-function runCopy(original: PlanNode, copy: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+/** Runs a copy of a plan, which counts as the plan itself. What it holds goes back when it ends, since it may run once a row. */
+async function* runCopy(original: PlanNode, copy: PlanNode, context: ExecContext): AsyncIterable<ExecBatch> {
   if (copy !== original) shareMetrics(original, copy, context);
-  return run(copy, context);
+  const budget = context.budget.part("sub-plan");
+  try {
+    yield* run(copy, { ...context, budget });
+  } finally {
+    budget.close();
+  }
 }
 
 async function* union(node: NodeOf<"union">, context: ExecContext): AsyncIterable<ExecBatch> {
@@ -209,7 +219,7 @@ async function* source(node: NodeOf<"source">, context: ExecContext): AsyncItera
 async function* filter(node: NodeOf<"filter">, context: ExecContext): AsyncIterable<ExecBatch> {
   const evaluator = new FilterEvaluator(node.predicate, node.input.columns, context);
   for await (const batch of rowsFor(node, node.input, context)) {
-    const { selection, count } = await withLongCalls(() => evaluator.select(batch), context);
+    const { selection, count } = await evaluator.selectInTurns(batch);
     if (count === batch.rowCount) yield batch;
     else if (count > 0) {
       const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, count);
@@ -232,7 +242,7 @@ async function* project(node: NodeOf<"project">, context: ExecContext): AsyncIte
       const piece = sliceBatch(batch, from, to);
       const vectors: Vector[] = [];
       for (const evaluator of evaluators) {
-        vectors.push(isLong || mayBeLong ? await withLongCalls(() => evaluator.vector(piece), context) : evaluator.vector(piece));
+        vectors.push(isLong || mayBeLong ? await evaluator.vectorInTurns(piece) : evaluator.vector(piece));
         if (vectors.length % COLUMNS_PER_TURN === 0) await context.pace.turn();
       }
       const made = { rowCount: to - from, vectors };

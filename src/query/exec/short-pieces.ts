@@ -31,16 +31,21 @@ export function takesLong(node: PlanNode): boolean {
     (input) => input,
     (expression) => {
       parts += partsOf(expression, PARTS_MAX - parts);
-      found ||= parts >= PARTS_MAX || isLong(expression);
+      found ||= parts >= PARTS_MAX || hasLongPart(expression);
       return expression;
     },
   );
   return found;
 }
 
+/** Whether no generated loop computes an expression, or only in many steps. */
+export function isLongExpression(expression: TypedExpression): boolean {
+  return partsOf(expression, PARTS_MAX) >= PARTS_MAX || hasLongPart(expression);
+}
+
 const isNumber = ({ type }: TypedExpression): boolean => type.kind === "int" || type.kind === "float";
 
-function isLong(expression: TypedExpression): boolean {
+function hasLongPart(expression: TypedExpression): boolean {
   switch (expression.kind) {
     case "call": {
       const [, time] = expression.args;
@@ -55,7 +60,7 @@ function isLong(expression: TypedExpression): boolean {
       break;
     default:
   }
-  return operandsOf(expression).some(isLong);
+  return operandsOf(expression).some(hasLongPart);
 }
 
 /** See the file header. The time that passes between two pieces, turns of others left out, is the operator's. */

@@ -3,14 +3,13 @@
  * whose lists are all empty or NULL goes. Rows come out in parts, so that memory is one row's lists and a part.
  */
 import { type DataType, isNested, NULL } from "../../column/data-type.ts";
-import { decodeNested } from "../../column/nested.ts";
+import { decodeNested, decodeNestedInPieces } from "../../column/nested.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value.ts";
 import type { PlanNode } from "../plan/node.ts";
-import { VectorEvaluator } from "./evaluator.ts";
+import { VectorEvaluator, vectorsOf } from "./evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "./exec-context.ts";
 import { gather } from "./kernels/gather.ts";
-import { withLongCalls } from "./long-calls.ts";
 import { constantVector, valueAt, valuesVector } from "./vector-values.ts";
 
 /** Rows of a batch that comes out, and about how many bytes the columns of the input take in it, unless a row alone has more. */
@@ -34,10 +33,11 @@ export async function* unnest(
   const evaluators = node.lists.map((list) => new VectorEvaluator(list, node.input.columns, context));
   for await (const batch of input) {
     checkCancelled(context);
-    const lists = await withLongCalls(() => evaluators.map((evaluator) => evaluator.vector(batch)), context);
+    const lists = await vectorsOf(evaluators, batch);
     const part = new Part(batch, node, needed);
     for (let row = 0; row < batch.rowCount; row++) {
-      const elements = lists.map((vector, i) => elementsOf(vector, node.lists[i]?.type ?? NULL, row));
+      const elements: (readonly Value[])[] = [];
+      for (const [i, vector] of lists.entries()) elements.push(await elementsOf(vector, node.lists[i]?.type ?? NULL, row, context));
       const length = elements.reduce((most, each) => Math.max(most, each.length), 0);
       const rowsAtOnce = part.rowsOf(row);
       for (let from = 0; from < length; from += rowsAtOnce) {
@@ -45,6 +45,7 @@ export async function* unnest(
         if (!part.isFull) continue;
         yield part.take();
         checkCancelled(context);
+        await context.pace.turn();
       }
     }
     if (part.rowCount > 0) yield part.take();
@@ -52,9 +53,20 @@ export async function* unnest(
   }
 }
 
-function elementsOf(vector: Vector, type: DataType, row: number): readonly Value[] {
+/** Elements of a list that are read before others get a turn. */
+const ELEMENTS_AT_ONCE = 65_536;
+
+async function elementsOf(vector: Vector, type: DataType, row: number, context: ExecContext): Promise<readonly Value[]> {
   const value = valueAt(vector, type, row);
-  return value instanceof Uint8Array && isNested(type) ? decodeNested(type, value) : [];
+  if (!(value instanceof Uint8Array) || !isNested(type)) return [];
+  if (value.length < ELEMENTS_AT_ONCE) return decodeNested(type, value);
+  const pieces: (readonly Value[])[] = [];
+  for (const piece of decodeNestedInPieces(type, value, ELEMENTS_AT_ONCE)) {
+    pieces.push(piece);
+    checkCancelled(context);
+    await context.pace.turn();
+  }
+  return pieces.flat();
 }
 
 /** Rows that gather before they come out. */

@@ -62,6 +62,11 @@ export function functionNamed(name: string): ScalarFunction | undefined {
   return isInternal(name) ? undefined : BY_NAME.get(name);
 }
 
+/** The function of a name, also of one that stands behind an operator. */
+export function anyFunctionNamed(name: string): ScalarFunction | undefined {
+  return BY_NAME.get(name);
+}
+
 /** A function behind an operator. */
 export function operatorFunction(name: string): ScalarFunction {
   const found = BY_NAME.get(name);

@@ -43,7 +43,7 @@ import {
 import { constantCall } from "./bind-constants.ts";
 import { type BindCall, fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";
-import { literal, type TypedExpression } from "./expression.ts";
+import { columnsOf, hasParameter, isVolatile, literal, type TypedExpression } from "./expression.ts";
 import { fold } from "./fold.ts";
 import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
@@ -501,5 +501,6 @@ export function bindConstant(expression: Expression, environment: Environment): 
   // While a statement is described: what stands alone where a constant must is a number, of rows for instance.
   if (bound.kind === "parameter" && castTo(bound, INT64, environment).kind === "parameter")
     return { kind: "literal", type: INT64, value: undefined };
-  throw notSupported("a value that is no constant in this place");
+  const isConstant = columnsOf(bound).size === 0 && !isVolatile(bound) && !hasParameter(bound);
+  throw notSupported(isConstant ? "a constant in this place that takes long to compute" : "a value that is no constant in this place");
 }

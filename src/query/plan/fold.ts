@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, sameType } from "../../column/data-type.ts";
 import { evaluate } from "../exec/interpreter.ts";
-import { unlessLong } from "../exec/long-calls.ts";
+import { unlessLong } from "../exec/call-weights.ts";
 import type { Environment } from "../function/environment.ts";
 import { type Present, valueKey } from "../function/value.ts";
 import { comparisonOf, expressionKey, isVolatile, literal, operandsOf, type TypedExpression } from "./expression.ts";

@@ -3,14 +3,15 @@ import type { TableSchema } from "../../table/schema.ts";
 import { bucketOf } from "./bucket-of.ts";
 import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
 import type { GroupKey } from "./node.ts";
+import { staysShort } from "./stays-short.ts";
 
 /** Keys over all columns of a table's schema; `row` keys and bucket columns are placed by the caller. */
 export function groupKeyOf(expression: TypedExpression, schema: TableSchema): GroupKey {
   const { type } = expression;
   const columns = [...columnsOf(expression)];
   const timeIndex = schema.columns.findIndex((column) => column.semantic === "timestamp");
-  if (columns.every((index) => schema.columns[index]?.semantic === "tag") && !isVolatile(expression))
-    return { kind: "series", type, expression };
+  const isOfTags = columns.every((index) => schema.columns[index]?.semantic === "tag") && !isVolatile(expression);
+  if (isOfTags && staysShort(expression)) return { kind: "series", type, expression };
   const buckets = bucketOf(expression, timeIndex);
   return buckets === undefined ? { kind: "row", type, expression } : { kind: "bucket", type, column: timeIndex, buckets };
 }

@@ -14,6 +14,7 @@ import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
 import { columnsOf, comparisonOf, hasParameter, isVolatile, type TypedExpression } from "./expression.ts";
 import { fieldConditionOf } from "./field-conditions.ts";
+import { staysShort } from "./stays-short.ts";
 
 /** A WHERE in parts, joined by AND. */
 export interface SplitWhere {
@@ -109,6 +110,7 @@ function tagPredicateOf(expression: TypedExpression, schema: TableSchema, enviro
   if (column?.semantic !== "tag") return undefined;
   const values = valuesOf(expression, column.type);
   if (values !== undefined) return { kind: "in", column: column.name, values: [...new Set(values)] };
+  if (!staysShort(expression)) return undefined;
   return { kind: "test", column: column.name, test: (value) => evaluate(expression, () => value, environment) === true };
 }
 

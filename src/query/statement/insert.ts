@@ -12,15 +12,17 @@ import { isPhysicalTable, physicalWriteRefusal } from "../../table/metric.ts";
 import { type RowColumn, RowBatchBuilder } from "../../table/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { tagText } from "../../table/tag-value.ts";
-import { checkCancelled } from "../exec/exec-context.ts";
+import { checkCancelled, type ExecContext } from "../exec/exec-context.ts";
+import { castInTurns, constantValue } from "../exec/row-values.ts";
 import { execContextOf, type ExecOptions, prepareSelect } from "../exec/select.ts";
 import { answer } from "../exec/answer.ts";
 import { pieces } from "../exec/spill/pieces.ts";
-import { canCast, castValue } from "../function/cast.ts";
+import { canCast } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { hintedDocument } from "../function/json/json-hints.ts";
 import { rescale } from "../function/time/time-units.ts";
 import { isInterval, type Value } from "../function/value.ts";
+import { isVolatile, literal } from "../plan/expression.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { planError } from "../plan/plan-error.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
@@ -31,7 +33,7 @@ import type { Insert } from "../sql/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
 import { checkNoFileTable } from "./external-table.ts";
-import { literalValue } from "./literal-value.ts";
+import { boundValue, literalValue, valueForColumn } from "./literal-value.ts";
 import { checkNoView } from "./no-view.ts";
 
 /** Rows of INSERT … SELECT in one write. */
@@ -74,8 +76,12 @@ export async function insert(statement: Insert, context: QueryContext, options: 
     }
     if (row.length !== target.named.length)
       throw invalid(`Invalid SQL, error: column count mismatch, columns: ${target.named.length}, values: ${row.length}`);
-    const values = target.named.map((column, at) => givenValue(row[at], column, target));
-    builder.add(completeRow(values, target));
+    const given: Given[] = [];
+    for (const [at, column] of target.named.entries()) {
+      const value = givenValue(row[at], column, target, exec);
+      given.push(value instanceof Promise ? await value : value);
+    }
+    builder.add(completeRow(given, target));
   }
   // Rows of an "instant" table expire as they arrive, so they are checked and not written.
   if (isInstant) return { kind: "affected", rowCount: 0 };
@@ -118,9 +124,19 @@ export function rowColumns(schema: TableSchema): readonly RowColumn[] {
 /** What VALUES gives for a column, or DEFAULT. */
 export type Given = { readonly value: Value } | "default";
 
-function givenValue(expression: Expression | undefined, column: ColumnSchema, { environment }: Target): Given {
+/** A constant as it is; at once, unless it takes long to compute. */
+function givenValue(
+  expression: Expression | undefined,
+  column: ColumnSchema,
+  { environment }: Target,
+  exec: ExecContext,
+): Given | Promise<Given> {
   if (expression === undefined || expression.kind === "default") return "default";
-  return { value: literalValue(expression, column.name, column.type, environment) };
+  const { name, type } = column;
+  const bound = boundValue(expression, environment);
+  if (bound.kind === "literal") return { value: valueForColumn(bound, name, type, environment) };
+  if (isVolatile(bound)) return { value: literalValue(expression, name, type, environment) };
+  return constantValue(bound, exec).then((value) => ({ value: valueForColumn(literal(bound.type, value), name, type, environment) }));
 }
 
 /** A row of all columns: given values, defaults, NULLs; tags as text. @throws DbError InvalidArguments for a NULL where none may be */
@@ -188,11 +204,13 @@ export async function insertSelect(
   for await (const batch of answer(plan, exec)) {
     for (const { rowCount, vectors } of pieces(batch, TURN_ROWS)) {
       for (let row = 0; row < rowCount; row++) {
-        const given = named.map((column, i): Given => {
+        const given: Given[] = [];
+        for (const [i, { type }] of named.entries()) {
           const vector = vectors[i];
           const from = plan.columns[i]?.type ?? STRING;
-          return { value: vector === undefined ? undefined : castValue(scalarAt(vector, from, row), from, column.type, environment) };
-        });
+          const value = vector === undefined ? undefined : castInTurns(scalarAt(vector, from, row), from, type, environment, exec);
+          given.push({ value: value instanceof Promise ? await value : value });
+        }
         if (neverNull !== undefined) checkNoNull(given, named, neverNull);
         builder.add(completeRow(given, target));
       }

@@ -30,10 +30,19 @@ function asText(expression: Expression): Expression {
  * @throws DbError InvalidSyntax for a literal that the column cannot hold, PlanQuery for an expression that is no constant
  */
 export function literalValue(expression: Expression, column: string, type: DataType, environment: Environment): Value {
-  const bound = bind(expression, { scope: [], environment, intercept: (node) => textNode(node, environment) });
-  const constant = fold(bound, environment);
+  const constant = boundValue(expression, environment);
   // A computation that fails is left as it is when expressions fold; here it is needed, so that it says why.
   if (constant.kind !== "literal" && !isVolatile(constant)) evaluate(constant, () => undefined, environment);
+  return valueForColumn(constant, column, type, environment);
+}
+
+/** The expression of a value, bound and folded: a literal unless it is no constant, fails, or takes long. @throws DbError PlanQuery */
+export function boundValue(expression: Expression, environment: Environment): TypedExpression {
+  return fold(bind(expression, { scope: [], environment, intercept: (node) => textNode(node, environment) }), environment);
+}
+
+/** The value of a constant for a column of a type. @throws DbError as `literalValue` */
+export function valueForColumn(constant: TypedExpression, column: string, type: DataType, environment: Environment): Value {
   if (constant.kind !== "literal")
     throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
   if (constant.value === undefined) return undefined;

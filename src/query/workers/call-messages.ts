@@ -1,17 +1,29 @@
-/** What the thread of queries and that of long calls tell each other: one answer to each call, in order. */
+/** What the thread of queries and one of long calls tell each other: one call at a time. */
 import type { StatusCode } from "../../base/status-code.ts";
-import type { Value } from "../function/value.ts";
+import type { PlainExpression } from "../exec/plain-expression.ts";
 import type { CallJob } from "../exec/long-calls.ts";
+import type { Value } from "../function/value.ts";
+
+/** Most expressions that a thread keeps; the one that it was sent first goes. */
+export const KEPT_EXPRESSIONS_MAX = 16;
 
 /** To the thread. */
-export interface ToCallThread {
-  readonly id: number;
-  readonly job: CallJob;
-}
+export type ToCallThread =
+  /** `expression`: unless the thread has it. */
+  | {
+      readonly kind: "call";
+      readonly id: number;
+      readonly job: Omit<CallJob, "expression">;
+      readonly expression: PlainExpression | undefined;
+    }
+  /** The answer to `computed`: the value is wanted, or is not. */
+  | { readonly kind: "take" | "drop"; readonly id: number };
 
 /** From the thread. `stack` is of a bug. */
 export type FromCallThread =
   | { readonly kind: "value"; readonly id: number; readonly value: Value }
+  /** There is a large value: it comes when it is asked for. */
+  | { readonly kind: "computed"; readonly id: number; readonly bytes: number }
   | {
       readonly kind: "failed";
       readonly id: number;

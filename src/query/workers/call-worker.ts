@@ -1,7 +1,11 @@
-/** The thread of long calls of functions. */
+/** A thread of long calls of functions. */
 import type { ToCallThread } from "./call-messages.ts";
-import { answerCall } from "./serve-calls.ts";
+import { CallServer } from "./serve-calls.ts";
 
 declare const self: Worker;
 
-self.onmessage = ({ data }: MessageEvent<ToCallThread>) => self.postMessage(answerCall(data));
+const server = new CallServer();
+self.onmessage = ({ data }: MessageEvent<ToCallThread>) => {
+  const answer = server.answer(data);
+  if (answer !== undefined) self.postMessage(answer);
+};

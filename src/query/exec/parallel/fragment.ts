@@ -11,10 +11,9 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";
 import type { ScanRequest } from "../../../table/scan.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { functionNamed } from "../../function/registry.ts";
-import type { FunctionType } from "../../function/scalar-function.ts";
-import { literal, operandsOf, type TypedExpression, withOperands } from "../../plan/expression.ts";
+import { isVolatile, type TypedExpression } from "../../plan/expression.ts";
 import { type AggregateCall, type GroupKey, type PlanNode, rebuilt, type SortItem } from "../../plan/node.ts";
+import { decodeExpression, encodeExpression, isPlainExpression, type PlainExpression } from "../plain-expression.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
@@ -26,14 +25,6 @@ export interface FragmentPlan {
   readonly scan: NodeOf<"scan">;
   /** From the scan up; each is the input of the next. */
   readonly steps: readonly StepNode[];
-}
-
-/** An expression with its operands beside it. */
-interface PlainExpression {
-  readonly node:
-    | Exclude<TypedExpression, { kind: "call" }>
-    | { readonly kind: "call"; readonly type: DataType; readonly name: string; readonly functionType: FunctionType };
-  readonly operands: readonly PlainExpression[];
 }
 
 interface PlainCall extends Omit<AggregateCall, "function" | "args" | "orderBy" | "filter"> {
@@ -104,79 +95,48 @@ export function decodeFragment(fragment: Fragment, table: ScannedTable): PlanNod
 function isPlain(step: StepNode): boolean {
   let ok = step.kind !== "aggregate" || step.aggregates.every((call) => aggregateNamed(call.function.name) === call.function);
   const look = (expression: TypedExpression): TypedExpression => {
-    ok &&= isPlainExpression(expression);
+    ok &&= isPlainExpression(expression) && !isVolatile(expression);
     return expression;
   };
   rebuilt(step, (input) => input, look);
   return ok;
 }
 
-function isPlainExpression(expression: TypedExpression): boolean {
-  if (expression.kind === "parameter") return false;
-  if (expression.kind === "call") {
-    const { name, volatility } = expression.function;
-    if (volatility === "volatile" || functionNamed(name) !== expression.function) return false;
-  }
-  return operandsOf(expression).every(isPlainExpression);
-}
-
-const NOTHING: TypedExpression = literal({ kind: "null" }, undefined);
-
-function encode(expression: TypedExpression): PlainExpression {
-  const operands = operandsOf(expression).map(encode);
-  if (expression.kind === "call") {
-    const { type, functionType } = expression;
-    return { node: { kind: "call", type, name: expression.function.name, functionType }, operands };
-  }
-  const node = withOperands(
-    expression,
-    operands.map(() => NOTHING),
-  );
-  assert(node.kind !== "call", "other operands make no call of it");
-  return { node, operands };
-}
-
-function decode({ node, operands }: PlainExpression): TypedExpression {
-  const args = operands.map(decode);
-  if (node.kind !== "call") return withOperands(node, args);
-  const named = functionNamed(node.name);
-  assert(named !== undefined, `a scalar function; got ${node.name}`);
-  return { kind: "call", type: node.type, function: named, functionType: node.functionType, args };
-}
-
-const encodeItem = (item: SortItem): PlainItem => ({ ...item, expression: encode(item.expression) });
-const decodeItem = (item: PlainItem): SortItem => ({ ...item, expression: decode(item.expression) });
+const encodeItem = (item: SortItem): PlainItem => ({ ...item, expression: encodeExpression(item.expression) });
+const decodeItem = (item: PlainItem): SortItem => ({ ...item, expression: decodeExpression(item.expression) });
 
 function encodeCall(call: AggregateCall): PlainCall {
   const { type, distinct, filter } = call;
-  const args = call.args.map(encode);
+  const args = call.args.map(encodeExpression);
   const orderBy = call.orderBy.map(encodeItem);
-  return { name: call.function.name, type, distinct, args, orderBy, filter: filter === undefined ? undefined : encode(filter) };
+  return { name: call.function.name, type, distinct, args, orderBy, filter: filter === undefined ? undefined : encodeExpression(filter) };
 }
 
 function decodeCall({ name, type, distinct, filter, ...call }: PlainCall): AggregateCall {
   const named = aggregateNamed(name);
   assert(named !== undefined, `an aggregate function; got ${name}`);
-  const args = call.args.map(decode);
+  const args = call.args.map(decodeExpression);
   const orderBy = call.orderBy.map(decodeItem);
-  return { function: named, type, distinct, args, orderBy, filter: filter === undefined ? undefined : decode(filter) };
+  return { function: named, type, distinct, args, orderBy, filter: filter === undefined ? undefined : decodeExpression(filter) };
 }
 
 function encodeStep(step: StepNode): PlainStep {
   const { kind, columns } = step;
   switch (kind) {
     case "filter":
-      return { kind, columns, predicate: encode(step.predicate) };
+      return { kind, columns, predicate: encodeExpression(step.predicate) };
     case "project":
-      return { kind, columns, expressions: step.expressions.map(encode) };
+      return { kind, columns, expressions: step.expressions.map(encodeExpression) };
     case "overlap": {
       const { input: _, ...rest } = step;
-      return { ...rest, time: encode(step.time) };
+      return { ...rest, time: encodeExpression(step.time) };
     }
     case "sort":
       return { kind, columns, items: step.items.map(encodeItem), keep: step.keep };
     case "aggregate": {
-      const keys = step.keys.map((key): PlainKey => (key.kind === "bucket" ? key : { ...key, expression: encode(key.expression) }));
+      const keys = step.keys.map(
+        (key): PlainKey => (key.kind === "bucket" ? key : { ...key, expression: encodeExpression(key.expression) }),
+      );
       return { kind, columns, keys, aggregates: step.aggregates.map(encodeCall), readsTable: step.table !== undefined };
     }
   }
@@ -185,16 +145,18 @@ function encodeStep(step: StepNode): PlainStep {
 function decodeStep(step: PlainStep, input: PlanNode, table: ScannedTable): PlanNode {
   switch (step.kind) {
     case "filter":
-      return { kind: "filter", input, columns: step.columns, predicate: decode(step.predicate) };
+      return { kind: "filter", input, columns: step.columns, predicate: decodeExpression(step.predicate) };
     case "project":
-      return { kind: "project", input, columns: step.columns, expressions: step.expressions.map(decode) };
+      return { kind: "project", input, columns: step.columns, expressions: step.expressions.map(decodeExpression) };
     case "overlap":
-      return { ...step, input, time: decode(step.time) };
+      return { ...step, input, time: decodeExpression(step.time) };
     case "sort":
       return { ...step, input, items: step.items.map(decodeItem) };
     case "aggregate": {
       const { columns, readsTable } = step;
-      const keys = step.keys.map((key): GroupKey => (key.kind === "bucket" ? key : { ...key, expression: decode(key.expression) }));
+      const keys = step.keys.map(
+        (key): GroupKey => (key.kind === "bucket" ? key : { ...key, expression: decodeExpression(key.expression) }),
+      );
       const aggregates = step.aggregates.map(decodeCall);
       return { kind: "aggregate", input, columns, keys, aggregates, table: readsTable ? table : undefined };
     }

@@ -1,7 +1,7 @@
 /** `array_agg(value)`: all values, NULLs included; `geo_path(latitude, longitude, time)`: places in the order of time. */
 import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
-import { tooManyParts } from "../../../column/nested.ts";
+import { joinedLists, tooManyParts } from "../../../column/nested.ts";
 import { listOf, nestedOf } from "../nested/parts.ts";
 import { compareValues, type Present, type Value } from "../value.ts";
 import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
@@ -9,6 +9,8 @@ import { pathType } from "./paths.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
+/** Values that are made a list while others are still to come: a list of a million would take 40 ms at the end. */
+const VALUES_PER_LIST = 4096;
 /** About what a place costs in memory, bytes. */
 const PLACE_BYTES = 96;
 
@@ -18,13 +20,23 @@ export const listType: AggregateFunction["resolve"] = ([type, ...rest]) =>
 
 /** Every value in the order of the rows; NULL without rows. */
 export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
-  const values: Value[] = [];
+  const lists: Uint8Array[] = [];
+  let values: Value[] = [];
+  const encoded = (): Uint8Array => nestedOf(result, values) as Uint8Array; // what lists are
   return {
     add([value]) {
       reserve(VALUE_BYTES + textBytes(value));
-      if (values.push(owned(value)) > NESTED_PARTS_MAX) throw tooManyParts();
+      values.push(owned(value));
+      if (values.length < VALUES_PER_LIST) return;
+      if ((lists.length + 1) * VALUES_PER_LIST > NESTED_PARTS_MAX) throw tooManyParts();
+      lists.push(encoded());
+      values = [];
     },
-    result: () => (values.length === 0 ? undefined : nestedOf(result, values)),
+    result() {
+      if (lists.length === 0) return values.length === 0 ? undefined : encoded();
+      if (lists.length * VALUES_PER_LIST + values.length > NESTED_PARTS_MAX) throw tooManyParts();
+      return joinedLists(values.length === 0 ? lists : [...lists, encoded()]);
+    },
   };
 };
 

@@ -48,7 +48,8 @@ export async function* printRows(
     if (rowCount > 0) {
       for (const [index, position] of columns.entries()) {
         const vector = batch.vectors[position];
-        if (vector !== undefined) cells[index]?.encode(vector, rowCount);
+        if (vector === undefined) continue;
+        for (const _ of cells[index]?.encodeSteps(vector, rowCount) ?? []) await pace.turn();
       }
       for (let start = 0; start < rowCount; ) {
         const end = Math.min(start + CHUNK_ROWS_MAX, rowCount);

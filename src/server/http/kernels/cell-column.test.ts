@@ -9,6 +9,7 @@ import {
   FLOAT64,
   INT64,
   JSON_TYPE,
+  type NestedType,
   STRING,
   TIMESTAMP_NANOSECOND,
   UINT64,
@@ -199,4 +200,53 @@ describe("text", () => {
     check(BINARY, [new Uint8Array([0, 255]), undefined], ["[0,255]", "null"]);
     check(JSON_TYPE, ['{"a":[1]}', undefined], ['{"a":[1]}', "null"]);
   });
+});
+
+describe("long cells are printed in steps", () => {
+  const long = `"${"a\\\n😀".repeat(600_000)}`;
+  const numbers: NestedType = { kind: "list", element: INT64 };
+  const texts: NestedType = { kind: "list", element: STRING };
+  const cases: readonly (readonly [string, DataType, readonly Scalar[]])[] = [
+    ["texts", STRING, [undefined, long, "short", `x${long}`, long, ""]],
+    [
+      "lists",
+      numbers,
+      [
+        encodeNested(
+          numbers,
+          Array.from({ length: 300_000 }, (_, i) => i),
+        ),
+        undefined,
+        encodeNested(numbers, []),
+      ],
+    ],
+    [
+      "lists of texts",
+      texts,
+      [
+        encodeNested(
+          texts,
+          Array.from({ length: 70_000 }, (_, i) => `a "quoted" ${i}`),
+        ),
+      ],
+    ],
+  ];
+  for (const [name, type, values] of cases) {
+    for (const [kind, dialect] of [
+      ["JSON", JSON_DIALECT],
+      ["CSV", CSV_DIALECT],
+    ] as const) {
+      test(`${name} as ${kind}`, () => {
+        const distinct = [undefined, ...new Set(values.filter((value) => value !== undefined))] as (string | undefined)[];
+        const codes = Uint32Array.from(values, (value) => distinct.indexOf(value as string));
+        const vector: Vector = type.kind === "string" ? { kind: "dictionary", codes, dictionary: distinct } : vectorOf(type, values);
+        const column = new CellColumn(type, dialect);
+        const steps = [...column.encodeSteps(vector, values.length)].length;
+        const cells = values.map((_, row) => decoder.decode(column.bytes.subarray(column.starts[row], column.ends[row])));
+        const whole = cellsOf(vector, type, values.length, dialect);
+        expect(cells.map((cell, i) => cell === whole[i])).toEqual(values.map(() => true));
+        expect(steps > 1).toBe(type.kind !== "string" || dialect === JSON_DIALECT);
+      });
+    }
+  }
 });

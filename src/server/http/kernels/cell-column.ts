@@ -13,7 +13,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
 import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
-import { nestedJson } from "../../../column/nested-json.ts";
+import { nestedJson, nestedJsonSteps } from "../../../column/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";
@@ -45,7 +45,17 @@ const PLAIN_CHARACTERS_MAX = 64;
 /** Printed texts of a dictionary that are kept for further batches. Reason: those of 65,536 rows may be a gigabyte. */
 const DICTIONARY_BYTES_MAX = 16 * 1024 * 1024;
 
+/** Letters of a text, and bytes of a list, from which it is printed in steps of about so many. Reason: a million takes 5 ms. */
+const LONG_TEXT = 1_000_000;
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
 const encoder = new TextEncoder();
+
+function hasLongText({ codes, dictionary }: DictionaryVector, rowCount: number): boolean {
+  for (let row = 0; row < rowCount; row++) if ((dictionary[codes[row]!]?.length ?? 0) >= LONG_TEXT) return true;
+  return false;
+}
 
 /** Text of the cells of one column. Reused for every batch of a result: what it holds is valid until the next `encode`. */
 export class CellColumn {
@@ -70,12 +80,10 @@ export class CellColumn {
   /** Prints rows `[0, rowCount)` of a vector of this column. @throws DbError InvalidArguments for a type without a text form */
   encode(vector: Vector, rowCount: number): void {
     this.bytes = this.own;
-    if (this.starts.length < rowCount) {
-      this.starts = new Uint32Array(rowCount);
-      this.ends = new Uint32Array(rowCount);
-    }
+    this.makeRoom(rowCount);
     if (vector.kind === "dictionary") {
-      this.encodeDictionary(vector, rowCount);
+      this.beginDictionary(vector.dictionary);
+      this.printEntries(vector, rowCount);
       return;
     }
     this.dictionary = undefined;
@@ -101,6 +109,84 @@ export class CellColumn {
       case "bytes":
         this.encodeBytes(vector, rowCount);
         return;
+    }
+  }
+
+  /** As `encode`, with steps between which others may have a turn where texts or lists are long. */
+  *encodeSteps(vector: Vector, rowCount: number): Generator<void> {
+    if (vector.kind === "dictionary" && this.dialect.text === "json" && hasLongText(vector, rowCount)) {
+      this.beginDictionary(vector.dictionary);
+      yield* this.longEntries(vector, rowCount);
+      this.makeRoom(rowCount);
+      this.printEntries(vector, rowCount);
+      return;
+    }
+    const { type } = this;
+    if (vector.kind !== "bytes" || !isNested(type) || (vector.offsets[rowCount] ?? 0) < LONG_TEXT) {
+      this.encode(vector, rowCount);
+      return;
+    }
+    this.makeRoom(rowCount);
+    this.bytes = this.own;
+    this.dictionary = undefined;
+    this.used = writeAscii(this.bytes, 0, this.dialect.nullText);
+    for (let row = 0; row < rowCount; row++) {
+      const value = scalarAt(vector, type, row);
+      this.starts[row] = value === undefined ? 0 : this.used;
+      if (value !== undefined) yield* this.appendNested(type, value as Uint8Array); // what nested values are
+      this.ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
+    }
+  }
+
+  private makeRoom(rowCount: number): void {
+    if (this.starts.length >= rowCount) return;
+    this.starts = new Uint32Array(rowCount);
+    this.ends = new Uint32Array(rowCount);
+  }
+
+  private *appendNested(type: NestedType, value: Uint8Array): Generator<void> {
+    if (type.kind !== "list" || value.length < LONG_TEXT) {
+      const json = nestedJson(type, value);
+      this.append(this.dialect.text === "json" ? json : csvText(json));
+      return;
+    }
+    const isJson = this.dialect.text === "json";
+    if (!isJson) this.append('"'); // A long list has a comma.
+    for (const piece of nestedJsonSteps(type, value)) {
+      this.append(isJson ? piece : piece.replaceAll('"', '""'));
+      yield;
+    }
+    if (!isJson) this.append('"');
+  }
+
+  private append(text: string): void {
+    const printed = encoder.encode(text);
+    this.reserve(printed.length);
+    this.bytes.set(printed, this.used);
+    this.used += printed.length;
+  }
+
+  /** Prints the long texts that rows have, each in steps. */
+  private *longEntries(vector: DictionaryVector, rowCount: number): Generator<void> {
+    const { codes, dictionary } = vector;
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row]!;
+      const text = dictionary[code];
+      if (text === undefined || text.length < LONG_TEXT || this.entryEnds[code] !== 0) continue;
+      const start = this.used === 0 ? 1 : this.used; // keeps position 0 for NULL
+      this.used = start;
+      this.append('"');
+      for (let at = 0; at < text.length; ) {
+        const to = at + LONG_TEXT;
+        // A pair of surrogates stays together.
+        const end = to < text.length && isHighSurrogate(text.charCodeAt(to - 1)) ? to - 1 : to;
+        this.append(JSON.stringify(text.slice(at, end)).slice(1, -1));
+        at = end;
+        yield;
+      }
+      this.append('"');
+      this.entryStarts[code] = start;
+      this.entryEnds[code] = this.used;
     }
   }
 
@@ -207,8 +293,8 @@ export class CellColumn {
     }
   }
 
-  private encodeDictionary(vector: DictionaryVector, rowCount: number): void {
-    const { codes, dictionary } = vector;
+  private beginDictionary(dictionary: DictionaryVector["dictionary"]): void {
+    this.bytes = this.own;
     if (this.dictionary !== dictionary || this.used > DICTIONARY_BYTES_MAX) {
       this.dictionary = dictionary;
       this.used = writeAscii(this.bytes, 0, this.dialect.nullText);
@@ -218,6 +304,9 @@ export class CellColumn {
       this.entryStarts = longerWords(this.entryStarts, dictionary.length);
       this.entryEnds = longerWords(this.entryEnds, dictionary.length);
     }
+  }
+
+  private printEntries({ codes, dictionary }: DictionaryVector, rowCount: number): void {
     const { starts, ends, entryStarts, entryEnds } = this;
     for (let row = 0; row < rowCount; row++) {
       const code = codes[row]!;
