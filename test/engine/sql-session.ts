@@ -2,7 +2,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
-import { CellColumn, JSON_DIALECT } from "../../src/server/http/kernels/cell-column.ts";
+import { CellColumn, JSON_DIALECT } from "../../src/server/http/formats/kernels/cell-column.ts";
 import { Machine } from "./machine.ts";
 
 const decoder = new TextDecoder();

@@ -4,7 +4,7 @@
  * takes a cut answer for a whole one. A client that takes a piece too slowly is cut off as well: what the answer is made from, memory and
  * files, waits with it.
  */
-import type { PaceLimits } from "./body-pace.ts";
+import type { PaceLimits } from "./body/body-pace.ts";
 import { ANSWER_HOLD_BYTES } from "./limits.ts";
 
 /** What to do when a committed answer cannot be finished. */

@@ -2,8 +2,8 @@
  * One request on its way through the server.
  */
 import type { User } from "../../db/auth/user.ts";
-import type { PaceLimits } from "./body-pace.ts";
-import type { BodyShare } from "./in-flight.ts";
+import type { PaceLimits } from "./body/body-pace.ts";
+import type { BodyShare } from "./body/in-flight.ts";
 
 /** What handlers know of a request. */
 export interface Exchange {

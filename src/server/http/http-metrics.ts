@@ -4,7 +4,7 @@
 import { Counter, Gauge, Histogram } from "prom-client";
 import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
 import type { Db } from "../../db/db.ts";
-import type { InFlightBytes } from "./in-flight.ts";
+import type { InFlightBytes } from "./body/in-flight.ts";
 import type { BuildInfo } from "./options.ts";
 
 /** Label of requests whose database does not exist: names come from clients and must not make series without end. */

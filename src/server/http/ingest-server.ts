@@ -7,7 +7,7 @@ import { type HttpListener, openListener } from "./listener.ts";
 import { FORWARDED_MAX, FORWARDED_PROBES_MAX } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { HttpService } from "./service.ts";
-import { writeRoutes } from "./write-routes.ts";
+import { writeRoutes } from "./protocols/write-routes.ts";
 
 /**
  * Starts the listener.

@@ -1,7 +1,7 @@
 /**
  * Paths to handlers. Paths match exactly: a trailing slash is another path. A segment `{name}` in a route's path matches any one segment.
  */
-import type { ErrorShape } from "./errors.ts";
+import type { ErrorPrinter, ErrorShape } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { emptyReply, type Reply } from "./reply.ts";
 
@@ -16,6 +16,8 @@ export interface Route {
   readonly methods: Readonly<Partial<Record<"GET" | "POST" | "PUT" | "DELETE", Handler>>>;
   /** How errors of its handlers look. */
   readonly errors: ErrorShape;
+  /** How a request without good credentials is answered; absent: 401 in the coded shape. */
+  readonly unauthorized?: ErrorPrinter;
   /** Whether an ingest thread serves a request by itself; absent: always. Asked before its body is read. */
   readonly isServedHere?: (rawQuery: string, headers: Headers) => boolean;
 }

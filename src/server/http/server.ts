@@ -4,17 +4,17 @@
  */
 import { isLoopback } from "../../base/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
-import { adminRoutes } from "./admin.ts";
+import { adminRoutes } from "./protocols/admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
-import { influxQueryRoutes } from "./influx-query.ts";
+import { influxQueryRoutes } from "./protocols/influx/query.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
-import { pipelineRoutes } from "./pipelines.ts";
+import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
-import { prometheusReadRoutes } from "./prometheus-read.ts";
-import { sqlRoutes } from "./sql.ts";
-import { writeRoutes } from "./write-routes.ts";
+import { prometheusReadRoutes } from "./protocols/prometheus/read.ts";
+import { sqlRoutes } from "./protocols/sql/sql.ts";
+import { writeRoutes } from "./protocols/write-routes.ts";
 
 /** A running listener with all routes. */
 export interface HttpServer extends HttpListener {

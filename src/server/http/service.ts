@@ -3,22 +3,21 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { Authenticator } from "./authenticator.ts";
-import { BrowserGuard } from "./browser-guard.ts";
+import { Authenticator } from "./access/authenticator.ts";
+import { BrowserGuard } from "./access/browser-guard.ts";
 import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
-import { BODY_PACE, type PaceLimits } from "./body-pace.ts";
-import { contentLengthOf } from "./content-length.ts";
-import { waitsForBody } from "./incoming-body.ts";
-import { Cors } from "./cors.ts";
+import { BODY_PACE, type PaceLimits } from "./body/body-pace.ts";
+import { contentLengthOf } from "./body/content-length.ts";
+import { waitsForBody } from "./body/incoming-body.ts";
+import { Cors } from "./access/cors.ts";
 import { codedErrorReply, errorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
-import { type BodyShare, InFlightBytes } from "./in-flight.ts";
+import { type BodyShare, InFlightBytes } from "./body/in-flight.ts";
 import { CONNECTION_IDLE_SECONDS, IN_FLIGHT_WAITERS_MAX } from "./limits.ts";
 import type { IngestServerOptions } from "./options.ts";
 import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
-import { isSplunkPath, splunkAuthReply } from "./splunk-reply.ts";
 import { type Route, Router } from "./router.ts";
 
 const NOT_FOUND: Reply = emptyReply(404);
@@ -174,7 +173,7 @@ export class HttpService {
     const share = this.inFlight.share();
     try {
       const verdict = await this.authenticator.authenticate(path, rawQuery, request.headers, () => clientOf(listener, request));
-      if (verdict.kind === "refused") return isSplunkPath(path) ? splunkAuthReply(verdict.error) : codedErrorReply(verdict.error, 0, 401);
+      if (verdict.kind === "refused") return route?.unauthorized?.(verdict.error, 0) ?? codedErrorReply(verdict.error, 0, 401);
       if (found.kind === "refused") return found.reply;
       const exchange: Exchange = {
         request,

@@ -6,8 +6,8 @@ import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { Pace } from "../../../query/exec/exec-context.ts";
 import { sliceBatch } from "../../../query/exec/kernels/slice.ts";
-import { type CellDialect, CellColumn } from "../kernels/cell-column.ts";
-import { interleave, type RowLayout } from "../kernels/interleave.ts";
+import { type CellDialect, CellColumn } from "./kernels/cell-column.ts";
+import { interleave, type RowLayout } from "./kernels/interleave.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;

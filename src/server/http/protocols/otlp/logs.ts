@@ -1,0 +1,40 @@
+/** How the OTLP endpoint takes logs (contract ingest.md 4.4). */
+import { LogDecoder } from "../../../../ingest/otlp/decode.ts";
+import { extractKeysOf } from "../../../../ingest/otlp/logs/extract-keys.ts";
+import { headerTextOf } from "../../header-text.ts";
+import { LineDecoders } from "../line-decoders.ts";
+import type { LogEndpoint } from "../logs/log-endpoint.ts";
+import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
+import type { OtlpSignal, OtlpWrite } from "./signal.ts";
+import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+
+const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
+const DEFAULT_TABLE = "opentelemetry_logs";
+
+/** The logs of one thread. */
+export function otlpLogs(endpoint: LogEndpoint): OtlpSignal {
+  const { options } = endpoint;
+  const decoders = new LineDecoders(() => new LogDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
+  return {
+    name: "logs",
+    request: "LogsRequest",
+    rejectedName: "rejectedLogRecords",
+    isServedHere: needsNoPipelineStore,
+    open: (exchange, accepted) => {
+      const { request, database } = exchange;
+      const { headers } = request;
+      const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
+      checkTable(table);
+      const pipeline = otlpPipelineOf(headers);
+      if (pipeline !== undefined) return openPipeline(pipeline, table, exchange, accepted, endpoint);
+      const extractKeys = extractKeysOf(headerTextOf(headers, "x-greptime-log-extract-keys"));
+      const writeOptions = writeOptionsOf(accepted.hints, options, "log", SEMANTICS);
+      const decode = (body: Uint8Array): OtlpWrite => ({
+        result: decoders.of(database).decode(body, { database, table, extractKeys, schemas: options.db.schemas }),
+        options: writeOptions,
+      });
+      return { kind: "decoded", decode };
+    },
+  };
+}

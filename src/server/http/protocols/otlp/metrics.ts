@@ -1,0 +1,83 @@
+/** How the OTLP endpoint takes metrics (contract ingest.md 4.2). */
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import { MetricDecoder } from "../../../../ingest/otlp/decode.ts";
+import { decodeLegacy } from "../../../../ingest/otlp/metrics/legacy.ts";
+import { COMPAT_OPTION, isLegacy } from "../../../../ingest/otlp/metrics/legacy-mode.ts";
+import { STRATEGIES, type Strategy } from "../../../../ingest/otlp/metrics/names.ts";
+import { DEFAULT_PHYSICAL_TABLE } from "../../../../table/metric.ts";
+import { isName } from "../../../../table/names.ts";
+import { LineDecoders } from "../line-decoders.ts";
+import type { IngestServerOptions } from "../../options.ts";
+import type { OtlpSignal, OtlpWrite } from "./signal.ts";
+import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+
+const SEMANTICS = {
+  [COMPAT_OPTION]: "prom",
+  "greptime.semantic.signal_type": "metric",
+  "greptime.semantic.source": "opentelemetry",
+  "greptime.semantic.metric.metadata_quality": "declared",
+} as const;
+/** Of tables that the older way makes beside those that are there, such as that of a histogram's sum. */
+const LEGACY_OPTIONS = { comment: "Created on insertion" } as const;
+const PREFIX = "x-greptime-otlp-metric-";
+
+/** The metrics of one thread. */
+export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
+  const decoders = new LineDecoders(() => new MetricDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
+  return {
+    name: "metrics",
+    request: "MetricsRequest",
+    rejectedName: "rejectedDataPoints",
+    open: ({ request, database }, { hints }) => {
+      const { headers } = request;
+      const labels = {
+        strategy: strategyOf(headers.get(`${PREFIX}translation-strategy`)),
+        promoteAll: isTruthy(headers.get(`${PREFIX}promote-all-resource-attrs`)),
+        ignored: listOf(headers.get(`${PREFIX}ignore-resource-attrs`)),
+        promoted: listOf(headers.get(`${PREFIX}promote-resource-attrs`)),
+        promoteScope: isTruthy(headers.get(`${PREFIX}promote-scope-attrs`)),
+      };
+      const isLogical = options.prometheus.metricEngine;
+      const physicalTable = hints.get("physical_table") || DEFAULT_PHYSICAL_TABLE;
+      checkTable(physicalTable);
+      const writeOptions = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", SEMANTICS);
+      const { schemas } = options.db;
+      const decode = (body: Uint8Array): OtlpWrite => {
+        if (isLegacy(body, database, schemas)) {
+          return { result: decodeLegacy(body, { acceptsTable: isName }), options: { ...writeOptions, tableOptions: LEGACY_OPTIONS } };
+        }
+        const result = decoders.of(database).decode(body, {
+          ...labels,
+          database,
+          physicalTable: isLogical ? physicalTable : undefined,
+          schemas,
+          acceptsTable: isName,
+        });
+        return { result, options: { ...writeOptions, ...(isLogical ? { physicalTable } : {}), optionsOfTables: result.tableOptions } };
+      };
+      return { kind: "decoded", decode };
+    },
+  };
+}
+
+function strategyOf(text: string | null): Strategy {
+  if (text === null) return "UnderscoreEscapingWithSuffixes";
+  const strategy = STRATEGIES.find((name) => name === text);
+  if (strategy !== undefined) return strategy;
+  throw new DbError(StatusCode.InvalidArguments, `cannot use translation strategy ${text}: it must be one of ${STRATEGIES.join(", ")}`);
+}
+
+function isTruthy(text: string | null): boolean {
+  return text !== null && ["true", "1", "yes", "on", "t"].includes(text.toLowerCase());
+}
+
+function listOf(text: string | null): ReadonlySet<string> {
+  return new Set(
+    (text ?? "")
+      .split(";")
+      .map((key) => key.trim())
+      .filter((key) => key !== ""),
+  );
+}

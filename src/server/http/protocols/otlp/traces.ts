@@ -1,0 +1,74 @@
+/** How the OTLP endpoint takes traces (contract ingest.md 4.3). */
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import { TraceDecoder, type TraceModel } from "../../../../ingest/otlp/decode.ts";
+import { headerTextOf } from "../../header-text.ts";
+import { LineDecoders } from "../line-decoders.ts";
+import type { IngestServerOptions } from "../../options.ts";
+import type { OtlpSignal, OtlpWrite } from "./signal.ts";
+import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+
+/** What a Collector that knows nothing of pipelines means (contract README 19). */
+const DEFAULT_PIPELINE = "greptime_trace_v1";
+const DEFAULT_TABLE = "opentelemetry_traces";
+const MODELS: Readonly<Record<string, TraceModel>> = { greptime_trace_v0: "v0", greptime_trace_v1: "v1" };
+
+/** The traces of one thread. */
+export function otlpTraces(options: IngestServerOptions): OtlpSignal {
+  const decoders = new LineDecoders(() => new TraceDecoder(), options.clock);
+  options.memory.register("decoders", decoders);
+  return {
+    name: "traces",
+    request: "TracesRequest",
+    rejectedName: "rejectedSpans",
+    open: ({ request, database }, { hints }) => {
+      const { headers } = request;
+      const pipeline = headers.get("x-greptime-pipeline-name")?.trim() || DEFAULT_PIPELINE;
+      const model = Object.hasOwn(MODELS, pipeline) ? MODELS[pipeline] : undefined;
+      if (model === undefined) {
+        const known = Object.keys(MODELS).join(" or ");
+        throw new DbError(StatusCode.InvalidArguments, `Unsupported pipeline for traces: ${pipeline}; it must be ${known}`);
+      }
+      const table = headerTextOf(headers, "x-greptime-trace-table-name") || DEFAULT_TABLE;
+      checkTable(table);
+      const partitions = hints.get("trace_table_partitions");
+      if (partitions !== undefined && !/^\d{1,9}$/.test(partitions)) {
+        throw new DbError(
+          StatusCode.InvalidArguments,
+          `cannot use the hint trace_table_partitions=${partitions}: it must be a whole number`,
+        );
+      }
+      const semantics = { "greptime.semantic.signal_type": "trace", "greptime.semantic.source": "opentelemetry" };
+      writeOptionsOf(hints, options, "trace", semantics); // Refuses hints before the body is read.
+      const decode = (body: Uint8Array): OtlpWrite => {
+        const result = decoders.of(database).decode(body, { database, table, model, schemas: options.db.schemas });
+        const ofModel: Record<string, string> =
+          model === "v0"
+            ? semantics
+            : {
+                ...semantics,
+                table_data_model: pipeline,
+                "greptime.semantic.pipeline": pipeline,
+                "greptime.semantic.entity.service.id": "service_name",
+                "greptime.semantic.trace.conventions": result.conventions,
+              };
+        const accepted = result.rowCount;
+        const { count } = result.rejected;
+        return {
+          result,
+          options: writeOptionsOf(hints, options, "trace", ofModel),
+          message: `Accepted ${accepted} spans, rejected ${count} spans: ${result.rejected.message}`,
+          refusesAllRejected: true,
+          after: {
+            batch: result.auxiliary,
+            options: {
+              ...writeOptionsOf(hints, options, "trace", semantics),
+              tableOptions: { comment: "Created on insertion", ...semantics, append_mode: "false" },
+            },
+          },
+        };
+      };
+      return { kind: "decoded", decode };
+    },
+  };
+}

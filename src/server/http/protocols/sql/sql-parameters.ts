@@ -1,0 +1,100 @@
+/**
+ * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
+ * (contract http.md 2.1).
+ */
+import { nextRound } from "../../../../base/rounds.ts";
+import type { TimeUnit } from "../../../../column/data-type.ts";
+import { readBody } from "../../body/body.ts";
+import type { Exchange } from "../../exchange.ts";
+import { type UniquePairs, uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
+import { type Reply, textReply } from "../../reply.ts";
+
+/** What a request to `/v1/sql` asks for. */
+export interface SqlParameters {
+  readonly sql: string | undefined;
+  readonly db: string | undefined;
+  readonly format: string | undefined;
+  /** Unit of timestamps in `influxdb_v1`; undefined = that of the column. */
+  readonly epoch: TimeUnit | undefined;
+  readonly limit: number | undefined;
+  readonly compression: "zstd" | undefined;
+}
+
+const QUERY_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "limit", "compression", "snapshot_interval_ms"]);
+const FORM_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "snapshot_interval_ms"]);
+const FORM_TYPE = "application/x-www-form-urlencoded";
+const LIMIT_MAX = 2n ** 64n - 1n;
+const LIMIT_DIGITS_MAX = 20;
+
+/** Reads the parameters, or returns the answer that refuses them. */
+export async function readSqlParameters(exchange: Exchange, bodyBytesMax: number): Promise<SqlParameters | Reply> {
+  const query = uniquePairs(exchange.rawQuery, QUERY_NAMES);
+  if ("duplicate" in query) return textReply(400, `Failed to deserialize query string: duplicate field \`${query.duplicate}\``);
+  if ("tooMany" in query) return textReply(400, `Failed to deserialize query string: more than ${query.tooMany} parameters`);
+  const limit = limitOf(query.get("limit"));
+  if (typeof limit === "string") return textReply(400, `Failed to deserialize query string: limit: ${limit}`);
+  const form = exchange.method === "POST" ? await readForm(exchange, bodyBytesMax) : new Map<string, string>();
+  if ("status" in form) return form;
+  return {
+    sql: query.get("sql") ?? form.get("sql"),
+    db: nonEmpty(query.get("db")) ?? nonEmpty(form.get("db")),
+    format: query.get("format") ?? form.get("format"),
+    epoch: epochOf(query.get("epoch") ?? form.get("epoch")),
+    limit,
+    compression: query.get("compression")?.toLowerCase() === "zstd" ? "zstd" : undefined,
+  };
+}
+
+async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<ReadonlyMap<string, string> | Reply> {
+  const contentType = exchange.request.headers.get("content-type") ?? "";
+  if (contentType.split(";", 1)[0]?.trim().toLowerCase() !== FORM_TYPE) {
+    return textReply(415, `Form requests must have \`Content-Type: ${FORM_TYPE}\``);
+  }
+  const body = await readBody(exchange, { bytesMax: bodyBytesMax, decode: false });
+  if (!(body instanceof Uint8Array)) return body;
+  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES));
+  if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
+  if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
+  return form;
+}
+
+/** A long form is decoded a piece a round. */
+async function inRounds(steps: Generator<undefined, UniquePairs>): Promise<UniquePairs> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+    await nextRound();
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+/** The limit, or what is wrong with it. Limits beyond 2^53 limit nothing. */
+function limitOf(text: string | undefined): number | undefined | string {
+  if (text === undefined) return undefined;
+  if (text === "") return "cannot parse integer from empty string";
+  if (!/^\+?\d+$/.test(text)) return "invalid digit found in string";
+  const digits = text.replace(/^\+?0*/, "");
+  if (digits.length > LIMIT_DIGITS_MAX) return "number too large to fit in target type"; // Looked at in full, it would take seconds.
+  const value = BigInt(digits); // Of "" it is 0.
+  return value > LIMIT_MAX ? "number too large to fit in target type" : Number(value);
+}
+
+function epochOf(text: string | undefined): TimeUnit | undefined {
+  switch (text?.toLowerCase()) {
+    case undefined:
+      return undefined;
+    case "ns":
+      return "nanosecond";
+    case "u":
+    case "µ":
+    case "μ":
+      return "microsecond";
+    case "s":
+      return "second";
+    default:
+      return "millisecond"; // any other text, as the reference has it
+  }
+}

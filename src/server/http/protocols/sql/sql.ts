@@ -1,0 +1,64 @@
+/**
+ * `/v1/sql` (contract http.md 2): parameters → `Db.sql` → one of the result formats.
+ */
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
+import { databaseExists, databaseOf, sessionOf } from "../../context.ts";
+import type { FailureLog } from "../../errors.ts";
+import type { Exchange } from "../../exchange.ts";
+import { formatOf } from "../../formats/registry.ts";
+import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
+import { STREAM_IDLE_SECONDS } from "../../limits.ts";
+import type { HttpServerOptions } from "../../options.ts";
+import { queryTurns } from "./query-turns.ts";
+import type { Reply } from "../../reply.ts";
+import type { Route } from "../../router.ts";
+import { readSqlParameters } from "./sql-parameters.ts";
+
+/** The routes of this file. */
+export function sqlRoutes(options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): readonly Route[] {
+  const handler = async (exchange: Exchange): Promise<Reply> => runSql(exchange, options, metrics, failures);
+  return [{ path: "/v1/sql", methods: { GET: handler, POST: handler }, errors: "coded" }];
+}
+
+async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): Promise<Reply> {
+  const parameters = await readSqlParameters(exchange, options.bodyBytesMax);
+  if ("status" in parameters) return parameters;
+  const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
+  if (parameters.sql === undefined) throw new DbError(StatusCode.InvalidArguments, "sql parameter is required.");
+  const session = { ...sessionOf(exchange, database), client: exchange.client() };
+  const format = formatOf(parameters.format);
+  const elapsedMillis = (): number => Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
+  exchange.setIdleTimeout(0);
+  const label = databaseExists(database, options.db) ? database : UNKNOWN_DATABASE;
+  const stop = metrics.sqlSeconds.startTimer({ db: label });
+  await queryTurns.take();
+  try {
+    const chunks = format.encode(options.db.sql(parameters.sql, session), {
+      limit: parameters.limit,
+      epoch: parameters.epoch,
+      compression: parameters.compression,
+      elapsedMillis,
+    });
+    const hooks: AnswerHooks = {
+      onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
+      onLateFailure: (error) => {
+        if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+      },
+    };
+    const body = await answerBody(chunks, hooks, exchange.pace);
+    return {
+      status: 200,
+      headers: {
+        "content-type": format.contentType,
+        "x-greptime-format": format.label,
+        "x-greptime-execution-time": String(elapsedMillis()),
+      },
+      body,
+    };
+  } finally {
+    queryTurns.done();
+    stop();
+  }
+}
