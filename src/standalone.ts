@@ -3,7 +3,7 @@
  *
  *   lock the data directory ─► meta store ─► engine (replays the logs) ─► facade ─► HTTP ─► ingest threads
  *
- * `stop` goes the other way: stop accepting, finish requests, flush, close, unlock.
+ * `stop` goes the other way, as does a start that fails: stop accepting, finish requests, flush, close, unlock.
  */
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -84,33 +84,22 @@ export async function startStandalone(
   onBug: (error: Error) => void,
   threadScript?: string,
 ): Promise<Standalone> {
+  await using opened = new AsyncDisposableStack();
   const started = systemClock.monotonicMillis();
   const logger = log.logger("main");
   useTimeZone(settings);
   const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
+  opened.defer(() => userProvider?.close());
   probeAddress(settings.http.addr.host, settings.http.addr.port);
-  const directory = await lockDataDirectory(settings.storage.dataHome);
-  const unlockLog = await lockLogFolder(settings.wal.dir);
-  const memory = new ServerMemory(memoryLimitOf(settings));
-  const shared = new SharedState(ingestThreadsOf(settings) - 1);
-  const queryThreads = queryThreadsOf(settings);
-  const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
-  const kept = { memory, shared, pageCacheBytes: pages.here };
-  const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
-  tellRecovery(recovery, logger);
-  const spill = await openPrivateSpill(settings, log);
-  const metrics = new MetricRegistry().withProcessMetrics();
-  const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
-  const workers = openQueryThreads(queries);
-  const ofStatements = { ...statementLimits(settings, memory), spill, workers, watch: statementWatch(settings, queries) };
-  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage));
-  registerTableMetrics(metrics, engine, db, spill);
-  const heap = startHeapWatch(memory, metrics);
-  const limits = startLimitWatch(engine, log, metrics);
+  const database = await openDatabase(settings, log, onBug, opened);
+  const { engine, db, memory, shared, metrics, queryThreads } = database;
+  const listeners: { stop(graceMs: number): Promise<void> }[] = [];
+  opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedLogControl(log);
   const marks = new ConnectionMarks();
   const telnet = openTelnet(settings, log, db, metrics, memory);
+  if (telnet !== undefined) listeners.push(telnet);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -124,27 +113,69 @@ export async function startStandalone(
     marks,
     onBug,
   });
+  listeners.push(http);
   const guard = startGuard([http.port, telnet?.port], marks, log, metrics);
+  opened.defer(() => guard.close());
   const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
+  database.afterEngine.defer(() => threads.end());
+  listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
   const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
   logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
+  const running = opened.move();
   return {
     url: http.url,
     async stop() {
-      limits.close();
-      heap.close();
-      guard.close();
-      await Promise.all([http.stop(STOP_GRACE_MILLIS), telnet?.stop(STOP_GRACE_MILLIS), threads.stopListening(STOP_GRACE_MILLIS)]);
-      for (const each of [workers, ofStatements.calls]) each?.close();
-      await engine.close();
-      threads.end();
-      userProvider?.close();
-      unlockLog();
-      directory.unlock();
+      await running.disposeAsync();
       logger.info({}, "stopped");
     },
   };
+}
+
+/** Everything below the servers: what is stored, what statements run on, what counts and limits both. */
+interface OpenDatabase {
+  readonly engine: Engine;
+  readonly db: LocalDb;
+  readonly memory: ServerMemory;
+  readonly shared: SharedState;
+  readonly metrics: MetricRegistry;
+  readonly queryThreads: number;
+  /** What must end after the engine has. */
+  readonly afterEngine: DisposableStack;
+}
+
+/** Opens the database; `opened` closes it. @throws DbError */
+async function openDatabase(
+  settings: Settings,
+  log: RootLog,
+  onBug: (error: Error) => void,
+  opened: AsyncDisposableStack,
+): Promise<OpenDatabase> {
+  const directory = await lockDataDirectory(settings.storage.dataHome);
+  opened.defer(() => directory.unlock());
+  opened.defer(await lockLogFolder(settings.wal.dir));
+  const memory = new ServerMemory(memoryLimitOf(settings));
+  const shared = new SharedState(ingestThreadsOf(settings) - 1);
+  const queryThreads = queryThreadsOf(settings);
+  const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
+  const kept = { memory, shared, pageCacheBytes: pages.here };
+  const afterEngine = opened.use(new DisposableStack());
+  const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
+  opened.defer(() => engine.close());
+  tellRecovery(recovery, log.logger("main"));
+  const spill = await openPrivateSpill(settings, log);
+  const metrics = new MetricRegistry().withProcessMetrics();
+  const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
+  const workers = openQueryThreads(queries);
+  const ofStatements = { ...statementLimits(settings, memory), spill, workers, watch: statementWatch(settings, queries) };
+  for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
+  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage));
+  registerTableMetrics(metrics, engine, db, spill);
+  const heap = startHeapWatch(memory, metrics);
+  opened.defer(() => heap.close());
+  const limits = startLimitWatch(engine, log, metrics);
+  opened.defer(() => limits.close());
+  return { engine, db, memory, shared, metrics, queryThreads, afterEngine };
 }
 
 function millisSince(monotonicMillis: number): number {
