@@ -2,7 +2,7 @@
  * Builds a `WriteBatch` from rows of scalars: for INSERT and tests. Decoders of protocols fill columns themselves.
  *
  * Rows whose times lie more than 2^53 units from the first of their `TableWrite` begin another one, since the times of one are offsets
- * from one base.
+ * from one base; so do rows beyond `WRITE_ROWS_MAX`.
  */
 import { assert } from "../base/assert.ts";
 import { fnv1a } from "../base/hash.ts";
@@ -16,6 +16,9 @@ import type { FieldWrite, TableWrite, WriteBatch } from "./write-batch.ts";
 
 /** A column that rows give a value for, in the order of the values. */
 export type RowColumn = Pick<ColumnDefinition, "name" | "type" | "semantic">;
+
+/** Rows of one `TableWrite`. Reason: columns of that many are made in a few milliseconds, so that none is left for the end. */
+const WRITE_ROWS_MAX = 65_536;
 
 const encoder = new TextEncoder();
 
@@ -54,6 +57,7 @@ export class RowBatchBuilder {
     assert(typeof time === "bigint", `a time of the time index; got ${String(time)}`);
     const first = this.times[0];
     if (first !== undefined && Math.abs(Number(time - first)) >= CHUNK_TIME_SPAN_MAX) this.cut();
+    if (this.times.length === WRITE_ROWS_MAX) this.cut();
     this.times.push(time);
     this.keys.push(this.keyOf(values));
     for (const [i, { semantic }] of this.columns.entries()) if (semantic === "field") this.fields[i]?.push(values[i]);

@@ -150,7 +150,7 @@ function chains(scale: Scale): readonly HostileStatement[] {
 
 function lists(scale: Scale): readonly HostileStatement[] {
   const of = (count: number): number => Math.max(100, Math.round(count * scale));
-  const insert = "INSERT INTO hostile (host, usage, greptime_timestamp) VALUES";
+  const insert = "INSERT INTO hostile_rows (host, usage, greptime_timestamp) VALUES";
   return [
     { name: "UNION ALL of 900", sql: repeated(of(900), (i) => `SELECT ${i} AS x`, " UNION ALL ") },
     { name: "UNION ALL of 50,000", sql: repeated(of(50_000), (i) => `SELECT ${i} AS x`, " UNION ALL ") },
@@ -378,7 +378,7 @@ function functions(scale: Scale): readonly HostileStatement[] {
       { name: "a LIMIT of a long constant", sql: `SELECT 1 LIMIT length(replace(${a}, 'a', 'b'))` },
       {
         name: "INSERT of a long constant",
-        sql: `INSERT INTO hostile (host, usage, greptime_timestamp) VALUES ('long', length(replace(${a}, 'a', 'b')), 5)`,
+        sql: `INSERT INTO hostile_rows (host, usage, greptime_timestamp) VALUES ('long', length(replace(${a}, 'a', 'b')), 5)`,
       },
       {
         name: "WHERE of a long constant",
@@ -403,5 +403,6 @@ export function hostileStatements(scale: Scale): readonly HostileStatement[] {
 /** Statements that make what the others read. */
 export const HOSTILE_SETUP: readonly string[] = [
   "CREATE TABLE hostile (host STRING, usage BIGINT, greptime_timestamp TIMESTAMP(9) TIME INDEX, PRIMARY KEY (host))",
+  "CREATE TABLE hostile_rows (host STRING, usage BIGINT, greptime_timestamp TIMESTAMP(9) TIME INDEX, PRIMARY KEY (host))",
   "INSERT INTO hostile (host, usage, greptime_timestamp) VALUES ('a', 1, 1), ('b', 2, 2), ('c', 3, 3)",
 ];
