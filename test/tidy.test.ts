@@ -10,6 +10,7 @@ import { strayNames } from "./tidy/file-names.ts";
 import { formatPapers, ingestFiles, readmes } from "./tidy/folders.ts";
 import { layerBreaks } from "./tidy/layers.ts";
 import { type Manifest, packageBreaks, RUNTIME_REASONS } from "./tidy/packages.ts";
+import { roomBreaks } from "./tidy/rooms.ts";
 import { longFiles, longLines, sizeSpread } from "./tidy/sizes.ts";
 import { planted, ROOT, readTree, type SourceFile } from "./tidy/source-tree.ts";
 
@@ -26,6 +27,42 @@ test("the tree holds the repository's files and no installed ones", () => {
   expect(paths).toContain("src/base/clock.ts");
   expect(paths).toContain("test/tidy.test.ts");
   expect(paths.filter((path) => path.includes("node_modules"))).toEqual([]);
+});
+
+describe("rooms", () => {
+  test("imports inside layers point down", () => {
+    expect(roomBreaks(tree)).toEqual([]);
+  });
+
+  test("a planted import up, sideways, or from the top is found; contracts, tests and imports down are fine", () => {
+    check(
+      roomBreaks,
+      [planted("src/query/expression/a.ts", 'import type { N } from "../operator/contract/node.ts";')],
+      ["src/query/expression/a.ts: src/query/expression must not import operator/contract/node.ts"],
+    );
+    check(
+      roomBreaks,
+      [planted("src/query/operator/join/a.ts", 'import { a } from "../fill/a.ts";\nimport { r } from "../run.ts";')],
+      [
+        "src/query/operator/join/a.ts: src/query/operator/join must not import fill/a.ts",
+        "src/query/operator/join/a.ts: src/query/operator/join must not import run.ts",
+      ],
+    );
+    check(
+      roomBreaks,
+      [planted("src/query/new/a.ts", "")],
+      ["src/query/new/a.ts: new is no room of src/query; give it a rank in test/tidy/rooms.ts"],
+    );
+    check(
+      roomBreaks,
+      [
+        planted("src/query/plan/a.ts", 'import { a } from "../operator/run.ts";\nimport type { S } from "../system-facts.ts";'),
+        planted("src/query/operator/join/a.test.ts", 'import { a } from "../fill/a.ts";'),
+        planted("src/query/a.ts", 'import { a } from "./statement/a.ts";'),
+      ],
+      [],
+    );
+  });
 });
 
 describe("layers", () => {

@@ -2,7 +2,7 @@
  * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
  */
 import { unreachable } from "../base/assert.ts";
-import { type ExecOptions, select } from "./exec/select.ts";
+import { type ExecOptions, select } from "./statement/select.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Tql } from "./sql/ast.ts";
 import type { CursorStatement, PreparedStatement, Statement } from "./sql/statement-ast.ts";
@@ -32,7 +32,7 @@ import { truncate } from "./statement/truncate.ts";
 import { update } from "./statement/update.ts";
 import type { StatementResult } from "./statement-result.ts";
 
-export type { ExecOptions } from "./exec/select.ts";
+export type { ExecOptions } from "./statement/select.ts";
 
 /**
  * Runs one statement. A SELECT is planned now and runs while its batches are read; everything else is done when the promise resolves.

@@ -2,7 +2,7 @@
  * A case, asked everywhere: the engine by generated loops and by the interpreter, rows in memory, in files or in both; the catalog in
  * memory by the interpreter; and DuckDB. All answers must be the same rows. Where there are worker threads, parts of scans also run there.
  */
-import type { QueryWorkers } from "../../src/query/exec/parallel/query-workers.ts";
+import type { QueryWorkers } from "../../src/query/operator/contract/query-workers.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";

@@ -5,7 +5,7 @@ import { nestedJson } from "../../src/column/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
-import type { QueryWorkers } from "../../src/query/exec/parallel/query-workers.ts";
+import type { QueryWorkers } from "../../src/query/operator/contract/query-workers.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";

@@ -10,8 +10,8 @@ import { type GroupInput, GroupWriter } from "../../format/parquet/groups/group-
 import { isGrouped, Shredder } from "../../format/parquet/groups/shredder.ts";
 import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
-import { HeldRows } from "../exec/held-rows.ts";
-import type { MemoryBudget } from "../exec/memory-budget.ts";
+import { HeldRows } from "../operator/rows/held-rows.ts";
+import type { MemoryBudget } from "../../base/memory-budget.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Bytes } from "./compression.ts";
 import { ROW_GROUP_BYTES, ROW_GROUP_ROWS } from "./limits.ts";

@@ -1,8 +1,8 @@
 /** Rows → a file: encoded, compressed, written under a name of its own until it is whole. */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { FileAccess, FileConnection } from "../../table/file-access.ts";
-import { sliceBatch } from "../exec/kernels/slice.ts";
-import type { MemoryBudget } from "../exec/memory-budget.ts";
+import { sliceBatch } from "../operator/kernels/slice.ts";
+import type { MemoryBudget } from "../../base/memory-budget.ts";
 import { type Bytes, compressed } from "./compression.ts";
 import type { CopyOptions } from "./copy-options.ts";
 import { encodeParquet } from "./encode-parquet.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { MemoryBudget } from "../exec/memory-budget.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
 import { converterOf } from "./column-converter.ts";
 import { type CopyOptions, copyOptions } from "./copy-options.ts";
 import { compressed } from "./compression.ts";

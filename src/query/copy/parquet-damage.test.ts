@@ -5,7 +5,7 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, FLOAT64, INT64, type NestedType, STRING } from "../../column/data-type.ts";
 import { encodeNested } from "../../column/nested.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { MemoryBudget } from "../exec/memory-budget.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
 import { parquetColumns, parquetRows } from "./decode-parquet.ts";
 import { encodeParquet } from "./encode-parquet.ts";
 import { memoryFile } from "./testing/memory-open-file.ts";

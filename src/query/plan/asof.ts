@@ -4,7 +4,7 @@
  *   l ASOF JOIN r ON l.host = r.host AND l.time >= r.time       the last row of r that is not after that of l
  *
  * Both sides become one stream, sorted by the keys, the order and the side; one pass over it remembers the last row of the right side
- * (`exec/asof.ts`). So it takes what a sort takes, and goes over the disk where a sort does.
+ * (`operator/join/asof.ts`). So it takes what a sort takes, and goes over the disk where a sort does.
  *
  *   asof ◄── sort ◄── union ◄── project (keys, order, side, columns of the left, NULLs) ◄── left
  *                           ◄── project (keys, order, side, NULLs, columns of the right) ◄── right
@@ -13,9 +13,9 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { BOOLEAN } from "../../column/data-type.ts";
 import { unify } from "./coerce.ts";
 import type { Environment } from "../function/environment.ts";
-import { literal, mapColumns, type TypedExpression } from "./expression.ts";
+import { literal, mapColumns, type TypedExpression } from "../expression/expression.ts";
 import { sidesOf } from "./join-keys.ts";
-import type { JoinKey, PlanNode } from "./node.ts";
+import type { JoinKey, PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 import type { Relation } from "./relation.ts";
 

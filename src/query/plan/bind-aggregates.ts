@@ -10,9 +10,9 @@ import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, i
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { rowOf } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
-import { conjunction, expressionKey, type TypedExpression } from "./expression.ts";
+import { conjunction, expressionKey, type TypedExpression } from "../expression/expression.ts";
 import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
-import type { AggregateCall, SortItem } from "./node.ts";
+import type { AggregateCall, SortItem } from "../operator/contract/node.ts";
 import { noMatch } from "./no-match.ts";
 import { planError } from "./plan-error.ts";
 

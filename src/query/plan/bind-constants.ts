@@ -14,7 +14,7 @@ import { isDayFormat } from "../function/time/mysql-format.ts";
 import { textOf } from "../function/value.ts";
 import type { BindCall } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
-import type { TypedExpression } from "./expression.ts";
+import type { TypedExpression } from "../expression/expression.ts";
 
 /** What a call is by its constants; undefined for a call that needs none. @throws DbError PlanQuery for arguments that do not go with it */
 export function constantCall(

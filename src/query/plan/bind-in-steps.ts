@@ -14,8 +14,8 @@ import { contains, subQueriesIn } from "./ast-walk.ts";
 import { type Binder, bind, chainOf, inListInSteps } from "./bind.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";
 import { condition } from "./coerce.ts";
-import type { TypedExpression } from "./expression.ts";
-import { fold } from "./fold.ts";
+import type { TypedExpression } from "../expression/expression.ts";
+import { fold } from "../expression/fold.ts";
 import type { Steps } from "./steps.ts";
 
 /** Nodes that are bound at once: about a millisecond. */

@@ -16,8 +16,8 @@ import type { ScalarFunction } from "../function/scalar-function.ts";
 import { type Present, textOf, type Value, valueKey } from "../function/value.ts";
 import { castTo } from "./coerce.ts";
 import type { Environment } from "../function/environment.ts";
-import type { TypedExpression } from "./expression.ts";
-import { fold } from "./fold.ts";
+import type { TypedExpression } from "../expression/expression.ts";
+import { fold } from "../expression/fold.ts";
 import { planError } from "./plan-error.ts";
 
 /** The name of the call that `x[i]` is written as; no client can spell it. */

@@ -43,8 +43,8 @@ import {
 import { constantCall } from "./bind-constants.ts";
 import { type BindCall, fieldOf, listConcatenation, nestedCall, SLICE, SUBSCRIPT } from "./bind-nested.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";
-import { columnsOf, hasParameter, isVolatile, literal, type TypedExpression } from "./expression.ts";
-import { fold } from "./fold.ts";
+import { columnsOf, hasParameter, isVolatile, literal, type TypedExpression } from "../expression/expression.ts";
+import { fold } from "../expression/fold.ts";
 import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range/range-error.ts";

@@ -3,8 +3,8 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { sameType } from "../../column/data-type.ts";
 import type { Environment } from "../function/environment.ts";
 import { castTo } from "./coerce.ts";
-import type { TypedExpression } from "./expression.ts";
-import type { PlanNode } from "./node.ts";
+import type { TypedExpression } from "../expression/expression.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 
 /** A plan whose columns are called and typed so; itself when their types are these. @throws DbError PlanQuery when there is no such cast */
 export function castColumns(node: PlanNode, columns: readonly ColumnHeader[], environment: Environment): PlanNode {

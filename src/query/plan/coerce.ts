@@ -27,8 +27,8 @@ import { operatorFunction } from "../function/registry.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
-import { type CompareOperator, literal, type TypedExpression } from "./expression.ts";
-import { fold } from "./fold.ts";
+import { type CompareOperator, literal, type TypedExpression } from "../expression/expression.ts";
+import { fold } from "../expression/fold.ts";
 import { planError } from "./plan-error.ts";
 
 /** `expression` as `type`; itself when it already is. @throws DbError PlanQuery when there is no such cast */

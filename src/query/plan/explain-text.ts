@@ -3,14 +3,14 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, isNested } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
-import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
+import { type NodeMetrics, ownMillis } from "../operator/contract/node-metrics.ts";
 import { toText } from "../function/cast.ts";
 import { formatFloat } from "../function/format-number.ts";
 import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
 import { isInterval, type Value } from "../function/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
-import { operandsOf, type TypedExpression } from "./expression.ts";
+import { operandsOf, type TypedExpression } from "../expression/expression.ts";
 import {
   type AggregateCall,
   type FilledColumn,
@@ -22,7 +22,7 @@ import {
   type SubQueryCall,
   type WindowCall,
   type WindowFrame,
-} from "./node.ts";
+} from "../operator/contract/node.ts";
 
 /** Most values of an IN that are listed. */
 const VALUES_SHOWN = 8;

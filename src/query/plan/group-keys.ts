@@ -1,9 +1,9 @@
 /** Decides how each GROUP BY key is computed: once a series, by time bucket, or once a row. */
 import type { TableSchema } from "../../table/schema.ts";
-import { bucketOf } from "./bucket-of.ts";
-import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
-import type { GroupKey } from "./node.ts";
-import { staysShort } from "./stays-short.ts";
+import { bucketOf } from "../expression/bucket-of.ts";
+import { columnsOf, isVolatile, type TypedExpression } from "../expression/expression.ts";
+import type { GroupKey } from "../operator/contract/node.ts";
+import { staysShort } from "../operator/scan/stays-short.ts";
 
 /** Keys over all columns of a table's schema; `row` keys and bucket columns are placed by the caller. */
 export function groupKeyOf(expression: TypedExpression, schema: TableSchema): GroupKey {

@@ -7,8 +7,8 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { BOOLEAN, INT32, INT64 } from "../../column/data-type.ts";
 import { valueKey } from "../function/value.ts";
-import { expressionKey, literal, type TypedExpression } from "./expression.ts";
-import type { AggregateCall, GroupKey, PlanNode } from "./node.ts";
+import { expressionKey, literal, type TypedExpression } from "../expression/expression.ts";
+import type { AggregateCall, GroupKey, PlanNode } from "../operator/contract/node.ts";
 
 /** Stands for the number of a row's grouping set among the keys of an aggregation. */
 export const SET_NUMBER: TypedExpression = { kind: "column", type: INT64, index: 3_000_000, name: "grouping set" };

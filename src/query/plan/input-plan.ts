@@ -4,14 +4,14 @@ import { printExpression } from "../sql/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
 import type { Binder } from "./bind.ts";
 import { conditionInSteps } from "./bind-in-steps.ts";
-import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression } from "./expression.ts";
-import type { PlannedRequest, PlanNode } from "./node.ts";
+import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression } from "../expression/expression.ts";
+import type { PlannedRequest, PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import { planLeaf, planRelation, splitFor } from "./plan-relation.ts";
 import type { PlannedRelation } from "./relation.ts";
 import type { Source } from "./source.ts";
-import type { SplitWhere } from "./split-where.ts";
+import type { SplitWhere } from "../operator/scan/split-where.ts";
 import type { Steps } from "./steps.ts";
 import { applied, isOfSubQuery, SubQueries, SUB_QUERY_BASE } from "./sub-queries.ts";
 

@@ -6,12 +6,12 @@ import { aggregatedQueriesIn, containsAggregate, containsSubQuery } from "./ast-
 import { aggregateScope } from "./bind-aggregates.ts";
 import { bindInSteps, planQueriesIn } from "./bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
-import { mapColumns, type TypedExpression } from "./expression.ts";
+import { mapColumns, type TypedExpression } from "../expression/expression.ts";
 import { groupKeyOf, placeKey } from "./group-keys.ts";
 import { aggregationBySets, distinctKeys } from "./grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
-import { type AggregateCall, changedAggregate, type GroupKey, type PlanNode } from "./node.ts";
+import { type AggregateCall, changedAggregate, type GroupKey, type PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import {

@@ -12,8 +12,8 @@
  */
 import { asofPlan } from "./asof.ts";
 import { ALL_TIME } from "../../table/scan.ts";
-import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "./expression.ts";
-import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "./node.ts";
+import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "../expression/expression.ts";
+import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "../operator/contract/node.ts";
 import { partsOfPlan } from "./plan-size.ts";
 import type { Planner } from "./planner.ts";
 import { type PlannedRelation, type Relation, type Wanted, widthOf } from "./relation.ts";
@@ -21,7 +21,7 @@ import { joinKeys, sidesOf } from "./join-keys.ts";
 import { withColumns, withConditions } from "./push-down.ts";
 import { connectedJoinOrder } from "./rules/connected-join-order.ts";
 import { SideBySide } from "./side-by-side.ts";
-import { intersect, type SplitWhere, splitWhere } from "./split-where.ts";
+import { intersect, type SplitWhere, splitWhere } from "../operator/scan/split-where.ts";
 import type { Steps } from "./steps.ts";
 
 /** The conditions of a WHERE on a table: what storage does, and the rest. */

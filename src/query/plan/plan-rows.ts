@@ -2,8 +2,8 @@
 import { groupKeyOf, placeKey } from "./group-keys.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { prunedInput } from "./input-plan.ts";
-import type { GroupKey, PlanNode } from "./node.ts";
-import { conjunction } from "./expression.ts";
+import type { GroupKey, PlanNode } from "../operator/contract/node.ts";
+import { conjunction } from "../expression/expression.ts";
 import {
   bindRowFilter,
   dropHelpers,

@@ -4,7 +4,7 @@ import { GROUP_KEYS_MAX, WINDOWS_MAX } from "../../base/limits.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { parseSql } from "../sql/parse.ts";
 import type { Query } from "../sql/ast.ts";
-import type { PlanNode } from "./node.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "./plan-query.ts";
 import { environmentOf } from "./planner.ts";
 import { PLAN_PARTS_MAX, PlanSize, partsOfPlan } from "./plan-size.ts";

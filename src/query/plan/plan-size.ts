@@ -5,8 +5,8 @@
  *
  * Parts are counted before they are made, so that a text of some hundred bytes takes no more memory or time than its limit allows.
  */
-import { operandsOf, type TypedExpression } from "./expression.ts";
-import { inputsOf, type PlanNode, rebuilt } from "./node.ts";
+import { operandsOf, type TypedExpression } from "../expression/expression.ts";
+import { inputsOf, type PlanNode, rebuilt } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 
 /** Most parts of one plan. Reason: each pass over that many takes some ten milliseconds, and a part about 150 B. Error: PlanQuery. */

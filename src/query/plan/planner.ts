@@ -6,7 +6,7 @@ import type { Environment } from "../function/environment.ts";
 import type { Query, RelationAlias } from "../sql/ast.ts";
 import type { PromqlEngine } from "../promql-engine.ts";
 import type { SystemFacts } from "../system-facts.ts";
-import type { PlanNode } from "./node.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 import type { OuterScope } from "./outer-scope.ts";
 import type { Steps } from "./steps.ts";
 

@@ -13,10 +13,19 @@
  * | anything with a LIMIT, DISTINCT ON, lateral joins | none                      |
  */
 import type { Environment } from "../function/environment.ts";
-import { columnsOf, conjunction, inlined, isVolatile, mapColumns, operandsOf, partsOf, type TypedExpression } from "./expression.ts";
-import type { GroupKey, PlanNode } from "./node.ts";
-import { pushedIntoScan } from "./push-filter.ts";
-import { intersect, splitWhere } from "./split-where.ts";
+import {
+  columnsOf,
+  conjunction,
+  inlined,
+  isVolatile,
+  mapColumns,
+  operandsOf,
+  partsOf,
+  type TypedExpression,
+} from "../expression/expression.ts";
+import type { GroupKey, PlanNode } from "../operator/contract/node.ts";
+import { pushedIntoScan } from "../operator/scan/push-filter.ts";
+import { intersect, splitWhere } from "../operator/scan/split-where.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 

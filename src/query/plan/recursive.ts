@@ -5,7 +5,7 @@
 import { commonType } from "../function/common-type.ts";
 import type { CommonTable, SetOperation } from "../sql/ast.ts";
 import { castColumns } from "./cast-columns.ts";
-import { inputsOf, type PlanNode, rebuilt } from "./node.ts";
+import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";
 import type { Steps } from "./steps.ts";
@@ -44,14 +44,4 @@ function checkEnd({ orderBy, limit, offset }: SetOperation, name: string): void 
 function reads(node: PlanNode, working: string): boolean {
   if (node.kind === "source") return node.name === working;
   return inputsOf(node).some((input) => reads(input, working));
-}
-
-/** The step of a recursive query over the rows of one round. */
-export function stepOver(node: PlanNode, working: string, batches: Source["batches"]): PlanNode {
-  if (node.kind === "source" && node.name === working) return { ...node, batches };
-  return rebuilt(
-    node,
-    (input) => stepOver(input, working, batches),
-    (expression) => expression,
-  );
 }

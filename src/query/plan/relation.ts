@@ -1,9 +1,9 @@
 /** Relations of FROM as a tree, before it is known which columns and rows of them are needed. */
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Table } from "../../table/catalog.ts";
-import type { TypedExpression } from "./expression.ts";
+import type { TypedExpression } from "../expression/expression.ts";
 import type { ComputedRows } from "./virtual/computed-rows.ts";
-import type { JoinKey, JoinMode, PlanNode, PlanParameter } from "./node.ts";
+import type { JoinKey, JoinMode, PlanNode, PlanParameter } from "../operator/contract/node.ts";
 
 /** A relation. The columns of a join are those of its left side, then, unless it is a semi or anti join, those of its right side. */
 export type Relation =

@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { nearestName } from "../function/registry.ts";
 import type { JsonHint } from "../../table/schema.ts";
 import type { ObjectName } from "../sql/ast.ts";
-import type { TypedExpression } from "./expression.ts";
+import type { TypedExpression } from "../expression/expression.ts";
 import { planError } from "./plan-error.ts";
 
 /** One column in sight. `expression` is what its name stands for. */

@@ -1,5 +1,5 @@
 /**
- * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`exec/exec-context.ts`, `inTurns`).
+ * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`base/pace.ts`, `inTurns`).
  * What binds one expression, or passes once over a plan, is one step; `bind-in-steps.ts` cuts long expressions.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Sub-queries in expressions. Each becomes a column behind those of the relation that the expression reads: an operator below the
- * expression runs it once for each distinct set of values that it takes from outside (`exec/apply.ts`).
+ * expression runs it once for each distinct set of values that it takes from outside (`operator/apply/apply.ts`).
  */
 import { DbError } from "../../base/error.ts";
 import { BOOLEAN, type DataType } from "../../column/data-type.ts";
@@ -8,8 +8,8 @@ import type { SubQueryExpression } from "./ast-walk.ts";
 import { type Binder, bind } from "./bind.ts";
 import { rowInQuery } from "./bind-rows.ts";
 import { unify } from "./coerce.ts";
-import { columnsOf, mapColumns, type TypedExpression } from "./expression.ts";
-import type { PlanNode, SubQueryCall, SubQueryResult } from "./node.ts";
+import { columnsOf, mapColumns, type TypedExpression } from "../expression/expression.ts";
+import type { PlanNode, SubQueryCall, SubQueryResult } from "../operator/contract/node.ts";
 import { OuterScope } from "./outer-scope.ts";
 import { planError } from "./plan-error.ts";
 import type { Planner } from "./planner.ts";

@@ -16,7 +16,7 @@ import type { Expression, Tql, TqlRange } from "../sql/ast.ts";
 import { printExpression } from "../sql/print.ts";
 import { bindConstant } from "./bind.ts";
 import { castTo } from "./coerce.ts";
-import type { PlanNode } from "./node.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 import type { Planner } from "./planner.ts";
 import { prometheusDurationMillis } from "./range/stretch.ts";
 

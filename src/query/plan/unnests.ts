@@ -15,8 +15,8 @@ import { contains, containsAggregate, isAggregateCall } from "./ast-walk.ts";
 import { type Binder, bind } from "./bind.ts";
 import { bindAggregate } from "./bind-aggregates.ts";
 import type { Placed } from "./bind-windows.ts";
-import { expressionKey, mapColumns, type TypedExpression } from "./expression.ts";
-import type { PlanNode } from "./node.ts";
+import { expressionKey, mapColumns, type TypedExpression } from "../expression/expression.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 import type { OutputItem } from "./select-body.ts";
 

@@ -7,7 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ViewInfo } from "../../table/view.ts";
 import type { Query } from "../sql/ast.ts";
 import { parseInSteps } from "../sql/parse-in-turns.ts";
-import type { PlanNode } from "./node.ts";
+import type { PlanNode } from "../operator/contract/node.ts";
 import type { Planner } from "./planner.ts";
 import type { Steps } from "./steps.ts";
 

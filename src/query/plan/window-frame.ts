@@ -4,8 +4,8 @@ import { isInterval, textOf } from "../function/value.ts";
 import type { FrameClause, FrameEdge } from "../sql/ast.ts";
 import { type Binder, bind } from "./bind.ts";
 import { arithmeticOf, castTo, unify } from "./coerce.ts";
-import type { TypedExpression } from "./expression.ts";
-import type { FrameBound, SortItem, WindowFrame } from "./node.ts";
+import type { TypedExpression } from "../expression/expression.ts";
+import type { FrameBound, SortItem, WindowFrame } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 
 /** Most rows or groups that a frame may reach away from its row: more than there can be. */

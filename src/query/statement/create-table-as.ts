@@ -15,7 +15,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName } from "../../column/data-type.ts";
-import { type ExecOptions, prepareSelect } from "../exec/select.ts";
+import { type ExecOptions, prepareSelect } from "./select.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { type ResolvedName, resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";

@@ -1,9 +1,9 @@
 /** EXPLAIN: Varve's own plan text; with ANALYZE the query runs and each operator tells what it did. */
 import { STRING, UINT32 } from "../../column/data-type.ts";
-import { inputsOf, type PlanNode } from "../plan/node.ts";
-import { type ExecOptions, prepareSelect } from "../exec/select.ts";
-import { run } from "../exec/run.ts";
-import { type NodeMetrics, ownMillis } from "../exec/node-metrics.ts";
+import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
+import { type ExecOptions, prepareSelect } from "./select.ts";
+import { run } from "../operator/run.ts";
+import { type NodeMetrics, ownMillis } from "../operator/contract/node-metrics.ts";
 import { logicalText, physicalText } from "../plan/explain-text.ts";
 import { notSupported } from "../plan/plan-error.ts";
 import type { QueryContext } from "../query-context.ts";

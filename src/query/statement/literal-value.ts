@@ -2,15 +2,15 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, displayName, STRING } from "../../column/data-type.ts";
-import { evaluate } from "../exec/interpreter.ts";
+import { evaluate } from "../expression/interpreter.ts";
 import { castValue, canCast } from "../function/cast.ts";
 import type { Environment } from "../function/environment.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "../function/time/time-units.ts";
 import { textOf, type Value } from "../function/value.ts";
 import { bind } from "../plan/bind.ts";
-import { fold } from "../plan/fold.ts";
-import { isVolatile, type TypedExpression } from "../plan/expression.ts";
+import { fold } from "../expression/fold.ts";
+import { isVolatile, type TypedExpression } from "../expression/expression.ts";
 import type { Expression } from "../sql/ast.ts";
 
 /** The error of a value that a column cannot hold. */

@@ -5,7 +5,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { connectionFor, PREPARED_MAX } from "../connection.ts";
 import { bindConstant } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";
-import { placeholdersOf, prepareQuery } from "../prepare-query.ts";
+import { placeholdersOf, prepareQuery } from "./prepare-query.ts";
 import type { PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression } from "../sql/ast.ts";

@@ -2,7 +2,7 @@
 import { databaseNamed } from "./database-named.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
-import { evaluate } from "../exec/interpreter.ts";
+import { evaluate } from "../expression/interpreter.ts";
 import { likeTest } from "../function/like.ts";
 import { bindCondition } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";

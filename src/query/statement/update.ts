@@ -12,7 +12,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { mergeModeOf, type TableSchema } from "../../table/schema.ts";
-import type { ExecOptions } from "../exec/select.ts";
+import type { ExecOptions } from "./select.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";

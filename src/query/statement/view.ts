@@ -1,8 +1,8 @@
 /** CREATE VIEW, DROP VIEW, SHOW CREATE VIEW (contract query.md 1.7). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { inTurns } from "../exec/exec-context.ts";
-import { execContextOf } from "../exec/select.ts";
+import { inTurns } from "../../base/pace.ts";
+import { execContextOf } from "./select.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";

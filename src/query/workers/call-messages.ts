@@ -1,7 +1,7 @@
 /** What the thread of queries and one of long calls tell each other: one call at a time. */
 import type { StatusCode } from "../../base/status-code.ts";
-import type { PlainExpression } from "../exec/plain-expression.ts";
-import type { CallJob } from "../exec/long-calls.ts";
+import type { PlainExpression } from "../expression/plain-expression.ts";
+import type { CallJob } from "../expression/long-calls.ts";
 import type { Value } from "../function/value.ts";
 
 /** Most expressions that a thread keeps; the one that it was sent first goes. */

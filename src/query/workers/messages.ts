@@ -1,7 +1,7 @@
 /** What the thread of queries and its workers tell each other. */
 import type { StatusCode } from "../../base/status-code.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
-import type { FragmentJob, Pulled } from "../exec/parallel/query-workers.ts";
+import type { FragmentJob, Pulled } from "../operator/contract/query-workers.ts";
 
 /** Words of the memory that a fragment and its workers share: whether it is over, and how much its parts hold, in KiB. */
 export const CONTROL_WORDS = { isOver: 0, heldKib: 1 } as const;

@@ -2,10 +2,10 @@
 import { assert } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { evaluate } from "../exec/interpreter.ts";
-import { bytesOfValue } from "../exec/long-calls.ts";
-import { decodeExpression } from "../exec/plain-expression.ts";
-import type { TypedExpression } from "../plan/expression.ts";
+import { evaluate } from "../expression/interpreter.ts";
+import { bytesOfValue } from "../expression/long-calls.ts";
+import { decodeExpression } from "../expression/plain-expression.ts";
+import type { TypedExpression } from "../expression/expression.ts";
 import type { Value } from "../function/value.ts";
 import { type FromCallThread, KEPT_EXPRESSIONS_MAX, type ToCallThread } from "./call-messages.ts";
 

@@ -13,9 +13,9 @@ import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
-import { Pace } from "../exec/exec-context.ts";
-import { type PartAccount, PartRunner } from "../exec/parallel/part-runner.ts";
-import type { FragmentJob } from "../exec/parallel/query-workers.ts";
+import { Pace } from "../../base/pace.ts";
+import { type PartAccount, PartRunner } from "./part-runner.ts";
+import type { FragmentJob } from "../operator/contract/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 
 const KIB = 1024;

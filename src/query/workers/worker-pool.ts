@@ -16,7 +16,7 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
-import type { FragmentBudget, FragmentJob, OpenFragment, Pulled, QueryWorkers } from "../exec/parallel/query-workers.ts";
+import type { FragmentBudget, FragmentJob, OpenFragment, Pulled, QueryWorkers } from "../operator/contract/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 
 /** Fragments that may be open at a time. Reason: each holds a snapshot and waits for its turn. Beyond, queries run on their own thread. */

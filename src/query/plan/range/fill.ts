@@ -7,8 +7,8 @@ import type { Expression, FillClause } from "../../sql/ast.ts";
 import { printExpression } from "../../sql/print.ts";
 import { bindConstant } from "../bind.ts";
 import { castTo } from "../coerce.ts";
-import { literal } from "../expression.ts";
-import type { FillRule } from "../node.ts";
+import { literal } from "../../expression/expression.ts";
+import type { FillRule } from "../../operator/contract/node.ts";
 import { planError } from "../plan-error.ts";
 
 /** A rule, the type of the column that it gives, and a text that tells rules apart. */

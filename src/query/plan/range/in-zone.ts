@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import { STRING } from "../../../column/data-type.ts";
 import { operatorFunction } from "../../function/registry.ts";
-import { literal, type TypedExpression } from "../expression.ts";
+import { literal, type TypedExpression } from "../../expression/expression.ts";
 
 /** What a clock in the zone shows at a time (`in_time_zone_op`), or the moment at which it shows it (`at_time_zone_op`). */
 export function inZone(name: "in_time_zone_op" | "at_time_zone_op", time: TypedExpression, zone: string): TypedExpression {

@@ -3,8 +3,8 @@
  * Where no column comes from a time index, an only column of type TIMESTAMP is meant.
  */
 import { timeIndexOf } from "../../../table/schema.ts";
-import type { TypedExpression } from "../expression.ts";
-import type { PlanNode } from "../node.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../plan-error.ts";
 import { type Relation, widthOf } from "../relation.ts";
 import type { Source } from "../source.ts";

@@ -7,7 +7,7 @@
  * unrelated relations that another order avoids, or where a condition gives another answer each time. Rows come out in the order of the
  * first relation, as they did.
  */
-import { columnsOf, isVolatile, mapColumns, type TypedExpression } from "../expression.ts";
+import { columnsOf, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import { type Relation, widthOf } from "../relation.ts";
 import { lastNotAbove } from "../side-by-side.ts";
 import type { Steps } from "../steps.ts";

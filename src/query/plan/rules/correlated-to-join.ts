@@ -7,11 +7,11 @@
  *
  * Right because: a semi join asks what EXISTS asks. Where a row finds no group, an aggregate without GROUP BY over no rows gives the value
  * that the expression has with the empty states, which is known when the query is planned. All outer names must stand in one filter, right
- * above rows that know nothing of them; anything else runs once for each distinct set of values (`exec/apply.ts`).
+ * above rows that know nothing of them; anything else runs once for each distinct set of values (`operator/apply/apply.ts`).
  */
 import { BOOLEAN } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/environment.ts";
-import { fold } from "../fold.ts";
+import { fold } from "../../expression/fold.ts";
 import {
   conjunction,
   conjunctsOf,
@@ -23,9 +23,9 @@ import {
   operandsOf,
   type TypedExpression,
   withOperands,
-} from "../expression.ts";
+} from "../../expression/expression.ts";
 import { joinKeys } from "../join-keys.ts";
-import { type GroupKey, inputsOf, type JoinKey, type PlanNode, rebuilt, type SubQueryCall } from "../node.ts";
+import { type GroupKey, inputsOf, type JoinKey, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
 interface Uncorrelated {

@@ -19,8 +19,8 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import { EXACT_SUM } from "../../function/aggregate/sums.ts";
-import { expressionKey, type TypedExpression } from "../expression.ts";
-import type { AggregateCall } from "../node.ts";
+import { expressionKey, type TypedExpression } from "../../expression/expression.ts";
+import type { AggregateCall } from "../../operator/contract/node.ts";
 
 /** How the calls of an aggregation are computed in two. */
 export interface GroupedTwice {

@@ -7,8 +7,8 @@
  * HAVING drops groups. Groups of different stretches never meet, since stretches end at bucket borders.
  */
 import type { TimeBuckets } from "../../function/time/buckets.ts";
-import type { TypedExpression } from "../expression.ts";
-import type { GroupKey, SortItem } from "../node.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
+import type { GroupKey, SortItem } from "../../operator/contract/node.ts";
 
 /** The buckets to walk down, or undefined when the rule does not hold. `items` are over the columns of the aggregation. */
 export function newestBuckets(

@@ -7,8 +7,8 @@
  * no filter is left after push-down. A group may hold several series: the aggregation then picks the newest of their newest rows.
  */
 import { timeIndexOf, type TableSchema } from "../../../table/schema.ts";
-import type { TypedExpression } from "../expression.ts";
-import type { AggregateCall, GroupKey } from "../node.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
+import type { AggregateCall, GroupKey } from "../../operator/contract/node.ts";
 
 /** Whether the rule holds. Expressions are over all columns of the schema. */
 export function asksForNewestPerSeries(

@@ -4,8 +4,8 @@
 import { systemClock } from "../../../base/clock.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { Pace } from "../../../query/exec/exec-context.ts";
-import { sliceBatch } from "../../../query/exec/kernels/slice.ts";
+import { Pace } from "../../../base/pace.ts";
+import { sliceBatch } from "../../../query/operator/kernels/slice.ts";
 import { type CellDialect, CellColumn } from "./kernels/cell-column.ts";
 import { interleave, type RowLayout } from "./kernels/interleave.ts";
 

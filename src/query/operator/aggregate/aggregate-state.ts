@@ -1,0 +1,15 @@
+/** What an aggregation keeps of one aggregate: filled batch by batch, read at the end. */
+import type { Vector } from "../../../column/vector.ts";
+import type { ColumnSummary } from "../../../table/scan.ts";
+import type { ExecBatch } from "../contract/exec-context.ts";
+import type { Segments } from "./grouper.ts";
+
+/** One aggregate over all groups. */
+export interface AggregateState {
+  /** Takes the segments of a batch; groups are below `groupCount`. */
+  update(batch: ExecBatch, segments: Segments, groupCount: number): void;
+  /** Takes the figures of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
+  addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
+  /** The aggregate of each group. */
+  vector(groupCount: number): Vector;
+}

@@ -1,0 +1,84 @@
+/**
+ * Grouping beyond memory. Once it is full, rows of groups that are held go on into their states and all others to disk, split by the hash
+ * of their keys; then each part is grouped alone. So a group's rows come to its state in the order of the input, wherever they were.
+ *
+ * Both twins group so: what they hold, and the loops that fill it, are their own.
+ */
+import type { PlanNode } from "../contract/node.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
+import { pieces } from "../rows/pieces.ts";
+import { SpillContext } from "../spill/spill-context.ts";
+
+type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
+
+/** Parts of the operator's share of memory that the groups of one piece of a batch may take, if each row were a new one. */
+const PIECES_PER_SHARE = 4;
+
+/** The groups that are held, and their states. */
+export interface HeldGroups {
+  readonly count: number;
+  /** Rows that are taken before others get a turn. */
+  readonly rowsAtOnce: number;
+  /** Bytes that a new group takes, about. */
+  readonly rowBytes: number;
+  /** Takes the rows of a batch. */
+  add(batch: ExecBatch): void;
+  /** Takes the rows of groups that are held, and copies all others to their partitions. */
+  addKnown(batch: ExecBatch, others: Partitions): Promise<void>;
+  /** One row a group. */
+  batches(): AsyncIterable<ExecBatch>;
+}
+
+/** The groups of `input`. @param newGroups makes a table of groups, whose memory is counted on the budget of the context given */
+export async function* groupedInParts(
+  node: Aggregate,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+  newGroups: (context: ExecContext) => HeldGroups,
+): AsyncGenerator<ExecBatch> {
+  const spill = new SpillContext(node, context);
+  try {
+    yield* grouped(node, input, context, spill, newGroups, 0);
+  } finally {
+    await spill.close();
+  }
+}
+
+async function* grouped(
+  node: Aggregate,
+  input: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  spill: SpillContext,
+  newGroups: (context: ExecContext) => HeldGroups,
+  level: number,
+): AsyncGenerator<ExecBatch> {
+  const budget = shared.budget.part("aggregate");
+  let rest: Partitions | undefined;
+  try {
+    const groups = newGroups({ ...shared, budget });
+    const { rowBytes } = groups;
+    const maySplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
+    for await (const batch of input) {
+      checkCancelled(shared);
+      const most = spill.rowsOf(batch.rowCount * rowBytes, batch.rowCount, PIECES_PER_SHARE);
+      for (const piece of pieces(batch, Math.min(groups.rowsAtOnce, most))) {
+        checkCancelled(shared);
+        const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
+        const isFull = rest === undefined && maySplit && groups.count > 0 && !spill.fits(cost, budget);
+        if (isFull) rest = await Partitions.create(node.input.columns, level, spill);
+        if (rest === undefined) groups.add(piece);
+        else await groups.addKnown(piece, rest);
+        await shared.pace.turn();
+      }
+    }
+    await rest?.finish();
+    if (groups.count > 0) yield* groups.batches();
+  } finally {
+    budget.close();
+  }
+  if (rest === undefined) return;
+  for (const part of rest.parts) if (part.rowCount > 0) yield* grouped(node, part.read(), shared, spill, newGroups, level + 1);
+  await rest.drop();
+}

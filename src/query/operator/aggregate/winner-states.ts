@@ -1,0 +1,183 @@
+/**
+ * `last_value(x ORDER BY time)` and `first_value(x ORDER BY time)` over the time index, and `min`/`max` of it: which row of each
+ * group wins.
+ *
+ * One tracker serves all aggregates with the same order. It sees one candidate a segment (the last row of ascending times), and copies the
+ * winners' columns once a batch. Times are kept as two doubles (floor(t / 2^32) and the rest), since doubles cannot hold all 64 bits.
+ */
+import type { DataType } from "../../../column/data-type.ts";
+import type { NumberArray, TimeVector, Vector } from "../../../column/vector.ts";
+import { growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
+import type { Value } from "../../function/value.ts";
+import type { ExecBatch } from "../contract/exec-context.ts";
+import type { Segments } from "./grouper.ts";
+import { grownBytes, grownCodes, grownFloats, grownSmall } from "../rows/growing.ts";
+import { valueAt, valuesVector } from "../../expression/vector-values.ts";
+
+const HALF = 2 ** 32;
+
+/** Which of two rows wins. */
+export interface WinnerOrder {
+  /** The newest time wins, not the oldest. */
+  readonly newest: boolean;
+  /** Of equal times the later row wins, not the earlier. */
+  readonly laterOfEqual: boolean;
+}
+
+/** Winners of all groups under one order. */
+export class WinnerTracker {
+  /** Row of each group's winner in the current batch, for groups in `changed`. */
+  rows: Uint32Array = new Uint32Array(64);
+  /** Groups whose winner lies in the current batch. */
+  changed: number[] = [];
+  private high: Float64Array = new Float64Array(64);
+  private low: Float64Array = new Float64Array(64);
+  /** 0 no winner yet, 1 from an earlier batch, 2 in `changed`. */
+  private states: Uint8Array = new Uint8Array(64);
+  private readonly order: WinnerOrder;
+
+  constructor(order: WinnerOrder) {
+    this.order = order;
+  }
+
+  /** Finds the winners among the rows of a batch. `time` has no NULL. */
+  update(time: TimeVector, segments: Segments, groupCount: number): void {
+    this.high = grownFloats(this.high, groupCount);
+    this.low = grownFloats(this.low, groupCount);
+    this.states = grownBytes(this.states, groupCount);
+    this.rows = grownCodes(this.rows, groupCount);
+    for (const group of this.changed) this.states[group] = 1;
+    this.changed = [];
+    const baseHigh = Number(time.base >> 32n);
+    const baseLow = Number(time.base & 0xffff_ffffn);
+    const { starts, groups, count } = segments;
+    for (let s = 0; s < count; s++) {
+      const from = starts[s] ?? 0;
+      const to = starts[s + 1] ?? 0;
+      const row = this.candidate(time.offsets, from, to, segments.ascending);
+      const offset = time.offsets[row] ?? 0;
+      const offsetHigh = Math.floor(offset / HALF);
+      const low = baseLow + (offset - offsetHigh * HALF);
+      const carry = low >= HALF ? 1 : 0;
+      this.offer(groups[s] ?? 0, row, baseHigh + offsetHigh + carry, low - carry * HALF);
+    }
+  }
+
+  private candidate(offsets: Float64Array, from: number, to: number, ascending: boolean): number {
+    const { newest, laterOfEqual } = this.order;
+    if (ascending && newest && laterOfEqual) return to - 1;
+    if (ascending && !newest && !laterOfEqual) return from;
+    let best = from;
+    for (let row = from + 1; row < to; row++) {
+      const difference = (offsets[row] ?? 0) - (offsets[best] ?? 0);
+      if (difference === 0 ? laterOfEqual : difference > 0 === newest) best = row;
+    }
+    return best;
+  }
+
+  private offer(group: number, row: number, high: number, low: number): void {
+    const state = this.states[group] ?? 0;
+    if (state !== 0) {
+      const difference = high - (this.high[group] ?? 0) || low - (this.low[group] ?? 0);
+      if (difference === 0 ? !this.order.laterOfEqual : difference > 0 !== this.order.newest) return;
+    }
+    this.high[group] = high;
+    this.low[group] = low;
+    this.rows[group] = row;
+    if (state !== 2) this.changed.push(group);
+    this.states[group] = 2;
+  }
+
+  /** The winning times. */
+  times(type: DataType, groupCount: number): Vector {
+    const values: Value[] = [];
+    for (let g = 0; g < groupCount; g++) {
+      const present = g < this.states.length && this.states[g] !== 0;
+      values.push(present ? (BigInt(this.high[g] ?? 0) << 32n) + BigInt(this.low[g] ?? 0) : undefined);
+    }
+    return valuesVector(type, values);
+  }
+}
+
+/** One column of the winners of all groups. Typed while the batches allow, values otherwise. */
+export class WinnerColumn {
+  /** As narrow as the batches' while they are bytes: most of what follows is a quarter of the work then. */
+  private numbers: Float64Array | Int8Array | undefined;
+  private validity: Uint8Array = new Uint8Array(64);
+  private codes: Uint32Array = new Uint32Array(64);
+  private dictionary: readonly (string | undefined)[] | undefined;
+  private values: Value[] | undefined;
+  private bytes = 0;
+  private readonly type: DataType;
+  private readonly held: (bytes: number) => void;
+
+  constructor(type: DataType, reserve: Reserve) {
+    this.type = type;
+    this.held = growth(reserve);
+  }
+
+  /** Copies the values of changed winners out of a batch's vector. */
+  update(vector: Vector, tracker: WinnerTracker, groupCount: number): void {
+    this.validity = grownBytes(this.validity, groupCount);
+    const { changed, rows } = tracker;
+    if (this.values === undefined && vector.kind === "dictionary" && (this.dictionary ?? vector.dictionary) === vector.dictionary) {
+      this.dictionary = vector.dictionary;
+      this.codes = grownCodes(this.codes, groupCount);
+      for (const group of changed) this.codes[group] = vector.codes[rows[group] ?? 0] ?? 0;
+    } else if (this.values === undefined && this.dictionary === undefined && vector.kind === "number") {
+      const numbers = this.numbersFor(vector.values, groupCount);
+      this.numbers = numbers;
+      for (const group of changed) {
+        const row = rows[group] ?? 0;
+        numbers[group] = vector.values[row] ?? 0;
+        this.validity[group] = vector.validity?.[row] ?? 1;
+      }
+    } else {
+      const values = this.values ?? this.asValues();
+      this.values = values;
+      for (const group of changed) {
+        const value = owned(valueAt(vector, this.type, rows[group] ?? 0));
+        this.bytes += textBytes(value) - textBytes(values[group]);
+        values[group] = value;
+      }
+      this.held(this.bytes);
+    }
+  }
+
+  private numbersFor(values: NumberArray, groupCount: number): Float64Array | Int8Array {
+    const { numbers } = this;
+    if (this.type.kind === "int" && values instanceof Int8Array && !(numbers instanceof Float64Array))
+      return grownSmall(numbers ?? new Int8Array(0), groupCount);
+    return grownFloats(numbers instanceof Float64Array ? numbers : Float64Array.from(numbers ?? []), groupCount);
+  }
+
+  private asValues(): Value[] {
+    if (this.dictionary !== undefined) return Array.from(this.codes, (code) => this.dictionary?.[code]);
+    const isBoolean = this.type.kind === "boolean";
+    return Array.from(this.validity, (valid, g) => (valid === 0 ? undefined : isBoolean ? this.numbers?.[g] !== 0 : this.numbers?.[g]));
+  }
+
+  /** The column. */
+  vector(groupCount: number): Vector {
+    if (this.values !== undefined)
+      return valuesVector(
+        this.type,
+        Array.from({ length: groupCount }, (_, g) => this.values?.[g]),
+      );
+    if (this.dictionary !== undefined)
+      return { kind: "dictionary", codes: grownCodes(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
+    const validity = grownBytes(this.validity, groupCount).subarray(0, groupCount);
+    return {
+      kind: "number",
+      values: this.numbersFor(this.numbers ?? new Float64Array(0), groupCount).subarray(0, groupCount),
+      validity: validity.includes(0) ? validity : undefined,
+    };
+  }
+}
+
+/** The time column of a batch that winners are found by. */
+export function timeColumn(batch: ExecBatch, column: number): TimeVector {
+  const vector = batch.vectors[column];
+  if (vector?.kind !== "time") throw new Error(`column ${column} of the scan is the time index`);
+  return vector;
+}

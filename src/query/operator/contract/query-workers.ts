@@ -1,0 +1,76 @@
+/** What runs fragments of plans beside this thread. */
+import type { SeriesRuns } from "../../../column/batch.ts";
+import type { Vector } from "../../../column/vector.ts";
+import type { ScanPart, ShareLimits } from "../../../table/shared-scan.ts";
+import type { Environment } from "../../function/environment.ts";
+import type { NodeMetrics } from "./node-metrics.ts";
+import type { Fragment } from "./fragment.ts";
+
+/** Texts of a dictionary from `start` on; what is before was sent with earlier batches of the column. */
+export interface PlainDictionary {
+  readonly kind: "dictionary";
+  readonly codes: Uint32Array;
+  readonly start: number;
+  readonly texts: readonly (string | undefined)[];
+}
+
+/** A batch between threads. */
+export interface PlainBatch {
+  readonly rowCount: number;
+  readonly vectors: readonly (Exclude<Vector, { kind: "dictionary" }> | PlainDictionary)[];
+  readonly runs: SeriesRuns | undefined;
+}
+
+/** A fragment over the parts of one scan. */
+export interface FragmentJob {
+  readonly fragment: Fragment;
+  /** Of the table, as `SharedScan.snapshot`. */
+  readonly snapshot: object;
+  readonly environment: Omit<Environment, "placeholders">;
+  /** Most bytes that one part holds between batches. */
+  readonly memoryBytesMax: number;
+  readonly wantsMetrics: boolean;
+}
+
+/** The memory of the query. */
+export interface FragmentBudget {
+  /** @throws DbError RuntimeResourcesExhausted */
+  reserve(bytes: number): void;
+  release(bytes: number): void;
+}
+
+/** What one part gave since it was last asked. */
+export interface Pulled {
+  readonly batches: readonly PlainBatch[];
+  /** Of `batches`. */
+  readonly bytes: number;
+  /** Whether there is no more. */
+  readonly isDone: boolean;
+  /** Milliseconds of work. */
+  readonly workMs: number;
+  /** With `isDone`, if wanted: of the scan, then of each step. */
+  readonly metrics: readonly NodeMetrics[] | undefined;
+}
+
+/** A fragment under way. */
+export interface OpenFragment {
+  /**
+   * Goes on with a part until it has given about `bytesMax`, or ended. A part is not asked again before it has answered.
+   *
+   * @throws DbError what running it threw, Cancelled after `close`, External when its thread died
+   */
+  pull(index: number, part: ScanPart, bytesMax: number): Promise<Pulled>;
+  /** Ends all parts; resolves when no thread reads the snapshot any more. */
+  close(): Promise<void>;
+}
+
+/** See the file header. */
+export interface QueryWorkers {
+  readonly limits: ShareLimits;
+  /** Parts that may be under way at a time. */
+  readonly threads: number;
+  /** Whether another fragment may be opened now. */
+  readonly hasRoom: boolean;
+  /** @param budget counts what the fragment's parts hold while they run */
+  openFragment(job: FragmentJob, budget: FragmentBudget): OpenFragment;
+}

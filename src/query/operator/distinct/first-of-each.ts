@@ -1,0 +1,101 @@
+/**
+ * DISTINCT ON: rows stream past, and the first of each distinct key stays, in the order of the input. Once there are more keys than fit in
+ * memory, rows of further ones go to disk as they come and are read again, as often as it takes: what stays of them comes behind what
+ * stayed before in the input too.
+ */
+import type { PlanNode } from "../contract/node.ts";
+import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { gatherBatch } from "../rows/held-rows.ts";
+import { NO_ROW, RowCodes } from "../rows/row-codes.ts";
+import { pieces } from "../rows/pieces.ts";
+import { SpillContext } from "../spill/spill-context.ts";
+import type { SpilledRows } from "../spill/spilled-rows.ts";
+import type { SpillFile } from "../../../table/spill-space.ts";
+
+type FirstOfEach = Extract<PlanNode, { kind: "first-of-each" }>;
+
+/** About what a key takes for each of its columns. */
+const VALUE_BYTES = 128;
+/** Rows that are looked at before others get a turn: each key takes about 100 ns a row. */
+const PIECE_ROWS = 16_384;
+/** Parts of the operator's share of memory that one piece of a batch takes. */
+const PIECES_PER_SHARE = 8;
+
+/** Rows that are looked at again. */
+interface Again {
+  readonly file: SpillFile;
+  readonly rows: SpilledRows;
+}
+
+/** The first row of each key. NULLs are equal here. */
+export async function* firstOfEach(node: FirstOfEach, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const spill = new SpillContext(node, context);
+  try {
+    let again: Again | undefined;
+    do {
+      const before: Again | undefined = again;
+      const rest: { again: Again | undefined } = { again: undefined };
+      yield* firsts(node, before?.rows.read() ?? input, context, spill, rest);
+      ({ again } = rest);
+      if (before !== undefined) await spill.drop(before.file);
+    } while (again !== undefined);
+  } finally {
+    await spill.close();
+  }
+}
+
+/** The first rows of as many keys as fit; puts the rows of others into `rest`. */
+async function* firsts(
+  node: FirstOfEach,
+  input: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  spill: SpillContext,
+  rest: { again: Again | undefined },
+): AsyncGenerator<ExecBatch> {
+  const budget = shared.budget.part("DISTINCT ON");
+  const context = { ...shared, budget };
+  const evaluators = node.keys.map((key) => new VectorEvaluator(key, node.input.columns, context));
+  const types = node.keys.map(({ type }) => type);
+  const codes = new RowCodes(types, true, budget.reserve);
+  const keyBytes = VALUE_BYTES * Math.max(1, types.length);
+  try {
+    for await (const batch of input) {
+      checkCancelled(context);
+      for (const piece of pieces(batch, Math.min(PIECE_ROWS, spill.rowsOf(batch.rowCount * keyBytes, batch.rowCount, PIECES_PER_SHARE)))) {
+        const keys = await vectorsOf(evaluators, piece);
+        if (rest.again === undefined && codes.size > 0 && !spill.fits(piece.rowCount * keyBytes, budget)) {
+          const file = await spill.create();
+          rest.again = { file, rows: spill.rowsIn(file, node.input.columns) };
+        }
+        const known = codes.size;
+        const isFull = rest.again !== undefined;
+        const picked = isFull ? unknownOnes(codes.find(keys, piece.rowCount)) : newOnes(codes.add(keys, piece.rowCount), known);
+        if (picked.length === 0) continue;
+        const some = gatherBatch(piece, picked, picked.length);
+        if (isFull) await rest.again?.rows.add(some);
+        else yield some;
+      }
+      await context.pace.turn();
+    }
+    await rest.again?.rows.finish();
+  } finally {
+    budget.close();
+  }
+}
+
+/** Positions of the rows with numbers from `next` on, each number once. Numbers are dense and given in the order of the rows. */
+function newOnes(ids: Int32Array, next: number): Uint32Array {
+  const selection = new Uint32Array(ids.length);
+  let kept = 0;
+  for (let row = 0; row < ids.length; row++) if (ids[row] === next + kept) selection[kept++] = row;
+  return selection.subarray(0, kept);
+}
+
+function unknownOnes(ids: Int32Array): Uint32Array {
+  const selection = new Uint32Array(ids.length);
+  let count = 0;
+  for (let row = 0; row < ids.length; row++) if (ids[row] === NO_ROW) selection[count++] = row;
+  return selection.subarray(0, count);
+}

@@ -1,0 +1,257 @@
+/**
+ * Joins. One side is read whole and held, the right one unless the left is found to be smaller (`join-sides.ts`); rows of the other side
+ * stream past it and come out in their order (`join-pairs.ts`). A side that does not fit in memory goes to disk, split by the hash of its
+ * keys, and the other one likewise: then each part is joined by itself.
+ */
+import type { DataType } from "../../../column/data-type.ts";
+import type { PlanNode } from "../contract/node.ts";
+import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
+import { build, probe } from "./join-pairs.ts";
+import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
+import { pieces } from "../rows/pieces.ts";
+import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
+import { rowHashes } from "../spill/row-hashes.ts";
+import { SpillContext } from "../spill/spill-context.ts";
+import type { SpilledRows } from "../spill/spilled-rows.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import { constantVector } from "../../expression/vector-values.ts";
+
+/** Bytes that a held row costs in its chain and among the codes of rows; each of its keys on top, about, as long as it is no text. */
+const HELD_BYTES = 32;
+const KEY_BYTES = 16;
+/** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
+const SKEW = 0.75;
+
+/** The rows of a join. */
+export async function* join(
+  node: Join,
+  left: AsyncIterable<ExecBatch>,
+  right: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncIterable<ExecBatch> {
+  const spill = new SpillContext(node, context);
+  try {
+    yield* joined(node, left, right, context, { spill, level: 0 });
+  } finally {
+    await spill.close();
+  }
+}
+
+/** How far the sides of a join have been split. */
+interface Depth {
+  readonly spill: SpillContext;
+  readonly level: number;
+  /** The side to hold; undefined: to be found out. */
+  readonly known?: Side;
+}
+
+/** Joins what fits in memory; otherwise both sides go to disk in parts that meet, which are joined one after the other. */
+async function* joined(
+  node: Join,
+  left: AsyncIterable<ExecBatch>,
+  right: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  depth: Depth,
+): AsyncGenerator<ExecBatch> {
+  const budget = shared.budget.part("join");
+  const context = { ...shared, budget };
+  const readers = {
+    left: new SideReader(node, "left", left, newHeldRows(node, "left", budget), context, depth.spill),
+    right: new SideReader(node, "right", right, newHeldRows(node, "right", budget), context, depth.spill),
+  };
+  let parted: PartedSides;
+  try {
+    const { known } = depth;
+    const first = readers[known ?? "right"];
+    const held = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
+    if (held !== undefined) {
+      const { side, rows } = held;
+      if (depth.level === 0) noteHeld(node, side, shared);
+      if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
+      yield* probe(node, readers[otherSide(side)].rest(), await build(node, side, await rows.take(context), context), context);
+      return;
+    }
+    parted = await partedSides(node, readers, context, depth);
+  } finally {
+    budget.close();
+    await readers.left.close();
+    await readers.right.close();
+  }
+  yield* joinedParts(node, parted, shared, depth);
+}
+
+/** Both sides of a join on disk. */
+interface PartedSides {
+  readonly left: PartedRows;
+  readonly right: PartedRows;
+}
+
+/** Writes all rows of both sides to disk, in parts that meet. */
+async function partedSides(
+  node: Join,
+  readers: Readonly<Record<Side, SideReader>>,
+  context: ExecContext,
+  depth: Depth,
+): Promise<PartedSides> {
+  const written = async (side: Side): Promise<PartedRows> => {
+    const parted = await PartedRows.create(node, side, context, depth);
+    for await (const batch of readers[side].rest()) {
+      checkCancelled(context);
+      await parted.add(batch);
+      await context.pace.turn();
+    }
+    await parted.finish();
+    return parted;
+  };
+  const right = await written("right");
+  return { left: await written("left"), right };
+}
+
+/** Joins parts that meet. Of each, the smaller side is held where that may be. */
+async function* joinedParts(node: Join, { left, right }: PartedSides, shared: ExecContext, depth: Depth): AsyncGenerator<ExecBatch> {
+  const { spill, level } = depth;
+  for (const [i, part] of right.parts.entries()) {
+    const own = left.parts[i];
+    if (own === undefined || (own.rowCount === 0 && (node.join !== "full" || part.rowCount === 0))) continue;
+    const known = mayHoldLeft(node, shared) && own.memoryBytes < part.memoryBytes ? "left" : "right";
+    const [held, all] = known === "left" ? [own, left] : [part, right];
+    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, spill);
+    else yield* joined(node, own.read(), part.read(), shared, { spill, level: level + 1, known });
+  }
+  await left.drop();
+  await right.drop();
+}
+
+/** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
+class PartedRows {
+  readonly isSplit: boolean;
+  private readonly columns: PlanNode["columns"];
+  private readonly types: readonly DataType[];
+  private readonly keys: readonly VectorEvaluator[];
+  private readonly partitions: Partitions;
+
+  private constructor(node: Join, side: Side, context: ExecContext, partitions: Partitions, isSplit: boolean) {
+    this.columns = node[side].columns;
+    this.types = node.keys.map((key) => key[side].type);
+    this.keys = node.keys.map((key) => new VectorEvaluator(key[side], this.columns, context));
+    this.partitions = partitions;
+    this.isSplit = isSplit;
+  }
+
+  static async create(node: Join, side: Side, context: ExecContext, { spill, level }: Depth): Promise<PartedRows> {
+    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
+    const partitions = await Partitions.create(node[side].columns, isSplit ? level : 0, spill, isSplit);
+    return new PartedRows(node, side, context, partitions, isSplit);
+  }
+
+  get parts(): readonly SpilledRows[] {
+    return this.partitions.parts;
+  }
+
+  /** Rows of all parts. */
+  get rowCount(): number {
+    return this.parts.reduce((sum, part) => sum + part.rowCount, 0);
+  }
+
+  /** Copies the rows of a batch. */
+  async add({ rowCount, vectors }: ExecBatch): Promise<void> {
+    const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
+    if (rowCount === 0) return;
+    const keys = this.isSplit ? await vectorsOf(this.keys, batch) : [];
+    await this.partitions.add(batch, rowHashes(keys, this.types, rowCount));
+  }
+
+  finish(): Promise<void> {
+    return this.partitions.finish();
+  }
+
+  drop(): Promise<void> {
+    return this.partitions.drop();
+  }
+}
+
+/**
+ * Joins two sides on disk that cannot be split, since all rows have one key or there are no keys: as many rows of one side as fit in memory
+ * at a time, past which the whole other side streams. What a left row met while it streamed is noted until all of the right side has been
+ * there.
+ */
+async function* chunked(
+  node: Join,
+  side: Side,
+  sides: Readonly<Record<Side, SpilledRows>>,
+  shared: ExecContext,
+  spill: SpillContext,
+): AsyncGenerator<ExecBatch> {
+  const all = shared.budget.part("join");
+  const streaming = sides[otherSide(side)];
+  try {
+    const noted = side === "right" ? streaming.rowCount : 0;
+    all.reserve(noted);
+    const met = side === "right" ? new Uint8Array(noted) : undefined;
+    for await (const { rows, context } of chunksOf(node, side, sides[side].read(), shared, spill)) {
+      yield* probe(node, streaming.read(), await build(node, side, await rows.take(context), context), context, met);
+    }
+    if (met !== undefined && node.join !== "inner") yield* unmet(node, streaming, met, shared);
+  } finally {
+    all.close();
+  }
+}
+
+/** As many rows of one side as fit at a time, and the context that they and what is built over them are counted on until the next. */
+async function* chunksOf(
+  node: Join,
+  side: Side,
+  batches: AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+  spill: SpillContext,
+): AsyncGenerator<{ readonly rows: HeldRows; readonly context: ExecContext }> {
+  const budget = shared.budget.part("join");
+  const context = { ...shared, budget };
+  try {
+    let rows = newHeldRows(node, side, budget);
+    for await (const batch of batches) {
+      for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
+        if (rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) {
+          yield { rows, context };
+          budget.release(budget.used);
+          rows = newHeldRows(node, side, budget);
+        }
+        rows.add(piece);
+      }
+    }
+    if (rows.rowCount > 0) yield { rows, context };
+  } finally {
+    budget.close();
+  }
+}
+
+/** The left rows that come out by themselves once it is known which of them met a row of the right side. */
+async function* unmet(node: Join, left: SpilledRows, met: Uint8Array, context: ExecContext): AsyncGenerator<ExecBatch> {
+  const wanted = node.join === "semi" ? 1 : 0;
+  const withNulls = node.join === "left" || node.join === "full";
+  let base = 0;
+  for await (const batch of left.read()) {
+    checkCancelled(context);
+    const selection = new Uint32Array(batch.rowCount);
+    let count = 0;
+    for (let row = 0; row < batch.rowCount; row++) if (met[base + row] === wanted) selection[count++] = row;
+    base += batch.rowCount;
+    if (count === 0) continue;
+    const own = gatherBatch(batch, selection, count);
+    const nulls = withNulls ? node.right.columns.map(({ type }) => constantVector(type, undefined, count)) : [];
+    yield { rowCount: count, vectors: [...own.vectors, ...nulls] };
+    await context.pace.turn();
+  }
+}
+
+const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows =>
+  new HeldRows(node[side].columns, budget, HELD_BYTES + node.keys.length * KEY_BYTES);
+
+/** Notes for EXPLAIN ANALYZE which side is held. */
+function noteHeld(node: Join, side: Side, { metrics }: ExecContext): void {
+  const own = metrics?.get(node);
+  if (own !== undefined) own.held = side;
+}

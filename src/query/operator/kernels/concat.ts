@@ -1,0 +1,139 @@
+/** Vectors of several batches joined into one, copied: for operators that hold rows past the life of a batch. */
+import type { DataType } from "../../../column/data-type.ts";
+import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
+import type { NumberArray, Validity, Vector } from "../../../column/vector.ts";
+import type { Value } from "../../function/value.ts";
+import { isTimeType, valueAt, valuesVector } from "../../expression/vector-values.ts";
+
+/** One vector and how many of its rows count. */
+export interface VectorPart {
+  readonly vector: Vector;
+  readonly rowCount: number;
+}
+
+/** The rows of all parts in order. Parts may be of different kinds. */
+export function concat(type: DataType, parts: readonly VectorPart[]): Vector {
+  const total = parts.reduce((sum, part) => sum + part.rowCount, 0);
+  const [first] = parts;
+  const kind = first?.vector.kind;
+  if (isTimeType(type) && parts.every(({ vector }) => isTimes(vector))) return times(parts, total);
+  if (kind !== undefined && parts.every((part) => part.vector.kind === kind)) {
+    const joined = sameKind(parts, total);
+    if (joined !== undefined) return joined;
+  }
+  const values: Value[] = [];
+  for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(valueAt(vector, type, i));
+  return valuesVector(type, values);
+}
+
+function sameKind(parts: readonly VectorPart[], total: number): Vector | undefined {
+  switch (parts[0]?.vector.kind) {
+    case "number":
+      return numbers(parts, total);
+    case "dictionary":
+      return dictionaries(parts, total);
+    case "bytes":
+      return texts(parts, total);
+    default:
+      return undefined;
+  }
+}
+
+function joinedValidity(parts: readonly VectorPart[], total: number): Validity {
+  if (parts.every(({ vector }) => vector.kind === "dictionary" || vector.validity === undefined)) return undefined;
+  const joined = new Uint8Array(total).fill(1);
+  let at = 0;
+  for (const { vector, rowCount } of parts) {
+    if (vector.kind !== "dictionary" && vector.validity !== undefined) joined.set(vector.validity.subarray(0, rowCount), at);
+    at += rowCount;
+  }
+  return joined;
+}
+
+function numbers(parts: readonly VectorPart[], total: number): Vector {
+  const arrays = parts.flatMap(({ vector }) => (vector.kind === "number" ? [vector.values] : []));
+  const type = arrays[0]?.constructor;
+  const uniform = arrays.every((array) => array.constructor === type);
+  const values: NumberArray =
+    uniform && type !== undefined ? new (type as new (length: number) => NumberArray)(total) : new Float64Array(total);
+  let at = 0;
+  for (const [i, { rowCount }] of parts.entries()) {
+    values.set(arrays[i]!.subarray(0, rowCount), at);
+    at += rowCount;
+  }
+  return { kind: "number", values, validity: joinedValidity(parts, total) };
+}
+
+/** Times far apart do not fit offsets from one base: they come out as "wide". */
+function times(parts: readonly VectorPart[], total: number): Vector {
+  const vectors = parts.flatMap(({ vector }) => (isTimes(vector) ? [vector] : []));
+  const validity = joinedValidity(parts, total);
+  let base: bigint | undefined;
+  for (const [i, { rowCount }] of parts.entries()) base ??= baseOfTimes(vectors[i]!, 0, rowCount);
+  const offsets = new Float64Array(total);
+  if (base === undefined) return { kind: "time", base: 0n, offsets, validity };
+  let at = 0;
+  for (const [i, { rowCount }] of parts.entries()) {
+    if (!copyTimeOffsets(vectors[i]!, 0, rowCount, base, offsets, at)) return wideTimes(vectors, parts, total, validity);
+    at += rowCount;
+  }
+  return { kind: "time", base, offsets, validity };
+}
+
+function wideTimes(vectors: readonly AnyTimes[], parts: readonly VectorPart[], total: number, validity: Validity): Vector {
+  const values = new BigInt64Array(total);
+  let at = 0;
+  for (const [i, { rowCount }] of parts.entries()) {
+    copyWideTimes(vectors[i]!, 0, rowCount, values, at);
+    at += rowCount;
+  }
+  return { kind: "wide", values, validity };
+}
+
+function dictionaries(parts: readonly VectorPart[], total: number): Vector {
+  const vectors = parts.flatMap(({ vector }) => (vector.kind === "dictionary" ? [vector] : []));
+  const shared = vectors[0]?.dictionary ?? [undefined];
+  const codes = new Uint32Array(total);
+  const uniform = vectors.every((vector) => vector.dictionary === shared);
+  const own: (string | undefined)[] = [undefined];
+  const known = new Map<string, number>();
+  let at = 0;
+  for (const [i, { rowCount }] of parts.entries()) {
+    const vector = vectors[i]!;
+    if (uniform) codes.set(vector.codes.subarray(0, rowCount), at);
+    else for (let row = 0; row < rowCount; row++) codes[at + row] = codeOf(vector.dictionary[vector.codes[row]!], own, known);
+    at += rowCount;
+  }
+  return { kind: "dictionary", codes, dictionary: uniform ? shared : own };
+}
+
+function codeOf(value: string | undefined, dictionary: (string | undefined)[], known: Map<string, number>): number {
+  if (value === undefined) return 0;
+  const code = known.get(value);
+  if (code !== undefined) return code;
+  known.set(value, dictionary.length);
+  return dictionary.push(value) - 1;
+}
+
+function texts(parts: readonly VectorPart[], total: number): Vector {
+  const vectors = parts.flatMap(({ vector }) => (vector.kind === "bytes" ? [vector] : []));
+  const offsets = new Uint32Array(total + 1);
+  const pieces: Uint8Array[] = [];
+  let [row, length] = [0, 0];
+  for (const [i, { rowCount }] of parts.entries()) {
+    const vector = vectors[i]!;
+    const start = vector.offsets[0]!;
+    for (let k = 1; k <= rowCount; k++) offsets[row + k] = length + vector.offsets[k]! - start;
+    const piece = vector.bytes.subarray(start, vector.offsets[rowCount]!);
+    pieces.push(piece);
+    length += piece.length;
+    row += rowCount;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return { kind: "bytes", offsets, bytes, validity: joinedValidity(parts, total) };
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { FLOAT64, STRING } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import type { TimeVector, Vector } from "../../../column/vector.ts";
+import { binBuckets, bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
+import { compareValues } from "../../function/value.ts";
+import { type BucketSpan, bucketStarts, cutBuckets, frameOf, locate } from "../../expression/kernels/bucket-starts.ts";
+import { concat } from "./concat.ts";
+import { gather, gatherRuns } from "./gather.ts";
+import { PairTable } from "./pair-table.ts";
+import { type SortDirection, sortKey, sortSteps } from "./sort-keys.ts";
+import { endOfSpan } from "../../expression/kernels/span-end.ts";
+
+const arbitraryBuckets = fc
+  .record({
+    months: fc.constantFrom(0, 0, 1),
+    days: fc.constant(0),
+    nanos: fc.bigInt({ min: 1n, max: 10n ** 13n }),
+    origin: fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }),
+  })
+  .map(({ months, days, nanos, origin }) => binBuckets({ months, days, nanos: months === 0 ? nanos : 0n }, "nanosecond", origin));
+const ascending = fc
+  .array(fc.integer({ min: -(2 ** 50), max: 2 ** 50 }), { minLength: 1, maxLength: 40 })
+  .map((offsets) => Float64Array.from(offsets).sort());
+
+test("buckets of offsets are those of absolute times", () => {
+  fc.assert(
+    fc.property(arbitraryBuckets, fc.bigInt({ min: -(2n ** 61n), max: 2n ** 61n }), ascending, (buckets, base, offsets) => {
+      if (buckets === undefined) return;
+      const vector: TimeVector = { kind: "time", base, offsets, validity: undefined };
+      const want = Array.from(offsets, (offset) => bucketStartOf(buckets, bucketIndexOf(buckets, base + BigInt(offset))));
+      const starts = bucketStarts(vector, buckets, offsets.length);
+      expect(Array.from(starts?.offsets ?? [], (offset) => base + BigInt(offset))).toEqual(want);
+      const frame = frameOf(buckets, base);
+      const span: BucketSpan = { steps: 0, start: 0, end: 0 };
+      for (const offset of offsets) {
+        locate(frame, offset, span);
+        expect(offset >= span.start && offset < span.end).toBe(true);
+      }
+      if (frame.width === 0) return;
+      const cuts = { starts: new Uint32Array(offsets.length), steps: new Float64Array(offsets.length), count: 0 };
+      cutBuckets(offsets, 0, offsets.length, frame.width, frame.rest, cuts);
+      const indexes = Array.from(offsets, (offset) => bucketIndexOf(buckets, base + BigInt(offset)));
+      const borders = indexes.flatMap((index, i) => (i === 0 || index !== indexes[i - 1] ? [i] : []));
+      expect(Array.from(cuts.starts.subarray(0, cuts.count))).toEqual(borders);
+      expect(Array.from(cuts.steps.subarray(0, cuts.count), (steps) => frame.baseIndex + BigInt(steps))).toEqual(
+        borders.map((i) => indexes[i] ?? 0n),
+      );
+    }),
+    { seed: 3, numRuns: 300 },
+  );
+});
+
+test("the end of a span is the first row that reaches it", () => {
+  fc.assert(
+    fc.property(ascending, fc.integer({ min: -(2 ** 50), max: 2 ** 50 }), (offsets, end) => {
+      const wanted = offsets.findIndex((offset, i) => i > 0 && offset >= end);
+      expect(endOfSpan(offsets, 0, offsets.length, end)).toBe(wanted < 0 ? offsets.length : wanted);
+    }),
+    { seed: 4 },
+  );
+});
+
+test("pairs get dense ids in the order they come", () => {
+  const table = new PairTable();
+  const known = new Map<string, number>();
+  for (let i = 0; i < 5000; i++) {
+    const pair = [(i * 7919) % 97, (i * 104_729) % 89] as const;
+    const key = pair.join();
+    if (!known.has(key)) known.set(key, known.size);
+    expect(table.idOf(...pair)).toBe(known.get(key) as number);
+  }
+  expect(table.size).toBe(known.size);
+});
+
+describe("gather and concat", () => {
+  const vectors: readonly (readonly [string, Vector])[] = [
+    ["number", { kind: "number", values: Int16Array.of(1, -2, 3), validity: Uint8Array.of(1, 0, 1) }],
+    ["wide", { kind: "wide", values: BigInt64Array.of(1n, 2n ** 60n, 3n), validity: undefined }],
+    ["time", { kind: "time", base: 10n, offsets: Float64Array.of(1, 2, 3), validity: undefined }],
+    ["dictionary", { kind: "dictionary", codes: Uint32Array.of(1, 0, 2), dictionary: [undefined, "a", "b"] }],
+    ["bytes", { kind: "bytes", offsets: Uint32Array.of(0, 1, 1, 4), bytes: new TextEncoder().encode("xyzw"), validity: undefined }],
+  ];
+  const typeOf = {
+    number: { kind: "int", bits: 64, signed: true },
+    wide: { kind: "int", bits: 64, signed: true },
+    time: { kind: "timestamp", unit: "second" },
+    dictionary: { kind: "string" },
+    bytes: { kind: "string" },
+  } as const;
+
+  for (const [name, vector] of vectors) {
+    test(`keep the values of a ${name} vector`, () => {
+      const type = typeOf[vector.kind];
+      const values = (of: Vector, rows: number): unknown[] => Array.from({ length: rows }, (_, row) => scalarAt(of, type, row));
+      const own = values(vector, 3);
+      const picked = gather(vector, Uint32Array.of(2, 0, 0), 3);
+      expect(values(picked, 3)).toEqual([own[2], own[0], own[0]]);
+      const joined = concat(type, [
+        { vector, rowCount: 2 },
+        { vector: picked, rowCount: 3 },
+      ]);
+      expect(values(joined, 5)).toEqual([own[0], own[1], own[2], own[0], own[0]]);
+    });
+  }
+
+  test("times further apart than doubles reach come out wide", () => {
+    const at = (base: bigint): Vector => ({ kind: "time", base, offsets: Float64Array.of(0), validity: undefined });
+    const joined = concat({ kind: "timestamp", unit: "nanosecond" }, [
+      { vector: at(-(2n ** 62n)), rowCount: 1 },
+      { vector: at(2n ** 62n), rowCount: 1 },
+    ]);
+    expect([
+      scalarAt(joined, { kind: "timestamp", unit: "nanosecond" }, 0),
+      scalarAt(joined, { kind: "timestamp", unit: "nanosecond" }, 1),
+    ]).toEqual([-(2n ** 62n), 2n ** 62n]);
+  });
+
+  test("runs shrink with their rows", () => {
+    const { starts, series } = gatherRuns(
+      { starts: Uint32Array.of(0, 3, 5, 9), series: Uint32Array.of(7, 8, 9) },
+      Uint32Array.of(1, 2, 6),
+      3,
+    );
+    expect([Array.from(starts), Array.from(series)]).toEqual([
+      [0, 2, 3],
+      [7, 9],
+    ]);
+  });
+});
+
+describe("rows are sorted by keys", () => {
+  const special = fc.constantFrom(0, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1, -1, 2 ** 53, 5e-324);
+  const numbers = (length: number): fc.Arbitrary<Vector> =>
+    fc
+      .tuple(
+        fc.array(fc.oneof(special, fc.double()), { minLength: length, maxLength: length }),
+        fc.option(fc.array(fc.constantFrom(0, 1, 1), { minLength: length, maxLength: length }), { nil: undefined }),
+      )
+      .map(([values, validity]): Vector => {
+        return { kind: "number", values: Float64Array.from(values), validity: validity && Uint8Array.from(validity) };
+      });
+  const texts = (length: number): fc.Arbitrary<Vector> =>
+    fc.array(fc.nat(4), { minLength: length, maxLength: length }).map((codes): Vector => {
+      return { kind: "dictionary", codes: Uint32Array.from(codes), dictionary: [undefined, "b", "a", "\u{1f600}", "a"] };
+    });
+  const directions = fc.record({ descending: fc.boolean(), nullsFirst: fc.boolean() });
+
+  /** Sorts the rows by both keys, `copies` times as many of them, and by comparing values. */
+  function check(vectors: readonly Vector[], ways: readonly SortDirection[], copies: number): void {
+    const rowCount = 8 * copies;
+    const pick = Uint32Array.from({ length: rowCount }, (_, i) => i % 8);
+    const repeated = vectors.map((vector) => gather(vector, pick, rowCount));
+    const keys = repeated.map((vector, i) => {
+      const key = sortKey(vector, rowCount, ways[i] ?? { descending: false, nullsFirst: false }, compareValues);
+      if (key === undefined) throw new Error("these have keys");
+      return key;
+    });
+    const valueAt = (vector: Vector, row: number): unknown => scalarAt(vector, vector.kind === "dictionary" ? STRING : FLOAT64, row);
+    const order = (a: number, b: number): number => {
+      for (const [i, vector] of repeated.entries()) {
+        const { descending = false, nullsFirst = false } = ways[i] ?? {};
+        const [x, y] = [valueAt(vector, a), valueAt(vector, b)];
+        if (x === undefined || y === undefined) {
+          if (x !== y) return (x === undefined) === nullsFirst ? -1 : 1;
+          continue;
+        }
+        const found = compareValues(x as number, y as number);
+        if (found !== 0) return descending ? -found : found;
+      }
+      return a - b;
+    };
+    expect([...lastOf(sortSteps(rowCount, keys))]).toEqual(Array.from({ length: rowCount }, (_, i) => i).sort(order));
+  }
+
+  test("few by comparing, many digit by digit, as values compare", () => {
+    fc.assert(
+      fc.property(numbers(8), texts(8), directions, directions, fc.boolean(), (a, b, way, other, swap) => {
+        check(swap ? [b, a] : [a, b], [way, other], 1);
+        check(swap ? [b, a] : [a, b], [way, other], 600);
+      }),
+      { seed: 20240105, numRuns: 40 },
+    );
+  });
+});
+
+/** What a generator returns. */
+function lastOf<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+test("comparisons of many rows are stable over stretches that are merged", () => {
+  for (const rowCount of [16_384, 16_385, 40_000, 100_001]) {
+    const values = Uint32Array.from({ length: rowCount }, (_, i) => Math.imul(i, 2_654_435_761) % 977);
+    const order = lastOf(sortSteps(rowCount, [(a, b) => (values[a] ?? 0) - (values[b] ?? 0)]));
+    const isSorted = order.every((row, i) => {
+      const before = i === 0 ? -1 : (order[i - 1] ?? 0);
+      return before < 0 || (values[before] ?? 0) < (values[row] ?? 0) || ((values[before] ?? 0) === (values[row] ?? 0) && before < row);
+    });
+    expect([isSorted, new Set(order).size], `${rowCount} rows`).toEqual([true, rowCount]);
+  }
+});

@@ -1,0 +1,283 @@
+/**
+ * Plans whose scan is large, run in parts by other threads.
+ *
+ *   aggregate ◄ … ◄ scan      parts group their rows; their groups are grouped here                       (two-phase.ts)
+ *   … filter … ◄ scan         parts filter; their rows come here in the order of the parts
+ *   top-N ◄ … ◄ scan          parts keep their first N; the rest is sorted here
+ *
+ * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`. Answers count
+ * as the query's memory from when they are here.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { newScanMetrics } from "../../../table/scan.ts";
+import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
+import type { PlanNode } from "../contract/node.ts";
+import { aggregate } from "../aggregate/aggregate.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
+import { encodeFragment, type Fragment, fragmentPlan, type FragmentPlan } from "../contract/fragment.ts";
+import { BatchUnpacker } from "./plain-batch.ts";
+import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
+import { type TwoPhases, twoPhases } from "./two-phase.ts";
+
+type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
+
+/** Bytes of batches that a part hands over at a time; fewer where answers of all parts under way would not fit in the query's memory. */
+const PULL_BYTES = 4 * 1024 * 1024;
+const PULL_BYTES_MIN = 64 * 1024;
+/** The same at first, where less may be enough. */
+const FIRST_PULL_BYTES = 32 * 1024;
+/** Parts under way for each thread: one runs, one waits with its answer. */
+const PARTS_PER_THREAD = 2;
+/** First rows that parts keep for a top-N: beyond, their answers are no smaller than the rows. */
+const KEEP_MAX = 10_000;
+
+/** A plan that may go in parts, and the scan below it. */
+interface Shareable {
+  readonly plan: FragmentPlan;
+  readonly fragment: Fragment;
+  readonly workers: QueryWorkers;
+}
+
+/** Runs an operator on this thread. */
+type RunHere = (node: PlanNode, context: ExecContext) => AsyncIterable<ExecBatch>;
+
+/** An aggregation, in parts if it can be and is worth it. */
+export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere): AsyncIterable<ExecBatch> {
+  const phases = twoPhases(node);
+  const shareable = phases === undefined ? undefined : shareableOf(phases.partial, context);
+  const shared = shareable === undefined ? undefined : await share(shareable, node, context);
+  if (shareable === undefined) yield* here(node, context);
+  else if (phases === undefined || shared === undefined) yield* here(node, alone(context));
+  else yield* orHere(merged(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
+}
+
+/** An operator over a filter, in parts if it can be and is worth it. */
+export async function* sharedRows(node: NodeOf<"filter" | "project">, context: ExecContext, here: RunHere): AsyncIterable<ExecBatch> {
+  const shareable = hasFilter(node) ? shareableOf(node, context) : undefined;
+  const shared = shareable === undefined ? undefined : await share(shareable, node, context);
+  if (shareable === undefined) yield* here(node, context);
+  else if (shared === undefined) yield* here(node, alone(context));
+  else yield* orHere(rowsOf(shareable, shared, node, context, false), shared, () => here(node, alone(context)));
+}
+
+/** A top-N, its parts first. `sort` sorts what they give. */
+export async function* sharedTop(
+  node: NodeOf<"sort">,
+  context: ExecContext,
+  here: RunHere,
+  sort: (input: AsyncIterable<ExecBatch>) => AsyncIterable<ExecBatch>,
+): AsyncIterable<ExecBatch> {
+  const shareable = node.keep !== undefined && node.keep <= KEEP_MAX ? shareableOf(node, context) : undefined;
+  const shared = shareable === undefined ? undefined : await share(shareable, node, context);
+  if (shareable === undefined) yield* here(node, context);
+  else if (shared === undefined) yield* here(node, alone(context));
+  else yield* orHere(sort(rowsOf(shareable, shared, node, context, true)), shared, () => here(node, alone(context)));
+}
+
+/** What the parts come to; the same from this thread where they fail before any of it, for a reason that need not hold here. */
+async function* orHere(
+  batches: AsyncIterable<ExecBatch>,
+  shared: SharedScan,
+  otherwise: () => AsyncIterable<ExecBatch>,
+): AsyncIterable<ExecBatch> {
+  let isBegun = false;
+  try {
+    for await (const batch of batches) {
+      isBegun = true;
+      yield batch;
+    }
+    return;
+  } catch (error) {
+    if (isBegun || !mayDifferHere(error)) throw error;
+  } finally {
+    await shared.release(); // No thread reads it: whoever reads parts waits for that.
+  }
+  yield* otherwise();
+}
+
+/** The same query without other threads: below an operator that stays here nothing is asked again. */
+function alone(context: ExecContext): ExecContext {
+  return { ...context, workers: undefined };
+}
+
+function hasFilter(node: PlanNode): boolean {
+  return node.kind === "filter" || ((node.kind === "project" || node.kind === "overlap") && hasFilter(node.input));
+}
+
+function shareableOf(node: PlanNode, { workers, onSource, interpretOnly }: ExecContext): Shareable | undefined {
+  if (workers === undefined || onSource !== undefined || interpretOnly) return undefined;
+  const plan = fragmentPlan(node);
+  if (plan === undefined || plan.scan.table.share === undefined) return undefined;
+  const { steps } = plan;
+  if (steps.slice(0, -1).some(({ kind }) => kind === "aggregate" || kind === "sort")) return undefined;
+  const fragment = encodeFragment(plan);
+  return fragment === undefined ? undefined : { plan, fragment, workers };
+}
+
+async function share({ plan, workers }: Shareable, node: PlanNode, context: ExecContext): Promise<SharedScan | undefined> {
+  const { scan } = plan;
+  const { start, end } = scan.request.timeRange;
+  if (start >= end || !workers.hasRoom) return undefined;
+  const metrics = context.metrics === undefined ? undefined : newScanMetrics();
+  const shared = await scan.table.share?.(
+    { ...scan.request, signal: context.signal, numbers: context.series.of(scan.table) },
+    workers.limits,
+    metrics,
+  );
+  if (shared === undefined || context.metrics === undefined) return shared;
+  const known = context.metrics.get(scan) ?? newNodeMetrics();
+  context.metrics.set(scan, { ...known, scan: known.scan ?? metrics });
+  const own = context.metrics.get(node) ?? newNodeMetrics();
+  context.metrics.set(node, own);
+  return shared;
+}
+
+/**
+ * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits and the whole is not; a part has
+ * no room for its groups, where here they go to disk; a file is damaged.
+ */
+function mayDifferHere(error: unknown): boolean {
+  return error instanceof DbError && DIFFERENT_HERE.includes(error.code);
+}
+
+const DIFFERENT_HERE: readonly StatusCode[] = [
+  StatusCode.EngineExecuteQuery,
+  StatusCode.RuntimeResourcesExhausted,
+  StatusCode.StorageUnavailable,
+];
+
+/** The groups of all parts together. Gives nothing before all parts have ended. */
+async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, batches: () => [] };
+  const node: NodeOf<"aggregate"> = {
+    kind: "aggregate",
+    input: source,
+    columns: phases.columns,
+    keys: phases.keys,
+    aggregates: phases.merges,
+    table: undefined,
+  };
+  for await (const { rowCount, vectors } of aggregate(node, input, context)) {
+    yield { rowCount, vectors: phases.finish(vectors, rowCount) };
+  }
+}
+
+/**
+ * What the parts give, part by part. Ends them all when nobody reads on, and then no thread reads the snapshot.
+ *
+ * @param isEager whether all rows are sure to be read; else the first part begins alone and with little, since a LIMIT may be content
+ */
+async function* rowsOf(
+  shareable: Shareable,
+  shared: SharedScan,
+  node: PlanNode,
+  context: ExecContext,
+  isEager: boolean,
+): AsyncIterable<ExecBatch> {
+  const { workers, fragment } = shareable;
+  const { parts, snapshot } = shared;
+  const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
+  const job = {
+    fragment,
+    snapshot,
+    environment: { now, timeZone, database },
+    memoryBytesMax: context.budget.bytesMax,
+    wantsMetrics: context.metrics !== undefined,
+  };
+  const open = workers.openFragment(job, context.budget);
+  const cancel = (): void => void open.close(); // Whoever waits for a part sees its error; it is closed again below.
+  context.signal.addEventListener("abort", cancel, { once: true });
+  try {
+    checkCancelled(context);
+    yield* inOrder(open, parts, { ahead: workers.threads * PARTS_PER_THREAD, isEager }, context, (pulled) => {
+      addPart(shareable.plan, node, pulled, context);
+    });
+  } finally {
+    context.signal.removeEventListener("abort", cancel);
+    await open.close();
+  }
+}
+
+/** How far parts run ahead of what was read. */
+interface Advance {
+  /** Parts under way at most. */
+  readonly ahead: number;
+  readonly isEager: boolean;
+}
+
+async function* inOrder(
+  open: OpenFragment,
+  parts: readonly ScanPart[],
+  { ahead, isEager }: Advance,
+  context: ExecContext,
+  onPulled: (pulled: Pulled) => void,
+): AsyncIterable<ExecBatch> {
+  const waiting: Promise<Pulled>[] = [];
+  const held = context.budget.part("answers of parts");
+  const pull = (index: number, part: ScanPart, bytesMax: number): Promise<Pulled> => {
+    const pulled = counted(open.pull(index, part, bytesMax), held);
+    void Promise.allSettled([pulled]); // Its turn may not come: an earlier part may fail first.
+    return pulled;
+  };
+  const pullBytes = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / ahead)));
+  let begun = 0;
+  const begin = (limit: number, bytesMax: number): void => {
+    for (let part = parts[begun]; begun < limit && part !== undefined; part = parts[begun]) waiting.push(pull(begun++, part, bytesMax));
+  };
+  try {
+    begin(isEager ? ahead : 1, isEager ? pullBytes : FIRST_PULL_BYTES);
+    for (const [index, part] of parts.entries()) {
+      const unpacker = new BatchUnpacker();
+      for (let next = waiting.shift(); next !== undefined; ) {
+        const pulled = await answered(next, context);
+        onPulled(pulled);
+        next = pulled.isDone ? undefined : pull(index, part, pullBytes);
+        begin(index + ahead + (pulled.isDone ? 1 : 0), pullBytes);
+        for (const batch of pulled.batches) {
+          yield unpacker.unpack(batch);
+          await context.pace.turn();
+        }
+        held.release(pulled.bytes);
+      }
+    }
+  } finally {
+    await open.close(); // From here on no answer comes.
+    held.close();
+  }
+}
+
+/** An answer, counted when it comes. @throws DbError what the part threw, RuntimeResourcesExhausted */
+async function counted(pulling: Promise<Pulled>, held: MemoryBudget): Promise<Pulled> {
+  const pulled = await pulling;
+  held.reserve(pulled.bytes);
+  return pulled;
+}
+
+/** The answer of a part; the reason of a cancellation goes before its consequence. */
+async function answered(next: Promise<Pulled>, context: ExecContext): Promise<Pulled> {
+  try {
+    return await next;
+  } catch (error) {
+    checkCancelled(context);
+    throw error;
+  }
+}
+
+/** Adds what a part did to the figures of the operators that it ran. */
+function addPart({ scan, steps }: FragmentPlan, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
+  const own = context.metrics?.get(top);
+  if (own !== undefined) {
+    own.partMs = (own.partMs ?? 0) + workMs;
+    if (isDone) own.parts = (own.parts ?? 0) + 1;
+  }
+  const nodes: readonly PlanNode[] = [scan, ...steps.slice(0, -1)];
+  for (const [i, node] of nodes.entries()) {
+    const known = context.metrics?.get(node) ?? newNodeMetrics();
+    const figures = metrics?.[i];
+    if (figures !== undefined) context.metrics?.set(node, addNodeMetrics(known, figures));
+  }
+}

@@ -1,0 +1,96 @@
+/** WITH RECURSIVE: runs a query over its own rows, round by round. The rows of one round are held and, without ALL, all distinct ones. */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { type PlanNode, rebuilt } from "../contract/node.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
+import { RowCodes } from "../rows/row-codes.ts";
+
+/** Most rounds. Reason: a query that never ends must end, also where no timeout is set. Error: EngineExecuteQuery. */
+const ROUNDS_MAX = 100_000;
+
+/** The rows of all rounds. @param runStep runs the step over the rows of a round */
+export async function* recursive(
+  node: Extract<PlanNode, { kind: "recursive" }>,
+  first: AsyncIterable<ExecBatch>,
+  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  shared: ExecContext,
+): AsyncIterable<ExecBatch> {
+  const budget = shared.budget.part("recursive query");
+  try {
+    yield* rounds(node, first, runStep, { ...shared, budget });
+  } finally {
+    budget.close();
+  }
+}
+
+async function* rounds(
+  node: Extract<PlanNode, { kind: "recursive" }>,
+  first: AsyncIterable<ExecBatch>,
+  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  context: ExecContext,
+): AsyncGenerator<ExecBatch> {
+  const fresh = node.all ? undefined : new FreshRows(node, context);
+  let round = new HeldRows(node.columns, context.budget);
+  let batches = first;
+  for (let count = 0; ; count++) {
+    if (count > ROUNDS_MAX) {
+      throw new DbError(
+        StatusCode.EngineExecuteQuery,
+        `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,
+      );
+    }
+    const made = new HeldRows(node.columns, context.budget);
+    for await (const batch of batches) {
+      checkCancelled(context);
+      const kept = fresh === undefined ? batch : fresh.of(batch);
+      if (kept.rowCount === 0) continue;
+      made.add(kept);
+      yield kept;
+      await context.pace.turn();
+    }
+    round.clear();
+    if (made.rowCount === 0) return;
+    round = made;
+    const rows = made.joined();
+    batches = runStep(stepOver(node.step, node.working, () => [rows]));
+  }
+}
+
+/** Rows that were not there before. */
+class FreshRows {
+  private readonly codes: RowCodes;
+
+  constructor(node: Extract<PlanNode, { kind: "recursive" }>, context: ExecContext) {
+    this.codes = new RowCodes(
+      node.columns.map(({ type }) => type),
+      true,
+      context.budget.reserve,
+    );
+  }
+
+  of(batch: ExecBatch): ExecBatch {
+    // Numbers are dense and given in order, so that a new row has the next one.
+    let next = this.codes.size;
+    const ids = this.codes.add(batch.vectors, batch.rowCount);
+    const selection = new Uint32Array(batch.rowCount);
+    let kept = 0;
+    for (let row = 0; row < batch.rowCount; row++) {
+      if (ids[row] !== next) continue;
+      next++;
+      selection[kept++] = row;
+    }
+    return kept === batch.rowCount ? batch : gatherBatch(batch, selection, kept);
+  }
+}
+
+/** The step of a recursive query over the rows of one round. */
+function stepOver(node: PlanNode, working: string, batches: Extract<PlanNode, { kind: "source" }>["batches"]): PlanNode {
+  if (node.kind === "source" && node.name === working) return { ...node, batches };
+  return rebuilt(
+    node,
+    (input) => stepOver(input, working, batches),
+    (expression) => expression,
+  );
+}

@@ -1,0 +1,160 @@
+/** Rows that an operator keeps past the life of their batches, copied column by column. */
+import { countingUp } from "../../../base/counting-up.ts";
+import type { Batch, ColumnHeader } from "../../../column/batch.ts";
+import type { Vector } from "../../../column/vector.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import { concat } from "../kernels/concat.ts";
+import { gather } from "../kernels/gather.ts";
+import { checkCancelled } from "../../../base/pace.ts";
+import type { ExecContext } from "../contract/exec-context.ts";
+import { constantVector } from "../../expression/vector-values.ts";
+
+/** Bytes that the rows of a batch take once they are copied, about. */
+export function bytesOfBatch({ vectors, rowCount }: Batch): number {
+  let bytes = 0;
+  for (const vector of vectors) bytes += bytesOf(vector, rowCount);
+  return bytes;
+}
+
+/** Bytes of a vector, about. */
+function bytesOf(vector: Vector, rowCount: number): number {
+  if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 5;
+  return rowCount * 9 + (vector.kind === "dictionary" ? textBytesOf(vector, rowCount) : 0);
+}
+
+/** Bytes that an entry of a dictionary takes beside its text. */
+const ENTRY_BYTES = 40;
+
+/**
+ * Bytes of the texts that rows point to, about: those of a small dictionary at once; of a large one each stretch of equal rows once, since
+ * it may be a table's and no more than the rows' part of it is theirs.
+ */
+function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): number {
+  let bytes = 0;
+  if (dictionary.length * 4 <= rowCount) {
+    for (const text of dictionary) bytes += text === undefined ? 0 : ENTRY_BYTES + text.length;
+    return bytes;
+  }
+  let before = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[row] ?? 0;
+    if (code !== before) bytes += ENTRY_BYTES + (dictionary[code]?.length ?? 0);
+    before = code;
+  }
+  return bytes;
+}
+
+/** Rows `selection[0, count)` of a batch as a batch of its own. */
+export function gatherBatch(batch: Batch, selection: Uint32Array, count: number): Batch {
+  return { rowCount: count, vectors: batch.vectors.map((vector) => gather(vector, selection, count)) };
+}
+
+/** A growing list of copied batches. */
+export class HeldRows {
+  rowCount = 0;
+  private parts: Batch[] = [];
+  private bytes = 0;
+  private readonly headers: readonly ColumnHeader[];
+  private readonly budget: MemoryBudget;
+  private readonly rowBytes: number;
+
+  /** @param rowBytes what the operator will need for each row beside its values */
+  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
+    this.headers = headers;
+    this.budget = budget;
+    this.rowBytes = rowBytes;
+  }
+
+  /** Bytes that are counted for its rows. */
+  get bytesHeld(): number {
+    return this.bytes;
+  }
+
+  /** Bytes that a batch would take. */
+  costOf(batch: Batch): number {
+    return bytesOfBatch(batch) + batch.rowCount * this.rowBytes;
+  }
+
+  /** Copies a batch. @throws DbError RuntimeResourcesExhausted */
+  add(batch: Batch): void {
+    const bytes = this.costOf(batch);
+    this.budget.reserve(bytes);
+    this.bytes += bytes;
+    const all = countingUp(batch.rowCount);
+    this.parts.push(gatherBatch(batch, all, batch.rowCount));
+    this.rowCount += batch.rowCount;
+  }
+
+  /** All rows as one batch. Of many rows, `joinedInTurns` is kinder to others. */
+  joined(): Batch {
+    const [first] = this.parts;
+    if (this.parts.length === 1 && first !== undefined) return first;
+    return this.joinedTo(this.headers.map((_, c) => this.column(c)));
+  }
+
+  /** All rows as one batch, column by column with other tasks in between. @throws DbError Cancelled */
+  async joinedInTurns(context: ExecContext): Promise<Batch> {
+    const [first] = this.parts;
+    if (this.parts.length === 1 && first !== undefined) return first;
+    const vectors: Vector[] = [];
+    for (const c of this.headers.keys()) {
+      vectors.push(this.column(c));
+      checkCancelled(context);
+      await context.pace.turn();
+    }
+    return this.joinedTo(vectors);
+  }
+
+  private column(c: number): Vector {
+    const { type } = this.headers[c] ?? { type: { kind: "null" } };
+    return concat(
+      type,
+      this.parts.flatMap(({ vectors, rowCount }) => (vectors[c] === undefined ? [] : [{ vector: vectors[c], rowCount }])),
+    );
+  }
+
+  private joinedTo(vectors: readonly Vector[]): Batch {
+    const batch = { rowCount: this.rowCount, vectors };
+    this.parts = [batch];
+    return batch;
+  }
+
+  /** Keeps only the rows `order[0, count)`, in that order. */
+  keep(order: Uint32Array, count: number): void {
+    this.parts = [gatherBatch(this.joined(), order, count)];
+    this.rowCount = count;
+    this.budget.release(this.bytes);
+    this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
+    this.budget.reserve(this.bytes);
+  }
+
+  /** All rows as one batch of the caller's, which goes on being counted. */
+  async take(context: ExecContext): Promise<Batch> {
+    const { rowCount } = this;
+    if (rowCount === 0) return { rowCount, vectors: this.headers.map(({ type }) => constantVector(type, undefined, 0)) };
+    const { vectors } = await this.joinedInTurns(context);
+    this.parts = [];
+    return { rowCount, vectors };
+  }
+
+  /** Gives all rows out, part by part, and forgets them. */
+  *drain(): Iterable<Batch> {
+    const { parts } = this;
+    this.parts = [];
+    this.rowCount = 0;
+    for (const part of parts) {
+      const bytes = Math.min(this.bytes, this.costOf(part));
+      this.bytes -= bytes;
+      this.budget.release(bytes);
+      yield part;
+    }
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.parts = [];
+    this.rowCount = 0;
+    this.budget.release(this.bytes);
+    this.bytes = 0;
+  }
+}

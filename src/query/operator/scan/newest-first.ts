@@ -1,0 +1,61 @@
+/**
+ * Runs a plan on stretches of time, newest first, until enough rows came out. The first stretch is guessed; each further one is
+ * four times as long, so a wrong guess costs a third more than a right one.
+ */
+import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
+import { bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
+import { withTimeRange, type PlanNode } from "../contract/node.ts";
+import { intersect } from "./split-where.ts";
+import type { ExecBatch } from "../contract/exec-context.ts";
+
+/** How much longer each stretch is than the one before. */
+const GROWTH = 4n;
+/** Rows wanted times this is what a stretch of rows should hold, since a filter may drop some. */
+const ROWS_MARGIN = 4;
+
+/** The rows of `node.input`, newest first. */
+export async function* newestFirst(
+  node: Extract<PlanNode, { kind: "newest-first" }>,
+  run: (plan: PlanNode) => AsyncIterable<ExecBatch>,
+): AsyncIterable<ExecBatch> {
+  const bounds = node.table.timeBounds();
+  if (bounds === undefined || node.wanted === 0) return;
+  // A condition with a value of the query around it reaches the scan only when that value is known, after this was planned.
+  const range = intersect(intersect(bounds, node.timeRange), scannedRange(node.input));
+  let { end } = range;
+  let length = firstLength(node, range);
+  let found = 0;
+  while (end > range.start && found < node.wanted) {
+    const start = stretchStart(node, range, end, length);
+    for await (const batch of run(withTimeRange(node.input, { start, end }))) {
+      found += batch.rowCount;
+      yield batch;
+    }
+    end = start;
+    length *= GROWTH;
+  }
+}
+
+/** The times that the scan of a plan reads. */
+function scannedRange(node: PlanNode): TimeRange {
+  if (node.kind === "scan") return node.request.timeRange;
+  return "input" in node ? scannedRange(node.input) : ALL_TIME;
+}
+
+/** A first guess, in units of the time index: the wanted buckets, or as long as the wanted rows take on average. */
+function firstLength({ table, buckets, wanted }: Extract<PlanNode, { kind: "newest-first" }>, range: TimeRange): bigint {
+  if (buckets?.kind === "fixed") return buckets.width * BigInt(Math.max(wanted - 1, 1));
+  const { rowCount } = table.statistics();
+  const span = range.end - range.start;
+  const rows = BigInt(Math.max(rowCount, 1));
+  const length = (span * BigInt(wanted * ROWS_MARGIN)) / rows;
+  return length < 1n ? 1n : length;
+}
+
+/** Where a stretch of at least `length` before `end` begins: on a bucket border, not before the range. */
+function stretchStart({ buckets }: Extract<PlanNode, { kind: "newest-first" }>, range: TimeRange, end: bigint, length: bigint): bigint {
+  const wished = end - length;
+  if (wished <= range.start) return range.start;
+  const start = buckets === undefined ? wished : bucketStartOf(buckets, bucketIndexOf(buckets, wished));
+  return start < range.start ? range.start : start;
+}

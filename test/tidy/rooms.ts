@@ -1,0 +1,88 @@
+/**
+ * Order inside layers: the rooms of a folder stand on each other too. A room sees those of lower ranks; rooms of one rank do not see each
+ * other unless the rank says so. Files directly in the folder are its top and see all of it. Tests and benchmarks may look anywhere.
+ */
+import { posix } from "node:path";
+import type { SourceFile } from "./source-tree.ts";
+
+/** The rooms of one folder. */
+interface House {
+  /** Lowest first. `*` are all rooms that are not named. */
+  readonly ranks: readonly (readonly string[])[];
+  /** Files directly in the folder that only say what others agree on: every room may see them. */
+  readonly contracts: readonly string[];
+}
+
+const HOUSES: Readonly<Record<string, House>> = {
+  "src/query": {
+    ranks: [["sql"], ["function"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
+    contracts: [
+      "promql-engine.ts",
+      "system-facts.ts",
+      "query-context.ts",
+      "statement-result.ts",
+      "session-settings.ts",
+      "connection.ts",
+      "prepared-query.ts",
+    ],
+  },
+  "src/query/operator": {
+    ranks: [["contract"], ["kernels"], ["rows"], ["spill"], ["sort", "scan"], ["*"], ["parallel"]],
+    contracts: [],
+  },
+  "src/server/http": {
+    ranks: [["*"], ["protocols"]],
+    contracts: [
+      "answer-stream.ts",
+      "context.ts",
+      "errors.ts",
+      "exchange.ts",
+      "header-text.ts",
+      "hints.ts",
+      "http-metrics.ts",
+      "limits.ts",
+      "options.ts",
+      "query-string.ts",
+      "reply.ts",
+      "router.ts",
+    ],
+  },
+};
+
+/** `from "./x"`, `import "./x"`, `import("./x")`. */
+const IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.[^"']*)["']/g;
+/** Rank of what stands directly in a folder. */
+const TOP = Number.POSITIVE_INFINITY;
+
+function rankOf({ ranks }: House, room: string): number {
+  if (room === "") return TOP;
+  const named = ranks.findIndex((rooms) => rooms.includes(room));
+  return named >= 0 ? named : ranks.findIndex((rooms) => rooms.includes("*"));
+}
+
+/** The room of a path below a folder, "" for the folder itself; undefined for what lies elsewhere. */
+function roomOf(folder: string, path: string): string | undefined {
+  if (!path.startsWith(`${folder}/`)) return undefined;
+  const inside = path.slice(folder.length + 1);
+  return inside.includes("/") ? inside.slice(0, inside.indexOf("/")) : "";
+}
+
+/** One line an import that runs up or sideways, sorted. */
+export function roomBreaks(files: readonly SourceFile[]): readonly string[] {
+  const found: string[] = [];
+  for (const [folder, house] of Object.entries(HOUSES)) {
+    for (const { path, text } of files) {
+      const from = roomOf(folder, path);
+      if (from === undefined || from === "" || !path.endsWith(".ts") || /\.(?:test|bench)\.ts$/.test(path)) continue;
+      if (rankOf(house, from) < 0) found.push(`${path}: ${from} is no room of ${folder}; give it a rank in test/tidy/rooms.ts`);
+      for (const [, specifier = ""] of text.matchAll(IMPORT)) {
+        const target = posix.join(posix.dirname(path), specifier);
+        const to = roomOf(folder, target);
+        if (to === undefined || to === from || (to === "" && house.contracts.includes(posix.basename(target)))) continue;
+        if (rankOf(house, to) >= rankOf(house, from))
+          found.push(`${path}: ${folder}/${from} must not import ${target.slice(folder.length + 1)}`);
+      }
+    }
+  }
+  return found.sort();
+}
