@@ -20,8 +20,8 @@ import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-co
 import { onlyStatement } from "../query/sql/parse.ts";
 import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
 import { ParsedTexts } from "../query/sql/parsed-texts.ts";
-import { maskSyntaxError } from "../query/sql/secret-text.ts";
-import type { Statement } from "../query/sql/statement-ast.ts";
+import { maskSyntaxError } from "../query/sql/print/secret-text.ts";
+import type { Statement } from "../query/sql/syntax/statement-ast.ts";
 import type { HoldBytes } from "../query/sql/syntax-size.ts";
 import { needsOf } from "../query/statement-needs.ts";
 import type { StatementResult } from "../query/statement-result.ts";

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { maskSecrets } from "../query/sql/secret-text.ts";
+import { maskSecrets } from "../query/sql/print/secret-text.ts";
 import type { RunningStatement } from "../query/system-facts.ts";
 
 /** Characters of a text that are kept. Reason: an INSERT may have megabytes. */

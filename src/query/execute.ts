@@ -4,8 +4,8 @@
 import { unreachable } from "../base/assert.ts";
 import { type ExecOptions, select } from "./statement/select.ts";
 import type { QueryContext } from "./query-context.ts";
-import type { Tql } from "./sql/ast.ts";
-import type { CursorStatement, PreparedStatement, Statement } from "./sql/statement-ast.ts";
+import type { Tql } from "./sql/syntax/ast.ts";
+import type { CursorStatement, PreparedStatement, Statement } from "./sql/syntax/statement-ast.ts";
 import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/alter-database.ts";
 import { alterTable } from "./statement/alter-table.ts";

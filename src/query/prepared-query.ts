@@ -2,7 +2,7 @@
 import type { ColumnHeader } from "../column/batch.ts";
 import type { DataType } from "../column/data-type.ts";
 import type { Value } from "./function/value.ts";
-import type { Statement } from "./sql/statement-ast.ts";
+import type { Statement } from "./sql/syntax/statement-ast.ts";
 
 /** A statement that waits for its values. */
 export interface PreparedQuery {

@@ -7,8 +7,8 @@
  */
 import { unreachable } from "../base/assert.ts";
 import type { Connection } from "./connection.ts";
-import type { Query, Tql } from "./sql/ast.ts";
-import type { Statement } from "./sql/statement-ast.ts";
+import type { Query, Tql } from "./sql/syntax/ast.ts";
+import type { Statement } from "./sql/syntax/statement-ast.ts";
 
 /** What a statement does to what is stored. */
 export interface StatementNeeds {

@@ -26,6 +26,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       "prepared-query.ts",
     ],
   },
+  "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
   "src/query/operator": {
     ranks: [["contract"], ["kernels"], ["rows"], ["spill"], ["sort", "scan"], ["*"], ["parallel"]],
     contracts: [],

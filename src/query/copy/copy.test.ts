@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { parseSql } from "../sql/parse.ts";
-import { printStatement } from "../sql/print-statement.ts";
+import { printStatement } from "../sql/print/print-statement.ts";
 import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { CopyFixture } from "../../../test/support/copy-fixture.ts";
 import { runSql } from "../../../test/support/query-fixture.ts";

@@ -3,7 +3,7 @@ import { assert } from "../../base/assert.ts";
 import { unitsPerDay } from "../../column/clock-time.ts";
 import { DATE, type DataType, type TimeUnit } from "../../column/data-type.ts";
 import { type ArithmeticOperator, integerArithmetic, overflow } from "./integer.ts";
-import type { IntervalValue } from "../sql/ast.ts";
+import type { IntervalValue } from "../sql/syntax/ast.ts";
 import { floorModulo } from "./time/civil.ts";
 import { addInterval, addIntervals } from "./time/interval.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "./time/time-units.ts";

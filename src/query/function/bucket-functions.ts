@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { parseTimeZone } from "../../base/time-zone.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../column/data-type.ts";
-import type { IntervalValue } from "../sql/ast.ts";
+import type { IntervalValue } from "../sql/syntax/ast.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
 import { binned } from "./time-functions.ts";
 import { addInterval } from "./time/interval.ts";

@@ -28,7 +28,7 @@ import { canCastNested, castNested } from "./nested/nested-cast.ts";
 import { nestedText } from "./nested/nested-text.ts";
 import { floorDivide } from "./time/civil.ts";
 import { durationParts, formatDate, formatInterval, formatTimestamp } from "./time/format-time.ts";
-import { parseInterval } from "../sql/interval.ts";
+import { parseInterval } from "../sql/grammar/interval.ts";
 import { parseDate, parseTimestamp } from "./time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time/time-units.ts";
 import { exactInteger, isInterval, type Present, textOf, type Value } from "./value.ts";

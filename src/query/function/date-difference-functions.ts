@@ -7,7 +7,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
-import type { IntervalValue } from "../sql/ast.ts";
+import type { IntervalValue } from "../sql/syntax/ast.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "./scalar-function.ts";
 import { bucketIndexOf, truncBuckets } from "./time/buckets.ts";
 import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "./time/civil.ts";

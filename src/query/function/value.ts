@@ -3,7 +3,7 @@
  */
 import { compareCodePoints } from "../../column/code-points.ts";
 import type { Scalar } from "../../column/vector.ts";
-import type { IntervalValue } from "../sql/ast.ts";
+import type { IntervalValue } from "../sql/syntax/ast.ts";
 
 export { exactInteger } from "../../column/exact-integer.ts";
 

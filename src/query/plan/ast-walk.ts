@@ -1,6 +1,6 @@
 /** Walks syntax trees. */
 import { aggregateNamed } from "../function/aggregate/registry.ts";
-import type { Expression, WindowClause } from "../sql/ast.ts";
+import type { Expression, WindowClause } from "../sql/syntax/ast.ts";
 
 /** Appends the direct operands of a node. Every query walks its trees a dozen times, so nothing is made on the way. */
 function addChildren(expression: Expression, to: Expression[]): void {

@@ -4,8 +4,8 @@
  */
 import { BOOLEAN, type DataType, INT64 } from "../../column/data-type.ts";
 import { aggregateNamed } from "../function/aggregate/registry.ts";
-import type { Expression, OrderItem } from "../sql/ast.ts";
-import { printExpression } from "../sql/print.ts";
+import type { Expression, OrderItem } from "../sql/syntax/ast.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, isGroupingCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { rowOf } from "./bind-nested.ts";

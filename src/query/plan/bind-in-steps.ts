@@ -9,7 +9,7 @@
  */
 import { BOOLEAN } from "../../column/data-type.ts";
 import { functionNamed } from "../function/registry.ts";
-import type { Expression } from "../sql/ast.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
 import { contains, subQueriesIn } from "./ast-walk.ts";
 import { type Binder, bind, chainOf, inListInSteps } from "./bind.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";

@@ -6,7 +6,7 @@
  *   (a, b) = (x, y)     a = x AND b = y
  *   (a, b) < (x, y)     a < x OR (a = x AND b < y)
  */
-import type { ComparisonOperator, Expression, Query } from "../sql/ast.ts";
+import type { ComparisonOperator, Expression, Query } from "../sql/syntax/ast.ts";
 import { planError } from "./plan-error.ts";
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;

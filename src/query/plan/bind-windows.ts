@@ -13,7 +13,7 @@ import { functionNames, nearestName } from "../function/registry.ts";
 import { isNumeric } from "../function/signature.ts";
 import { WINDOW_FUNCTION_NAMES, type WindowFunctionName, windowFunctionNamed } from "../function/window-functions.ts";
 import { textOf } from "../function/value.ts";
-import type { Expression, NamedWindow, WindowClause } from "../sql/ast.ts";
+import type { Expression, NamedWindow, WindowClause } from "../sql/syntax/ast.ts";
 import { bindAggregate, sortItems } from "./bind-aggregates.ts";
 import { type Binder, bind } from "./bind.ts";
 import { castTo, unify } from "./coerce.ts";

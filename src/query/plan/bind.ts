@@ -25,7 +25,7 @@ import { exactInteger, type Present, valueKey } from "../function/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
 import type { ScalarFunction } from "../function/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
-import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/ast.ts";
+import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/syntax/ast.ts";
 import type { SubQueryExpression } from "./ast-walk.ts";
 import {
   asWrittenDecimal,

@@ -1,6 +1,6 @@
 /** FROM and WHERE as a plan: scan, pushed-down conditions, residual filter, sub-queries, and only the columns that are needed. */
-import type { Expression } from "../sql/ast.ts";
-import { printExpression } from "../sql/print.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { containsAggregate } from "./ast-walk.ts";
 import type { Binder } from "./bind.ts";
 import { conditionInSteps } from "./bind-in-steps.ts";

@@ -1,5 +1,5 @@
 /** Columns of the queries around a sub-query. Each that it names becomes a parameter, whose value comes with the row it is run for. */
-import type { ObjectName } from "../sql/ast.ts";
+import type { ObjectName } from "../sql/syntax/ast.ts";
 import { expressionKey, type TypedExpression } from "../expression/expression.ts";
 import type { PlanParameter } from "../operator/contract/node.ts";
 

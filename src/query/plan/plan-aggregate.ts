@@ -1,7 +1,7 @@
 /** SELECT with GROUP BY or aggregates. */
 import { GROUP_KEYS_MAX } from "../../base/limits.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import { printExpression } from "../sql/print.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { aggregatedQueriesIn, containsAggregate, containsSubQuery } from "./ast-walk.ts";
 import { aggregateScope } from "./bind-aggregates.ts";
 import { bindInSteps, planQueriesIn } from "./bind-in-steps.ts";

@@ -8,7 +8,17 @@ import type { Environment } from "../function/environment.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { FileAccess } from "../../table/file-access.ts";
 import type { PromqlEngine } from "../promql-engine.ts";
-import type { CommonTable, Expression, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/ast.ts";
+import type {
+  CommonTable,
+  Expression,
+  Query,
+  QueryEnd,
+  Select,
+  SetOperation,
+  TableReference,
+  ValuesQuery,
+  WithQuery,
+} from "../sql/syntax/ast.ts";
 import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
 import { bind } from "./bind.ts";
 import { castColumns } from "./cast-columns.ts";

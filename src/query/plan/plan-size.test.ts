@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { GROUP_KEYS_MAX, WINDOWS_MAX } from "../../base/limits.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { parseSql } from "../sql/parse.ts";
-import type { Query } from "../sql/ast.ts";
+import type { Query } from "../sql/syntax/ast.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "./plan-query.ts";
 import { environmentOf } from "./planner.ts";

@@ -3,7 +3,7 @@
  * of the round before, until there are none. The rows of all rounds are the result; without ALL, rows that were there are left out.
  */
 import { commonType } from "../function/common-type.ts";
-import type { CommonTable, SetOperation } from "../sql/ast.ts";
+import type { CommonTable, SetOperation } from "../sql/syntax/ast.ts";
 import { castColumns } from "./cast-columns.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";

@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { nearestName } from "../function/registry.ts";
 import type { JsonHint } from "../../table/schema.ts";
-import type { ObjectName } from "../sql/ast.ts";
+import type { ObjectName } from "../sql/syntax/ast.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import { planError } from "./plan-error.ts";
 

@@ -1,7 +1,7 @@
 /** What both forms of SELECT are planned from and end with: select list, ORDER BY, LIMIT. */
 import type { ColumnHeader } from "../../column/batch.ts";
-import { printExpression } from "../sql/print.ts";
-import type { Expression, OrderItem, Select } from "../sql/ast.ts";
+import { printExpression } from "../sql/print/print.ts";
+import type { Expression, OrderItem, Select } from "../sql/syntax/ast.ts";
 import { contains, isAggregateCall } from "./ast-walk.ts";
 import { sortItems } from "./bind-aggregates.ts";
 import { type Binder, bind } from "./bind.ts";

@@ -9,7 +9,7 @@ import { isFileTable } from "../../table/file-table.ts";
 import type { ColumnSchema } from "../../table/schema.ts";
 import type { ViewInfo } from "../../table/view.ts";
 import { functionNamed } from "../function/registry.ts";
-import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../sql/ast.ts";
+import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../sql/syntax/ast.ts";
 import { contains } from "./ast-walk.ts";
 import { conditionInSteps } from "./bind-in-steps.ts";
 import { asofConditions } from "./asof.ts";

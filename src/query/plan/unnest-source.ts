@@ -4,8 +4,8 @@
  */
 import { type DataType, displayName } from "../../column/data-type.ts";
 import { elementType } from "../function/nested/parts.ts";
-import type { Expression } from "../sql/ast.ts";
-import { printExpression } from "../sql/print.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { type Binder, bind } from "./bind.ts";
 import { fieldOf } from "./bind-nested.ts";
 import { literal, type TypedExpression } from "../expression/expression.ts";

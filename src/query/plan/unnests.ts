@@ -9,8 +9,8 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, displayName, NULL } from "../../column/data-type.ts";
 import { elementType, listOf } from "../function/nested/parts.ts";
-import type { Expression } from "../sql/ast.ts";
-import { printExpression } from "../sql/print.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { contains, containsAggregate, isAggregateCall } from "./ast-walk.ts";
 import { type Binder, bind } from "./bind.ts";
 import { bindAggregate } from "./bind-aggregates.ts";

@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ViewInfo } from "../../table/view.ts";
-import type { Query } from "../sql/ast.ts";
+import type { Query } from "../sql/syntax/ast.ts";
 import { parseInSteps } from "../sql/parse-in-turns.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
 import type { Planner } from "./planner.ts";

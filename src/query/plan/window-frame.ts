@@ -1,7 +1,7 @@
 /** Frames of window calls: defaults, checks, and how far RANGE reaches. */
 import { DATE, displayName, INT64, INTERVAL } from "../../column/data-type.ts";
 import { isInterval, textOf } from "../function/value.ts";
-import type { FrameClause, FrameEdge } from "../sql/ast.ts";
+import type { FrameClause, FrameEdge } from "../sql/syntax/ast.ts";
 import { type Binder, bind } from "./bind.ts";
 import { arithmeticOf, castTo, unify } from "./coerce.ts";
 import type { TypedExpression } from "../expression/expression.ts";

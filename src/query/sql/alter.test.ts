@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { parseSql } from "./parse.ts";
-import { printStatement } from "./print-statement.ts";
+import { printStatement } from "./print/print-statement.ts";
 
 /** The text prints as `want`, which parses to the same tree. */
 function check(text: string, want: string): void {

@@ -8,10 +8,10 @@
  * A constant is a number, with a sign or without, a string or NULL; a list goes on as it is from what is none.
  */
 import type { IToken } from "chevrotain";
-import type { Expression } from "./ast.ts";
-import { stringOf } from "./lexer.ts";
-import { syntaxError } from "./syntax-error.ts";
-import { Comma, Constants, ConstantRows, K, LeftParen, Minus, NumberText, RightParen, StringText } from "./token.ts";
+import type { Expression } from "./syntax/ast.ts";
+import { stringOf } from "./tokens/lexer.ts";
+import { syntaxError } from "./tokens/syntax-error.ts";
+import { Comma, Constants, ConstantRows, K, LeftParen, Minus, NumberText, RightParen, StringText } from "./tokens/token.ts";
 
 /** Most constants in lists of one text. Reason: each is a node of about 150 B. Error: InvalidSyntax. */
 const CONSTANTS_MAX = 400_000;

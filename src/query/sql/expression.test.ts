@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { displayName } from "../../column/data-type.ts";
-import type { Expression } from "./ast.ts";
+import type { Expression } from "./syntax/ast.ts";
 import { parseSql } from "./parse.ts";
 
 /** The tree as nested lists: `(+ a (* b c))`. */

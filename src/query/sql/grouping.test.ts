@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseSql } from "./parse.ts";
-import { printQuery } from "./print.ts";
+import { printQuery } from "./print/print.ts";
 
 /** What stands behind FROM t, as it prints; a second round gives the same. */
 function printed(rest: string): string {

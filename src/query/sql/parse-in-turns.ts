@@ -12,15 +12,15 @@
  */
 import type { IToken, TokenType } from "chevrotain";
 import { assert } from "../../base/assert.ts";
-import type { Expression } from "./ast.ts";
+import type { Expression } from "./syntax/ast.ts";
 import { ConstantLists } from "./constant-lists.ts";
-import { type Marks, newMarks } from "./finished-rules.ts";
+import { type Marks, newMarks } from "./grammar/finished-rules.ts";
 import { checkLength, parsed, type ParsedText, parsedInSteps, preparedIn } from "./parse.ts";
-import type { Statement } from "./statement-ast.ts";
-import { stretches } from "./stretches.ts";
-import { syntaxError } from "./syntax-error.ts";
+import type { Statement } from "./syntax/statement-ast.ts";
+import { stretches } from "./tokens/stretches.ts";
+import { syntaxError } from "./tokens/syntax-error.ts";
 import { type HoldBytes, SyntaxSize } from "./syntax-size.ts";
-import { Comma, Dot, K, LeftParen, RightParen, Semicolon } from "./token.ts";
+import { Comma, Dot, K, LeftParen, RightParen, Semicolon } from "./tokens/token.ts";
 
 /** Characters up to which a text is parsed at once: some milliseconds while the code is cold. */
 const AT_ONCE_CHARACTERS = 2048;

@@ -1,8 +1,8 @@
 /** Parsing of statements as dashboards and writers send them, and the two that are large. */
 import { bench, group, run } from "mitata";
-import { tokenize } from "./lexer.ts";
+import { tokenize } from "./tokens/lexer.ts";
 import { parseSql } from "./parse.ts";
-import { printExpression } from "./print.ts";
+import { printExpression } from "./print/print.ts";
 
 const GROUP_BY =
   "SELECT max(usage_user), date_trunc('minute', greptime_timestamp) FROM cpu WHERE (hostname = 'host_9') " +

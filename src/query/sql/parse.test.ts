@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { SQL_BYTES_MAX, SQL_DEPTH_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { parseSql } from "./parse.ts";
-import { SqlParser } from "./sql-parser.ts";
+import { SqlParser } from "./grammar/sql-parser.ts";
 
 test("the grammar has no ambiguities", () => {
   expect(() => new SqlParser(true)).not.toThrow();

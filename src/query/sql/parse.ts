@@ -9,11 +9,11 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { SQL_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { FinishedRules, type Marks, newMarks, Stop } from "./finished-rules.ts";
-import { tokenize } from "./lexer.ts";
-import { SqlParser } from "./sql-parser.ts";
-import type { PreparedTree, Statement } from "./statement-ast.ts";
-import { fromLexing, fromRecognition } from "./syntax-error.ts";
+import { FinishedRules, type Marks, newMarks, Stop } from "./grammar/finished-rules.ts";
+import { tokenize } from "./tokens/lexer.ts";
+import { SqlParser } from "./grammar/sql-parser.ts";
+import type { PreparedTree, Statement } from "./syntax/statement-ast.ts";
+import { fromLexing, fromRecognition } from "./tokens/syntax-error.ts";
 
 /** Tokens that are parsed at once: two milliseconds, twenty while the code is cold. */
 const AT_ONCE_TOKENS = 4096;

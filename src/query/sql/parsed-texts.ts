@@ -6,7 +6,7 @@
  */
 import { parseSql } from "./parse.ts";
 import { type ParsePace, parseInTurns } from "./parse-in-turns.ts";
-import type { Statement } from "./statement-ast.ts";
+import type { Statement } from "./syntax/statement-ast.ts";
 
 /** Texts that are kept, the latest used. With trees of at most about 100 B a character: 8 MiB. */
 const TEXTS_MAX = 256;

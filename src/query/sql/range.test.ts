@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseSql } from "./parse.ts";
-import { printStatement } from "./print-statement.ts";
+import { printStatement } from "./print/print-statement.ts";
 
 /** A query prints so, and what it prints means the same. */
 function check(input: string, want: string): void {

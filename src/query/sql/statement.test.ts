@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { INT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
 import { parseSql } from "./parse.ts";
-import { printStatement } from "./print-statement.ts";
-import type { Statement } from "./statement-ast.ts";
+import { printStatement } from "./print/print-statement.ts";
+import type { Statement } from "./syntax/statement-ast.ts";
 
 /** The statement as it prints, which names every part of the tree; that text must parse to the same again. */
 function check(input: string, want: string): void {

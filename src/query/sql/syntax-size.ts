@@ -6,7 +6,7 @@
  * the part that begins there while the grammar reads it (`finished-rules.ts`).
  */
 import type { IToken, TokenType } from "chevrotain";
-import { Comma, Dot, LeftParen, RightParen, Semicolon } from "./token.ts";
+import { Comma, Dot, LeftParen, RightParen, Semicolon } from "./tokens/token.ts";
 
 /** Counts bytes that will be held as long as the statement. What it throws ends the parsing. */
 export type HoldBytes = (bytes: number) => void;

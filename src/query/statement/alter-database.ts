@@ -1,6 +1,6 @@
 /** ALTER DATABASE. */
 import type { QueryContext } from "../query-context.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
 import { changedDatabaseOptions } from "./changed-options.ts";

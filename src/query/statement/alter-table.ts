@@ -9,7 +9,7 @@ import { resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { AlterAction, AlterTable } from "../sql/definition-ast.ts";
+import type { AlterAction, AlterTable } from "../sql/syntax/definition-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
 import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";

@@ -2,7 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TableSchema } from "../../table/schema.ts";
-import type { ChangedOptions } from "../sql/definition-ast.ts";
+import type { ChangedOptions } from "../sql/syntax/definition-ast.ts";
 import { checkSemanticOption, isSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
 import { databaseOptions, isDatabaseOption, type Options, tableOptions } from "./table-options.ts";
 

@@ -1,5 +1,5 @@
 /** COMMENT ON TABLE, COLUMN and FLOW. */
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import { flowNotFound } from "./flow.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { StatementResult } from "../statement-result.ts";

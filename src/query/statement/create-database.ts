@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { nameFlaw, shownName } from "../../table/names.ts";
 import { INFORMATION_SCHEMA } from "../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { databaseOptions } from "./table-options.ts";
 

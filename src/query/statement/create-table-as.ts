@@ -20,7 +20,7 @@ import { environmentOf } from "../plan/planner.ts";
 import { type ResolvedName, resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ColumnClause, CreateTable, CreateTableAs } from "../sql/definition-ast.ts";
+import type { ColumnClause, CreateTable, CreateTableAs } from "../sql/syntax/definition-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable, completeDefinition, isTaken } from "./create-table.ts";
 import { insertSelect } from "./insert.ts";

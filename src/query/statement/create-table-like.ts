@@ -6,7 +6,7 @@ import type { ColumnDefinition, ColumnSchema } from "../../table/schema.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkTableName, checkWritable, isTaken } from "./create-table.ts";
 import { checkNoView } from "./no-view.ts";

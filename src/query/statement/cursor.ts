@@ -8,7 +8,7 @@ import { sliceBatch } from "../operator/kernels/slice.ts";
 import { answer } from "../operator/answer.ts";
 import { type ExecOptions, prepareSelect } from "./select.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { CursorStatement } from "../sql/statement-ast.ts";
+import type { CursorStatement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
 type Of<K extends CursorStatement["kind"]> = Extract<CursorStatement, { kind: K }>;

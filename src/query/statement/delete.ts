@@ -28,7 +28,7 @@ import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { sourceOf } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Delete } from "../sql/statement-ast.ts";
+import type { Delete } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { tableToChange } from "./table-to-change.ts";
 

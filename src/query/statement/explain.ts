@@ -7,8 +7,8 @@ import { type NodeMetrics, ownMillis } from "../operator/contract/node-metrics.t
 import { logicalText, physicalText } from "../plan/explain-text.ts";
 import { notSupported } from "../plan/plan-error.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Query, Tql } from "../sql/ast.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Query, Tql } from "../sql/syntax/ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 

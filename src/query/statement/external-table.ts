@@ -9,8 +9,8 @@ import { externalFilesOf, type ExternalOptions, externalOptions } from "../plan/
 import { environmentOf } from "../plan/planner.ts";
 import { resolveName } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression, Span } from "../sql/ast.ts";
-import type { ColumnClause, CreateExternalTable, CreateTable } from "../sql/definition-ast.ts";
+import type { Expression, Span } from "../sql/syntax/ast.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable } from "../sql/syntax/definition-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkWritable, isTaken, tableDefinition } from "./create-table.ts";
 

@@ -5,17 +5,17 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Environment } from "../function/environment.ts";
-import { parseInterval } from "../sql/interval.ts";
+import { parseInterval } from "../sql/grammar/interval.ts";
 import { isInterval, NANOS_PER_DAY } from "../function/value.ts";
 import { bindConstant } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { prometheusDurationMillis } from "../plan/range/stretch.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/ast.ts";
-import type { CreateFlow } from "../sql/definition-ast.ts";
-import { printExpression } from "../sql/print.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/syntax/ast.ts";
+import type { CreateFlow } from "../sql/syntax/definition-ast.ts";
+import { printExpression } from "../sql/print/print.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
 /** Options of WITH. */

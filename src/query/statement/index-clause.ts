@@ -1,7 +1,7 @@
 /** Index clauses of columns, as a schema keeps them: `SKIPPING INDEX WITH(granularity = '10240', …)`. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { ColumnClause, IndexKind } from "../sql/definition-ast.ts";
+import type { ColumnClause, IndexKind } from "../sql/syntax/definition-ast.ts";
 import { columnOptionError } from "./column-option-error.ts";
 
 /** The order in which SHOW CREATE prints index clauses. */

@@ -6,7 +6,7 @@ import { floatText } from "../../column/retype-text.ts";
 import type { JsonHint } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import { textOf } from "../function/value.ts";
-import type { ColumnClause, HintClause } from "../sql/definition-ast.ts";
+import type { ColumnClause, HintClause } from "../sql/syntax/definition-ast.ts";
 import { literalValue } from "./literal-value.ts";
 
 /** The types that paths may have. */

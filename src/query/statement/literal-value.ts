@@ -11,7 +11,7 @@ import { textOf, type Value } from "../function/value.ts";
 import { bind } from "../plan/bind.ts";
 import { fold } from "../expression/fold.ts";
 import { isVolatile, type TypedExpression } from "../expression/expression.ts";
-import type { Expression } from "../sql/ast.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
 
 /** The error of a value that a column cannot hold. */
 function cannotParse(why: string): DbError {

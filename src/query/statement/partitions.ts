@@ -15,9 +15,9 @@ import type { ColumnDefinition, TablePartitions } from "../../table/schema.ts";
 import type { Environment } from "../function/environment.ts";
 import type { Value } from "../function/value.ts";
 import { textOf } from "../function/value.ts";
-import type { Expression } from "../sql/ast.ts";
-import type { PartitionClause } from "../sql/definition-ast.ts";
-import { printCondition } from "../sql/print-statement.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
+import type { PartitionClause } from "../sql/syntax/definition-ast.ts";
+import { printCondition } from "../sql/print/print-statement.ts";
 import { literalValue } from "./literal-value.ts";
 
 /** Most partitions, and most combinations of places. Reason: each rule is tested at each, and rules are in every catalogue row. */

@@ -31,8 +31,8 @@ import type { Steps } from "../plan/steps.ts";
 import { planTql } from "../plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression, Query, Select, Tql } from "../sql/ast.ts";
-import type { Insert, PreparedTree, Statement, Update } from "../sql/statement-ast.ts";
+import type { Expression, Query, Select, Tql } from "../sql/syntax/ast.ts";
+import type { Insert, PreparedTree, Statement, Update } from "../sql/syntax/statement-ast.ts";
 import { targetTable } from "./insert.ts";
 import { updatedRows } from "./update.ts";
 

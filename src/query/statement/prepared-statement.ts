@@ -8,8 +8,8 @@ import { environmentOf } from "../plan/planner.ts";
 import { placeholdersOf, prepareQuery } from "./prepare-query.ts";
 import type { PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Expression } from "../sql/ast.ts";
-import type { PreparedStatement, Statement } from "../sql/statement-ast.ts";
+import type { Expression } from "../sql/syntax/ast.ts";
+import type { PreparedStatement, Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
 type Of<K extends PreparedStatement["kind"]> = Extract<PreparedStatement, { kind: K }>;

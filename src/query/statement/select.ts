@@ -3,7 +3,7 @@ import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
 import type { Environment } from "../function/environment.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Query, Tql } from "../sql/ast.ts";
+import type { Query, Tql } from "../sql/syntax/ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "../plan/plan-query.ts";

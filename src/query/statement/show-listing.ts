@@ -13,7 +13,7 @@ import { statisticsOf } from "../plan/virtual/key-tables.ts";
 import { peerRowsOf } from "../plan/virtual/region-tables.ts";
 import { CHARACTER_SETS, COLLATIONS, ENGINE_ROWS, statementRows } from "../plan/virtual/server-tables.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ShowListing } from "../sql/show-ast.ts";
+import type { ShowListing } from "../sql/syntax/show-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { NO_FACTS } from "../system-facts.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";

@@ -9,8 +9,8 @@ import { environmentOf } from "../plan/planner.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import { INFORMATION_SCHEMA, optionLines } from "../plan/virtual/information-table.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ShowFilter } from "../sql/show-ast.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { ShowFilter } from "../sql/syntax/show-ast.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";
 

@@ -4,7 +4,7 @@ import type { Table } from "../../table/catalog.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ObjectName } from "../sql/ast.ts";
+import type { ObjectName } from "../sql/syntax/ast.ts";
 import { checkWritable } from "./create-table.ts";
 import { checkNoFileTable } from "./external-table.ts";
 import { checkNoView } from "./no-view.ts";

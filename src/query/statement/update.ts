@@ -16,8 +16,8 @@ import type { ExecOptions } from "./select.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME } from "../plan/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { Select } from "../sql/ast.ts";
-import type { Assignment, Update } from "../sql/statement-ast.ts";
+import type { Select } from "../sql/syntax/ast.ts";
+import type { Assignment, Update } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { insertSelect, targetTable } from "./insert.ts";
 

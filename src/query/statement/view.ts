@@ -9,10 +9,10 @@ import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts"
 import { planInside } from "../plan/view.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { ObjectName } from "../sql/ast.ts";
-import type { CreateView } from "../sql/definition-ast.ts";
-import { printStatement } from "../sql/print-statement.ts";
-import type { Statement } from "../sql/statement-ast.ts";
+import type { ObjectName } from "../sql/syntax/ast.ts";
+import type { CreateView } from "../sql/syntax/definition-ast.ts";
+import { printStatement } from "../sql/print/print-statement.ts";
+import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 import { checkTableName, checkWritable } from "./create-table.ts";
 import { rowsResult, textHeaders } from "./rows-result.ts";

@@ -5,7 +5,7 @@
  * calendar months after the origin. Loops count buckets relative to the one of their batch's base and need no bigint a row.
  */
 import type { TimeUnit } from "../../../column/data-type.ts";
-import type { IntervalValue } from "../../sql/ast.ts";
+import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { NANOS_PER_DAY } from "../value.ts";
 import { civilFromDays, floorDivide } from "./civil.ts";
 import { addInterval } from "./interval.ts";

@@ -1,7 +1,7 @@
 /** Arithmetic on intervals: months, days and nanoseconds stay apart, since a month has no fixed length. */
 import { INTERVAL, type TimeUnit } from "../../../column/data-type.ts";
 import { intervalText } from "../../../column/interval-text.ts";
-import type { IntervalValue } from "../../sql/ast.ts";
+import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { overflow } from "../integer.ts";
 import { NANOS_PER_DAY } from "../value.ts";
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./civil.ts";

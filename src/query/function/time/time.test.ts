@@ -4,7 +4,7 @@ import { binBuckets, bucketIndexOf, bucketStartOf, truncBuckets } from "./bucket
 import { civilFromDays, daysFromCivil } from "./civil.ts";
 import { durationParts, formatInterval, formatTimestamp } from "./format-time.ts";
 import { addInterval } from "./interval.ts";
-import { parseInterval } from "../../sql/interval.ts";
+import { parseInterval } from "../../sql/grammar/interval.ts";
 import { parseDate, parseTimestamp } from "./parse-time.ts";
 
 const SECOND = 1_000_000_000n;

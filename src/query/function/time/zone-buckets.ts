@@ -7,7 +7,7 @@
  */
 import { offsetSecondsAt, utcSecondsOf } from "../../../base/time-zone.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
-import type { IntervalValue } from "../../sql/ast.ts";
+import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, type TimeBuckets } from "./buckets.ts";
 import { floorDivide, floorModulo } from "./civil.ts";
 import { NANOS_PER_UNIT } from "./time-units.ts";

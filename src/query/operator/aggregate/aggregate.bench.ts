@@ -11,7 +11,7 @@ import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
-import type { Select } from "../../sql/ast.ts";
+import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
 import { Pace } from "../../../base/pace.ts";
 import { SeriesOfTables } from "../contract/exec-context.ts";

@@ -5,7 +5,7 @@
 import { systemClock } from "../../../base/clock.ts";
 import type { Catalog } from "../../../table/catalog.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
-import type { Select } from "../../sql/ast.ts";
+import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
 import { Pace } from "../../../base/pace.ts";
 import { SeriesOfTables } from "../contract/exec-context.ts";

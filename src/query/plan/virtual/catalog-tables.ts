@@ -2,7 +2,7 @@
 import { type DataType, displayName, sqlName } from "../../../column/data-type.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { TableSchema } from "../../../table/schema.ts";
-import { maskedOptions } from "../../sql/secret-options.ts";
+import { maskedOptions } from "../../sql/print/secret-options.ts";
 import type { BuiltInColumn } from "./computed-rows.ts";
 import {
   allTables,

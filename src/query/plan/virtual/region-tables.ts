@@ -6,7 +6,7 @@ import type { Table } from "../../../table/catalog.ts";
 import { physicalTableOf } from "../../../table/metric.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import { maskedOptions } from "../../sql/secret-options.ts";
+import { maskedOptions } from "../../sql/print/secret-options.ts";
 import { createdSeconds } from "./created-seconds.ts";
 import {
   allTables,

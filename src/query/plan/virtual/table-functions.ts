@@ -15,7 +15,7 @@ import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
 import { INT64_MAX, INT64_MIN } from "../../function/time/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY } from "../../function/value.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
-import type { Expression, IntervalValue } from "../../sql/ast.ts";
+import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
 import { bindConstant } from "../bind.ts";
 import { castTo, unify } from "../coerce.ts";
 import type { TypedExpression } from "../../expression/expression.ts";

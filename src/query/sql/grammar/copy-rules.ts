@@ -1,0 +1,91 @@
+/**
+ * COPY and CREATE EXTERNAL TABLE's options (contract query.md 1.10):
+ *
+ *   COPY [TABLE] t | DATABASE d | (query)  TO | FROM  'location'  [WITH (…)] [CONNECTION (…)] [LIMIT n]
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Query } from "../syntax/ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { ShowRules } from "./show-rules.ts";
+import type { Copy } from "../syntax/statement-ast.ts";
+import { quote } from "../tokens/syntax-error.ts";
+import { K, LeftParen, NumberText, RightParen } from "../tokens/token.ts";
+
+/** COPY. */
+export abstract class CopyRules extends ShowRules {
+  protected readonly copy: Rule<[], Copy> = this.rule("copy", () => {
+    const start = this.CONSUME(K.COPY);
+    const subject = this.SUBRULE(this.copySubject);
+    const direction = this.choose<Copy["direction"]>({
+      ERR_MSG: "TO or FROM",
+      DEF: [{ ALT: () => this.choice(this.CONSUME(K.TO), "to") }, { ALT: () => this.choice(this.CONSUME(K.FROM), "from") }],
+    });
+    this.ACTION(() => {
+      const place = this.LA(1);
+      if (/^std(in|out)$/i.test(place.image)) this.refuse(`COPY … ${place.image.toUpperCase()} outside the PostgreSQL protocol`, place);
+      if (direction === "from" && subject.kind === "query") this.fail("a query takes no rows: COPY (query) goes TO a file", place);
+    });
+    const location = this.SUBRULE(this.stringValue);
+    let options: Readonly<Record<string, string>> = {};
+    let connection: Readonly<Record<string, string>> = {};
+    let limit: number | undefined;
+    this.OPTION(() => {
+      options = this.SUBRULE(this.withOptions);
+    });
+    this.OPTION2(() => {
+      this.CONSUME(K.CONNECTION);
+      connection = this.SUBRULE(this.optionList);
+    });
+    this.OPTION3(() => {
+      this.CONSUME(K.LIMIT);
+      limit = this.SUBRULE(this.rowLimit);
+    });
+    this.ACTION(() => {
+      // The words are the contract's.
+      if (limit !== undefined && subject.kind === "database")
+        throw new DbError(StatusCode.InvalidSyntax, "Invalid SQL, error: limit is not supported");
+    });
+    return { kind: "copy", subject, direction, location, options, connection, limit, span: spanOf(start) };
+  });
+
+  private readonly copySubject: Rule<[], Copy["subject"]> = this.rule("copySubject", () =>
+    this.choose<Copy["subject"]>({
+      ERR_MSG: "a table, DATABASE or a query in parentheses",
+      DEF: [
+        {
+          ALT: () => {
+            this.CONSUME(LeftParen);
+            const query: Query = this.SUBRULE(this.query);
+            this.CONSUME(RightParen);
+            return { kind: "query", query };
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.TABLE);
+            return { kind: "table", name: this.SUBRULE(this.objectName) };
+          },
+        },
+        {
+          // A table may be called `database`.
+          GATE: () => ![K.TO, K.FROM].includes(this.LA(2).tokenType),
+          ALT: () => {
+            this.CONSUME(K.DATABASE);
+            return { kind: "database", name: this.SUBRULE(this.databaseName) };
+          },
+          IGNORE_AMBIGUITIES: true,
+        },
+        { ALT: () => ({ kind: "table", name: this.SUBRULE2(this.objectName) }) },
+      ],
+    }),
+  );
+
+  private readonly rowLimit: Rule<[], number> = this.rule("rowLimit", () => {
+    this.ACTION(() => {
+      const token = this.LA(1);
+      if (!/^\d{1,15}$/.test(token.image)) this.fail(`found ${quote(token.image)}, expected the number of maximum rows`, token);
+    });
+    return Number(this.CONSUME(NumberText).image);
+  });
+}

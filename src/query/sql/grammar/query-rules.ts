@@ -1,0 +1,433 @@
+/**
+ * Queries: SELECT, VALUES, set operations, WITH.
+ *
+ *   query  ::= [WITH name AS (query), …] union [ORDER BY …] [LIMIT …]
+ *   union  ::= meet {(UNION | EXCEPT) [ALL] meet}
+ *   meet   ::= part {INTERSECT [ALL] part}
+ *   part   ::= SELECT … | VALUES … | (query)
+ */
+import { SET_OPERATIONS_MAX } from "../../../base/limits.ts";
+import type {
+  AlignClause,
+  CommonTable,
+  Expression,
+  NamedWindow,
+  OrderItem,
+  Query,
+  QueryEnd,
+  RelationAlias,
+  Select,
+  SelectItem,
+  SetOperation,
+  StarReplacement,
+  TableReference,
+  Tql,
+} from "../syntax/ast.ts";
+import { type Rule, spanOf } from "./base-rules.ts";
+import { type Grouping, GroupingRules } from "./grouping-rules.ts";
+import { nameOf } from "../tokens/lexer.ts";
+import { Comma, ConstantRows, K, LeftParen, RightParen, Star } from "../tokens/token.ts";
+
+/** The rows that a query keeps. */
+interface Window {
+  readonly limit: Expression | undefined;
+  readonly offset: Expression | undefined;
+}
+
+/** What stands behind a `*`. */
+type StarTail = Pick<Extract<SelectItem, { kind: "star" }>, "excluded" | "replaced">;
+
+const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
+
+/** A query with an end. One that has an end of its own, in parentheses, becomes a relation of FROM. */
+function withEnd(query: Query, end: QueryEnd): Query {
+  if (end.orderBy.length === 0 && end.limit === undefined && end.offset === undefined) return query;
+  if (query.kind !== "with" && query.orderBy.length === 0 && query.limit === undefined && query.offset === undefined)
+    return { ...query, ...end };
+  const { span } = query;
+  const from: TableReference = { kind: "derived", query, lateral: false, alias: undefined, span };
+  const items: readonly SelectItem[] = [{ kind: "star", table: undefined, span }];
+  return { kind: "select", distinct: false, distinctOn: [], items, from, where: undefined, groupBy: [], having: undefined, ...end, span };
+}
+
+/** Queries. */
+export abstract class QueryRules extends GroupingRules {
+  protected abstract readonly tql: Rule<[], Tql>;
+  protected readonly query: Rule<[], Query> = this.rule("query", () => {
+    const start = this.LA(1);
+    const tables: CommonTable[] = [];
+    let orderBy: readonly OrderItem[] = [];
+    this.ACTION(() => this.enter(start));
+    let recursive = false;
+    this.OPTION(() => {
+      this.CONSUME(K.WITH);
+      this.OPTION3({
+        // A query may be called `recursive`.
+        GATE: () => ![K.AS, LeftParen].includes(this.LA(2).tokenType),
+        DEF: () => {
+          this.CONSUME(K.RECURSIVE);
+          recursive = true;
+        },
+      });
+      this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => tables.push(this.SUBRULE(this.commonTable)), ERR_MSG: "a name" });
+    });
+    const body = this.SUBRULE(this.union);
+    this.OPTION2(() => {
+      orderBy = this.SUBRULE(this.orderByClause);
+    });
+    const { limit, offset } = this.SUBRULE(this.limitClause) ?? {};
+    return this.ACTION(() => {
+      this.leave();
+      const query = withEnd(body, { orderBy, limit, offset });
+      if (tables.length === 0) return query;
+      return { kind: "with", ...(recursive && { recursive }), tables, query, span: spanOf(start) };
+    });
+  });
+
+  /** `a (x, y) AS (query)` of a WITH. */
+  private readonly commonTable: Rule<[], CommonTable> = this.rule("commonTable", () => {
+    const start = this.LA(1);
+    const name = this.SUBRULE(this.identifier);
+    let columns: readonly string[] = [];
+    this.OPTION(() => {
+      columns = this.SUBRULE(this.nameList);
+    });
+    this.CONSUME(K.AS);
+    this.CONSUME(LeftParen);
+    const first = this.LA(1);
+    const query = this.choose<CommonTable["query"]>({
+      ERR_MSG: "a query",
+      DEF: [{ ALT: () => this.SUBRULE(this.tql) }, { ALT: () => this.SUBRULE(this.query) }],
+    });
+    this.ACTION(() => {
+      if (query.kind === "tql" && query.mode !== "eval") this.fail("only TQL EVAL is served in WITH", first);
+    });
+    this.CONSUME(RightParen);
+    const alias: RelationAlias = { name, columns };
+    return { alias, query, span: spanOf(start) };
+  });
+
+  private readonly union: Rule<[], Query> = this.rule("union", () => {
+    let left = this.SUBRULE(this.meet);
+    this.MANY(() => {
+      const operator = this.choose<"union" | "except">({
+        ERR_MSG: "UNION or EXCEPT",
+        DEF: [{ ALT: () => this.choice(this.CONSUME(K.UNION), "union") }, { ALT: () => this.choice(this.CONSUME(K.EXCEPT), "except") }],
+      });
+      const all = this.SUBRULE(this.isAll);
+      left = this.setOperation(operator, all, left, this.SUBRULE2(this.meet));
+    });
+    return left;
+  });
+
+  private readonly meet: Rule<[], Query> = this.rule("meet", () => {
+    let left = this.SUBRULE(this.part);
+    this.MANY(() => {
+      this.CONSUME(K.INTERSECT);
+      const all = this.SUBRULE(this.isAll);
+      left = this.setOperation("intersect", all, left, this.SUBRULE2(this.part));
+    });
+    return left;
+  });
+
+  private setOperation(operator: SetOperation["operator"], all: boolean, left: Query, right: Query): Query {
+    return this.ACTION(() => {
+      if (++this.marks.setOperations > SET_OPERATIONS_MAX)
+        this.fail(`the statement has more than ${SET_OPERATIONS_MAX} set operations; use VALUES, or several statements`, this.LA(1));
+      return { kind: "set-operation", operator, all, left, right, ...NO_END, span: left.span };
+    });
+  }
+
+  /** `ALL`, `DISTINCT` or nothing behind a set operator. */
+  private readonly isAll: Rule<[], boolean> = this.rule("isAll", () => {
+    let all = false;
+    this.OPTION(() => {
+      const token = this.OR([{ ALT: () => this.CONSUME(K.ALL) }, { ALT: () => this.CONSUME(K.DISTINCT) }]);
+      all = token.tokenType === K.ALL;
+    });
+    return all;
+  });
+
+  private readonly part: Rule<[], Query> = this.rule("part", () => {
+    const start = this.LA(1);
+    return this.choose<Query>({
+      ERR_MSG: "a query",
+      DEF: [
+        { ALT: () => this.SUBRULE(this.select) },
+        { ALT: () => ({ kind: "values-query", rows: this.SUBRULE(this.valueRows), ...NO_END, span: spanOf(start) }) },
+        {
+          ALT: () => {
+            this.CONSUME(LeftParen);
+            const query = this.SUBRULE(this.query);
+            this.CONSUME(RightParen);
+            return query;
+          },
+        },
+      ],
+    });
+  });
+
+  /** One SELECT without what ends a query. */
+  private readonly select: Rule<[], Select> = this.rule("select", () => {
+    const start = this.CONSUME(K.SELECT);
+    let distinct = false;
+    let from: TableReference | undefined;
+    let where: Expression | undefined;
+    let grouping: Grouping = { groupBy: [] };
+    let windows: readonly NamedWindow[] | undefined;
+    let qualify: Expression | undefined;
+    let having: Expression | undefined;
+    let distinctOn: readonly Expression[] = [];
+    let align: AlignClause | undefined;
+    this.OPTION(() => {
+      distinct =
+        this.choose<"distinct" | "all">({
+          ERR_MSG: "DISTINCT or ALL",
+          DEF: [{ ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") }, { ALT: () => this.choice(this.CONSUME(K.ALL), "all") }],
+        }) === "distinct";
+      this.OPTION6({
+        GATE: () => distinct,
+        DEF: () => {
+          this.CONSUME(K.ON);
+          this.CONSUME(LeftParen);
+          distinctOn = this.SUBRULE(this.expressionList);
+          this.CONSUME(RightParen);
+        },
+      });
+    });
+    const items = this.selectItems();
+    this.OPTION2(() => {
+      this.CONSUME(K.FROM);
+      from = this.SUBRULE(this.fromClause);
+    });
+    this.OPTION3(() => {
+      this.CONSUME(K.WHERE);
+      where = this.SUBRULE(this.expression);
+    });
+    this.OPTION4(() => {
+      grouping = this.SUBRULE(this.groupByClause);
+    });
+    this.OPTION5(() => {
+      this.CONSUME(K.HAVING);
+      having = this.SUBRULE2(this.expression);
+    });
+    // In either order.
+    this.OPTION8(() => {
+      this.CONSUME(K.QUALIFY);
+      qualify = this.SUBRULE3(this.expression);
+    });
+    this.OPTION9(() => {
+      windows = this.SUBRULE(this.windowsClause);
+      this.option(10, {
+        GATE: () => qualify === undefined,
+        DEF: () => {
+          this.CONSUME2(K.QUALIFY);
+          qualify = this.SUBRULE4(this.expression);
+        },
+      });
+    });
+    this.option(11, () => {
+      align = this.SUBRULE(this.alignClause);
+    });
+    const extra = { ...(windows && { windows }), ...(qualify && { qualify }), align };
+    return { kind: "select", distinct, distinctOn, items, from, where, ...grouping, having, ...extra, ...NO_END, span: spanOf(start) };
+  });
+
+  /** What is selected; a comma may trail. A part of `select`. */
+  private selectItems(): SelectItem[] {
+    const items: SelectItem[] = [];
+    items.push(this.SUBRULE(this.selectItem));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== K.FROM && this.LA(2).tokenType !== RightParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        items.push(this.SUBRULE2(this.selectItem));
+      },
+    });
+    this.OPTION7(() => this.CONSUME2(Comma));
+    return items;
+  }
+
+  private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {
+    const start = this.LA(1);
+    return this.choose<SelectItem>({
+      ERR_MSG: "a column or expression",
+      DEF: [
+        {
+          ALT: () => {
+            const span = spanOf(this.CONSUME(Star));
+            return { kind: "star", table: undefined, ...this.SUBRULE(this.starTail), span };
+          },
+        },
+        {
+          ALT: () => {
+            this.starAfter = start;
+            this.marks.qualifiedStar = undefined;
+            const expression = this.SUBRULE(this.expression);
+            const star = this.marks.qualifiedStar;
+            this.starAfter = undefined;
+            let tail: StarTail | undefined;
+            this.OPTION({
+              GATE: () => star !== undefined,
+              DEF: () => {
+                tail = this.SUBRULE2(this.starTail);
+              },
+            });
+            const alias = this.alias();
+            return this.ACTION(() => {
+              if (star === undefined) return { kind: "expression", expression, alias };
+              if (star !== expression || alias !== undefined) this.fail(`${nameOf(start)}.* can only stand alone`, start);
+              return { kind: "star", table: nameOf(start), ...tail, span: spanOf(start) };
+            });
+          },
+        },
+      ],
+    });
+  });
+
+  /** `EXCLUDE (a, b)` or `EXCEPT (a, b)`, then `REPLACE (expression AS a)`, behind `*`. */
+  private readonly starTail: Rule<[], StarTail> = this.rule("starTail", () => {
+    let excluded: readonly string[] | undefined;
+    const replaced: StarReplacement[] = [];
+    this.OPTION({
+      // EXCEPT begins another query too.
+      GATE: () => this.LA(1).tokenType !== K.EXCEPT || (this.LA(2).tokenType === LeftParen && !this.beginsQuery(3)),
+      DEF: () => {
+        this.OR2([{ ALT: () => this.CONSUME(K.EXCLUDE) }, { ALT: () => this.CONSUME(K.EXCEPT) }]);
+        excluded = this.choose<readonly string[]>({
+          ERR_MSG: "names of columns",
+          DEF: [{ ALT: () => this.SUBRULE(this.nameList) }, { ALT: () => [this.SUBRULE(this.identifier)] }],
+        });
+      },
+    });
+    this.OPTION2(() => {
+      this.CONSUME(K.REPLACE);
+      this.CONSUME(LeftParen);
+      this.AT_LEAST_ONE_SEP({
+        SEP: Comma,
+        ERR_MSG: "a value AS a column",
+        DEF: () => {
+          const expression = this.SUBRULE(this.expression);
+          this.CONSUME(K.AS);
+          replaced.push({ expression, column: this.SUBRULE2(this.identifier) });
+        },
+      });
+      this.CONSUME(RightParen);
+    });
+    return { ...(excluded !== undefined && { excluded }), ...(replaced.length > 0 && { replaced }) };
+  });
+
+  /** `LIMIT n`, `LIMIT ALL`, `OFFSET m`, in either order, `LIMIT m, n`, or `FETCH FIRST n ROWS ONLY` for LIMIT. */
+  private readonly limitClause: Rule<[], Window> = this.rule("limitClause", () => {
+    let limit: Expression | undefined;
+    let offset: Expression | undefined;
+    const seen = new Set<string>();
+    this.MANY(() => {
+      const token = this.LA(1);
+      this.ACTION(() => {
+        const written = token.image.toUpperCase();
+        const word = written === "FETCH" ? "LIMIT" : written;
+        if (seen.has(word)) this.fail(`${word} is written twice`, token);
+        seen.add(word);
+      });
+      this.OR([
+        {
+          ALT: () => {
+            this.CONSUME(K.LIMIT);
+            this.OR2({
+              ERR_MSG: "a number of rows",
+              DEF: [
+                { ALT: () => this.CONSUME(K.ALL) },
+                {
+                  ALT: () => {
+                    limit = this.SUBRULE(this.expression);
+                    this.OPTION(() => {
+                      this.CONSUME(Comma);
+                      offset = limit;
+                      limit = this.SUBRULE2(this.expression);
+                    });
+                  },
+                },
+              ],
+            });
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(K.OFFSET);
+            offset = this.SUBRULE3(this.expression);
+            this.OPTION2(() => this.OR3([{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME(K.ROWS) }]));
+          },
+        },
+        {
+          ALT: () => {
+            limit = this.SUBRULE(this.fetchClause);
+          },
+        },
+      ]);
+    });
+    return { limit, offset };
+  });
+
+  /** `FETCH {FIRST | NEXT} [n] {ROW | ROWS} ONLY`. */
+  private readonly fetchClause: Rule<[], Expression> = this.rule("fetchClause", () => {
+    this.CONSUME(K.FETCH);
+    this.OR({ ERR_MSG: "FIRST or NEXT", DEF: [{ ALT: () => this.CONSUME(K.FIRST) }, { ALT: () => this.CONSUME(K.NEXT) }] });
+    let count: Expression | undefined;
+    this.OPTION({
+      GATE: () => this.LA(1).tokenType !== K.ROW && this.LA(1).tokenType !== K.ROWS,
+      DEF: () => {
+        count = this.SUBRULE(this.expression);
+      },
+    });
+    const end = this.OR2({ ERR_MSG: "ROWS", DEF: [{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME2(K.ROWS) }] });
+    this.CONSUME(K.ONLY);
+    return count ?? { kind: "number", text: "1", span: spanOf(end) };
+  });
+
+  protected readonly valueRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("valueRows", () => {
+    const rows: (readonly Expression[])[] = [];
+    this.CONSUME(K.VALUES);
+    const take = (found: readonly (readonly Expression[])[]): void =>
+      this.ACTION(() => {
+        for (const row of found) rows.push(row);
+      });
+    take(this.SUBRULE(this.rowOrRows));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType === LeftParen || this.LA(2).tokenType === ConstantRows,
+      DEF: () => {
+        this.CONSUME(Comma);
+        take(this.SUBRULE2(this.rowOrRows));
+      },
+    });
+    this.OPTION(() => this.CONSUME2(Comma));
+    return rows;
+  });
+
+  private readonly rowOrRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("rowOrRows", () =>
+    this.choose<readonly (readonly Expression[])[]>({
+      ERR_MSG: "'('",
+      DEF: [
+        { ALT: () => [this.SUBRULE(this.valueRow)] },
+        { ALT: () => (this.CONSUME(ConstantRows).payload ?? []) as readonly (readonly Expression[])[] },
+      ],
+    }),
+  );
+
+  /** `(1, 'a', DEFAULT)`; a comma may trail, here and after the rows. */
+  private readonly valueRow: Rule<[], readonly Expression[]> = this.rule("valueRow", () => {
+    const row: Expression[] = [];
+    this.CONSUME(LeftParen);
+    row.push(this.SUBRULE(this.expression));
+    this.MANY({
+      GATE: () => this.LA(2).tokenType !== RightParen,
+      DEF: () => {
+        this.CONSUME(Comma);
+        row.push(this.SUBRULE2(this.expression));
+      },
+    });
+    this.OPTION(() => this.CONSUME2(Comma));
+    this.CONSUME(RightParen);
+    return row;
+  });
+}
