@@ -30,7 +30,7 @@ import { canRetype, retypeScalar, retypeVector } from "../src/column/retype.ts";
 import { scalarAt } from "../src/column/scalar.ts";
 import type { Scalar } from "../src/column/vector.ts";
 import { vectorOf } from "../src/column/vector-builder.ts";
-import { castValue } from "../src/query/function/cast.ts";
+import { castValue } from "../src/query/function/cast/cast.ts";
 
 const TYPES: readonly DataType[] = [
   BOOLEAN,

@@ -1,7 +1,7 @@
 /** A prepared statement and the values that it waits for (`prepare-query.ts`). */
 import type { ColumnHeader } from "../column/batch.ts";
 import type { DataType } from "../column/data-type.ts";
-import type { Value } from "./function/value.ts";
+import type { Value } from "./function/value/value.ts";
 import type { Statement } from "./sql/syntax/statement-ast.ts";
 
 /** A statement that waits for its values. */

@@ -4,7 +4,7 @@
  */
 import type { Batch, ColumnHeader } from "../column/batch.ts";
 import type { Catalog } from "../table/catalog.ts";
-import type { Environment } from "./function/environment.ts";
+import type { Environment } from "./function/signature/environment.ts";
 import type { Span } from "./sql/syntax/ast.ts";
 
 /** A PromQL query at the moments `start`, `start + step`, … up to and with `end`. Times are milliseconds since the epoch. */

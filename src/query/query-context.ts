@@ -6,7 +6,7 @@ import type { TimeRange } from "../table/scan.ts";
 import type { SpillSpace } from "../table/spill-space.ts";
 import type { Writer } from "../table/write-batch.ts";
 import type { Connection } from "./connection.ts";
-import type { Placeholders } from "./function/environment.ts";
+import type { Placeholders } from "./function/signature/environment.ts";
 import type { PromqlEngine } from "./promql-engine.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { SystemFacts } from "./system-facts.ts";

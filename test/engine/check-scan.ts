@@ -3,7 +3,7 @@
  */
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
-import { compareValues } from "../../src/query/function/value.ts";
+import { compareValues } from "../../src/query/function/value/value.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import type { FieldCondition, ScanBatch, ScanRequest } from "../../src/table/scan.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";

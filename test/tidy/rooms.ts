@@ -27,6 +27,19 @@ const HOUSES: Readonly<Record<string, House>> = {
     ],
   },
   "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
+  "src/query/function": {
+    ranks: [
+      ["value"],
+      ["time"],
+      ["signature"],
+      ["number"],
+      ["cast"],
+      ["text", "geo", "json", "nested", "sketch"],
+      ["aggregate"],
+      ["family"],
+    ],
+    contracts: [],
+  },
   "src/query/operator": {
     ranks: [["contract"], ["kernels"], ["rows"], ["spill"], ["sort", "scan"], ["*"], ["parallel"]],
     contracts: [],

@@ -7,10 +7,10 @@ import { shortestFloat32 } from "../../column/float32.ts";
 import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
-import { toText } from "../function/cast.ts";
-import { formatFloat } from "../function/format-number.ts";
+import { toText } from "../function/cast/cast.ts";
+import { formatFloat } from "../function/value/format-number.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { NANOS_PER_DAY, type Present } from "../function/value.ts";
+import { NANOS_PER_DAY, type Present } from "../function/value/value.ts";
 import type { TimePatterns } from "./copy-options.ts";
 import type { TimePattern } from "./time-pattern.ts";
 

@@ -3,7 +3,7 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { fieldWriter } from "../../format/csv/csv-writer.ts";
-import { formatFloat } from "../function/format-number.ts";
+import { formatFloat } from "../function/value/format-number.ts";
 import { shortestFloat32 } from "../../column/float32.ts";
 import { cellReader } from "./cell-text.ts";
 import type { Bytes } from "./compression.ts";

@@ -1,8 +1,8 @@
 /** Recognises expressions that put the time index into buckets. */
-import { timeBucketOrigin } from "../function/bucket-functions.ts";
-import { truncBucketsOf } from "../function/time-functions.ts";
+import { timeBucketOrigin } from "../function/family/bucket-functions.ts";
+import { truncBucketsOf } from "../function/family/time-functions.ts";
 import { binBuckets, type TimeBuckets } from "../function/time/buckets.ts";
-import { isInterval, textOf } from "../function/value.ts";
+import { isInterval, textOf } from "../function/value/value.ts";
 import type { TypedExpression } from "./expression.ts";
 
 /** The buckets of `date_trunc('…', time)` , `date_bin(INTERVAL '…', time[, origin])` or `time_bucket` over column `timeIndex`. */

@@ -6,9 +6,9 @@
  * Without an allowance everything is computed at once.
  */
 import { type DataType, isNested } from "../../column/data-type.ts";
-import type { FunctionType, ScalarFunction } from "../function/scalar-function.ts";
+import type { FunctionType, ScalarFunction } from "../function/signature/scalar-function.ts";
 import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { intervalNanos, isInterval, type Value } from "../function/value.ts";
+import { intervalNanos, isInterval, type Value } from "../function/value/value.ts";
 
 /** Weight of an allowance: about 5 ms of the slower functions, such as regular expressions. */
 const LONG_WEIGHT = 32_768;

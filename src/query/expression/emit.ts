@@ -12,8 +12,8 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
-import { boundsOf } from "../function/integer.ts";
-import type { Value } from "../function/value.ts";
+import { boundsOf } from "../function/value/integer.ts";
+import type { Value } from "../function/value/value.ts";
 import { columnsOf, isVolatile, partsOf, type TypedExpression } from "./expression.ts";
 
 /** How one column of a batch is stored, as far as loops depend on it. */

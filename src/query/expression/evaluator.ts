@@ -12,7 +12,7 @@ import { emitFilter, emitProjection, type LoopConstant, type LoopText, layoutOf 
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { generated } from "./generated-code.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";

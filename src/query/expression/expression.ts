@@ -4,9 +4,9 @@
  */
 import { assert } from "../../base/assert.ts";
 import { BOOLEAN, type DataType, displayName } from "../../column/data-type.ts";
-import type { ArithmeticOperator } from "../function/integer.ts";
-import type { FunctionType, ScalarFunction } from "../function/scalar-function.ts";
-import { type Present, type Value, valueKey } from "../function/value.ts";
+import type { ArithmeticOperator } from "../function/value/integer.ts";
+import type { FunctionType, ScalarFunction } from "../function/signature/scalar-function.ts";
+import { type Present, type Value, valueKey } from "../function/value/value.ts";
 
 /** Comparison operators. */
 export type CompareOperator = "=" | "<>" | "<" | "<=" | ">" | ">=";

@@ -4,8 +4,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, sameType } from "../../column/data-type.ts";
 import { evaluate } from "./interpreter.ts";
 import { unlessLong } from "./call-weights.ts";
-import type { Environment } from "../function/environment.ts";
-import { type Present, valueKey } from "../function/value.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import { type Present, valueKey } from "../function/value/value.ts";
 import { comparisonOf, expressionKey, isVolatile, literal, operandsOf, type TypedExpression } from "./expression.ts";
 
 const NO_ROW = (): never => {

@@ -5,8 +5,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import type { Vector } from "../../column/vector.ts";
-import type { Environment } from "../function/environment.ts";
-import type { Value } from "../function/value.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "./expression.ts";
 import { checkCancelled } from "../../base/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";

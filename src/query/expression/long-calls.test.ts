@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import { CallServer } from "../workers/serve-calls.ts";
 import type { CallJob, CallOwner, LongCalls } from "./long-calls.ts";
 import type { PlainExpression } from "./plain-expression.ts";

@@ -1,6 +1,6 @@
 /** Calls that run elsewhere since they take long: what is asked, of whom, and for whom (`row-values.ts` asks). */
-import type { Environment } from "../function/environment.ts";
-import { isInterval, type Value } from "../function/value.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import { isInterval, type Value } from "../function/value/value.ts";
 import type { PlainExpression } from "./plain-expression.ts";
 
 /** An expression and what it reads of a row, as plain data. */

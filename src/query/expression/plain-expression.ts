@@ -2,7 +2,7 @@
 import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { anyFunctionNamed } from "../function/registry.ts";
-import type { FunctionType } from "../function/scalar-function.ts";
+import type { FunctionType } from "../function/signature/scalar-function.ts";
 import { literal, operandsOf, type TypedExpression, withOperands } from "./expression.ts";
 
 /** An expression with its operands beside it. */

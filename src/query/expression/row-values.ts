@@ -12,9 +12,9 @@
  */
 import { DbError } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
-import { castValue } from "../function/cast.ts";
-import type { Environment } from "../function/environment.ts";
-import type { Value } from "../function/value.ts";
+import { castValue } from "../function/cast/cast.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import type { Value } from "../function/value/value.ts";
 import { columnsOf, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled } from "../../base/pace.ts";

@@ -8,7 +8,7 @@ import { intervalBytes, intervalOfBytes } from "../../column/interval-bytes.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { isInterval, type Value } from "../function/value.ts";
+import { isInterval, type Value } from "../function/value/value.ts";
 import type { RowReader } from "./interpreter.ts";
 
 /** Whether values of a type are times or spans of time. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { WINDOW_FUNCTION_NAMES } from "./window-functions.ts";
+import { WINDOW_FUNCTION_NAMES } from "./family/window-functions.ts";
 import { aggregateNames } from "./aggregate/registry.ts";
 import { functionNames } from "./registry.ts";
 

@@ -1,30 +1,30 @@
 /** Looks up scalar functions by name and suggests near ones. */
-import { BUCKET_FUNCTIONS } from "./bucket-functions.ts";
-import { CALENDAR_FUNCTIONS } from "./calendar-functions.ts";
-import { CONDITIONAL_FUNCTIONS } from "./conditional-functions.ts";
-import { DATE_DIFFERENCE_FUNCTIONS } from "./date-difference-functions.ts";
-import { GEO_FUNCTIONS } from "./geo-functions.ts";
-import { GEO_LIST_FUNCTIONS } from "./geo-list-functions.ts";
-import { HASH_FUNCTIONS } from "./hash-functions.ts";
-import { IP_FUNCTIONS } from "./ip-functions.ts";
-import { JSON_FUNCTIONS } from "./json-functions.ts";
-import { MATH_FUNCTIONS } from "./math-functions.ts";
-import { MYSQL_FUNCTIONS } from "./mysql-functions.ts";
-import { MYSQL_TIME_FUNCTIONS } from "./mysql-time-functions.ts";
+import { BUCKET_FUNCTIONS } from "./family/bucket-functions.ts";
+import { CALENDAR_FUNCTIONS } from "./family/calendar-functions.ts";
+import { CONDITIONAL_FUNCTIONS } from "./family/conditional-functions.ts";
+import { DATE_DIFFERENCE_FUNCTIONS } from "./family/date-difference-functions.ts";
+import { GEO_FUNCTIONS } from "./family/geo-functions.ts";
+import { GEO_LIST_FUNCTIONS } from "./family/geo-list-functions.ts";
+import { HASH_FUNCTIONS } from "./family/hash-functions.ts";
+import { IP_FUNCTIONS } from "./family/ip-functions.ts";
+import { JSON_FUNCTIONS } from "./family/json-functions.ts";
+import { MATH_FUNCTIONS } from "./family/math-functions.ts";
+import { MYSQL_FUNCTIONS } from "./family/mysql-functions.ts";
+import { MYSQL_TIME_FUNCTIONS } from "./family/mysql-time-functions.ts";
 import { LIST_FUNCTIONS } from "./nested/list-functions.ts";
 import { LIST_SEARCH_FUNCTIONS } from "./nested/list-search-functions.ts";
 import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
 import { MAP_FUNCTIONS } from "./nested/map-functions.ts";
 import { SERIES_FUNCTIONS } from "./nested/series-functions.ts";
-import { POSTGRES_FUNCTIONS } from "./postgres-functions.ts";
-import { REGEX_FUNCTIONS } from "./regex-functions.ts";
-import type { ScalarFunction } from "./scalar-function.ts";
-import { SESSION_FUNCTIONS } from "./session-functions.ts";
-import { SKETCH_FUNCTIONS } from "./sketch-functions.ts";
-import { STRING_FUNCTIONS } from "./string-functions.ts";
-import { TIME_FUNCTIONS } from "./time-functions.ts";
-import { VECTOR_FUNCTIONS } from "./vector-functions.ts";
-import { ZONE_FUNCTIONS } from "./zone-functions.ts";
+import { POSTGRES_FUNCTIONS } from "./family/postgres-functions.ts";
+import { REGEX_FUNCTIONS } from "./family/regex-functions.ts";
+import type { ScalarFunction } from "./signature/scalar-function.ts";
+import { SESSION_FUNCTIONS } from "./family/session-functions.ts";
+import { SKETCH_FUNCTIONS } from "./family/sketch-functions.ts";
+import { STRING_FUNCTIONS } from "./family/string-functions.ts";
+import { TIME_FUNCTIONS } from "./family/time-functions.ts";
+import { VECTOR_FUNCTIONS } from "./family/vector-functions.ts";
+import { ZONE_FUNCTIONS } from "./family/zone-functions.ts";
 
 const ALL: readonly ScalarFunction[] = [
   ...MATH_FUNCTIONS,

@@ -4,7 +4,7 @@ import { INTERVAL } from "../../column/data-type.ts";
 import { intervalText } from "../../column/interval-text.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Vector } from "../../column/vector.ts";
-import { isInterval } from "../function/value.ts";
+import { isInterval } from "../function/value/value.ts";
 import type { PlanNode } from "./contract/node.ts";
 import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
 import { run } from "./run.ts";

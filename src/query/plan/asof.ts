@@ -12,7 +12,7 @@
 import type { ColumnHeader } from "../../column/batch.ts";
 import { BOOLEAN } from "../../column/data-type.ts";
 import { unify } from "./coerce.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { literal, mapColumns, type TypedExpression } from "../expression/expression.ts";
 import { sidesOf } from "./join-keys.ts";
 import type { JoinKey, PlanNode } from "../operator/contract/node.ts";

@@ -7,11 +7,11 @@
  *   round(x, 2)              a decimal of as many digits after the point
  */
 import { type DataType, DATE } from "../../column/data-type.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { operatorFunction } from "../function/registry.ts";
 import { partName } from "../function/time/date-part.ts";
 import { isDayFormat } from "../function/time/mysql-format.ts";
-import { textOf } from "../function/value.ts";
+import { textOf } from "../function/value/value.ts";
 import type { BindCall } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
 import type { TypedExpression } from "../expression/expression.ts";

@@ -9,13 +9,13 @@
  *   array_has(['a', 'b'], x)     x IN ('a', 'b'), where the list is constant
  */
 import { BOOLEAN, type DataType, displayName, NULL, STRING } from "../../column/data-type.ts";
-import { commonType } from "../function/common-type.ts";
+import { commonType } from "../function/signature/common-type.ts";
 import { functionNamed, nearestName } from "../function/registry.ts";
 import { elementType, partsOf, resultOf } from "../function/nested/parts.ts";
-import type { ScalarFunction } from "../function/scalar-function.ts";
-import { type Present, textOf, type Value, valueKey } from "../function/value.ts";
+import type { ScalarFunction } from "../function/signature/scalar-function.ts";
+import { type Present, textOf, type Value, valueKey } from "../function/value/value.ts";
 import { castTo } from "./coerce.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import { fold } from "../expression/fold.ts";
 import { planError } from "./plan-error.ts";

@@ -16,15 +16,15 @@ import {
   TIMESTAMP_NANOSECOND,
   UINT64,
 } from "../../column/data-type.ts";
-import { chosenType } from "../function/common-type.ts";
+import { chosenType } from "../function/signature/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../function/aggregate/registry.ts";
-import { arrowTypeNamed } from "../function/arrow-type.ts";
-import { isUnitWord, UNIT_FIRST } from "../function/date-difference-functions.ts";
-import type { Environment } from "../function/environment.ts";
-import { exactInteger, type Present, valueKey } from "../function/value.ts";
+import { arrowTypeNamed } from "../function/value/arrow-type.ts";
+import { isUnitWord, UNIT_FIRST } from "../function/family/date-difference-functions.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import { exactInteger, type Present, valueKey } from "../function/value/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../function/registry.ts";
-import type { ScalarFunction } from "../function/scalar-function.ts";
-import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/window-functions.ts";
+import type { ScalarFunction } from "../function/signature/scalar-function.ts";
+import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../function/family/window-functions.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../sql/syntax/ast.ts";
 import type { SubQueryExpression } from "./ast-walk.ts";
 import {

@@ -1,7 +1,7 @@
 /** The columns of a plan under other names and types. */
 import type { ColumnHeader } from "../../column/batch.ts";
 import { sameType } from "../../column/data-type.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { castTo } from "./coerce.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import type { PlanNode } from "../operator/contract/node.ts";

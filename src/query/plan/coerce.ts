@@ -17,16 +17,16 @@ import {
   UINT64,
 } from "../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../column/decimal.ts";
-import { canCast, castValue } from "../function/cast.ts";
-import { commonNumber, commonType } from "../function/common-type.ts";
-import { asDecimal, decimalResult } from "../function/decimal.ts";
-import type { Environment } from "../function/environment.ts";
-import type { ArithmeticOperator } from "../function/integer.ts";
-import { isJsonScalar } from "../function/json-functions.ts";
+import { canCast, castValue } from "../function/cast/cast.ts";
+import { commonNumber, commonType } from "../function/signature/common-type.ts";
+import { asDecimal, decimalResult } from "../function/value/decimal.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import type { ArithmeticOperator } from "../function/value/integer.ts";
+import { isJsonScalar } from "../function/family/json-functions.ts";
 import { operatorFunction } from "../function/registry.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { finerUnit, NANOS_PER_UNIT } from "../function/time/time-units.ts";
-import { textOf, type Value } from "../function/value.ts";
+import { textOf, type Value } from "../function/value/value.ts";
 import { type CompareOperator, literal, type TypedExpression } from "../expression/expression.ts";
 import { fold } from "../expression/fold.ts";
 import { planError } from "./plan-error.ts";

@@ -6,7 +6,7 @@
  */
 import type { ColumnHeader } from "../../column/batch.ts";
 import { BOOLEAN, INT32, INT64 } from "../../column/data-type.ts";
-import { valueKey } from "../function/value.ts";
+import { valueKey } from "../function/value/value.ts";
 import { expressionKey, literal, type TypedExpression } from "../expression/expression.ts";
 import type { AggregateCall, GroupKey, PlanNode } from "../operator/contract/node.ts";
 

@@ -2,7 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { FileAccess } from "../../table/file-access.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import type { Query, RelationAlias } from "../sql/syntax/ast.ts";
 import type { PromqlEngine } from "../promql-engine.ts";
 import type { SystemFacts } from "../system-facts.ts";

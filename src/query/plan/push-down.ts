@@ -12,7 +12,7 @@
  * | apply               | over what the sub-queries are run for                   |
  * | anything with a LIMIT, DISTINCT ON, lateral joins | none                      |
  */
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import {
   columnsOf,
   conjunction,

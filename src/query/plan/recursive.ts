@@ -2,7 +2,7 @@
  * WITH RECURSIVE: `first UNION [ALL] next`, where `next` names the query that is being made. `first` runs once; `next` runs over the rows
  * of the round before, until there are none. The rows of all rounds are the result; without ALL, rows that were there are left out.
  */
-import { commonType } from "../function/common-type.ts";
+import { commonType } from "../function/signature/common-type.ts";
 import type { CommonTable, SetOperation } from "../sql/syntax/ast.ts";
 import { castColumns } from "./cast-columns.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";

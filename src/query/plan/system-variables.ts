@@ -4,7 +4,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { nearestName } from "../function/registry.ts";
 
 /** What does not hang on the session. */

@@ -7,10 +7,10 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { displayName, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { formatInterval } from "../function/time/format-time.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
-import { isInterval, NANOS_PER_DAY, textOf } from "../function/value.ts";
+import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
 import type { PromqlRequest } from "../promql-engine.ts";
 import type { Expression, Tql, TqlRange } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";

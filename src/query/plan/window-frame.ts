@@ -1,6 +1,6 @@
 /** Frames of window calls: defaults, checks, and how far RANGE reaches. */
 import { DATE, displayName, INT64, INTERVAL } from "../../column/data-type.ts";
-import { isInterval, textOf } from "../function/value.ts";
+import { isInterval, textOf } from "../function/value/value.ts";
 import type { FrameClause, FrameEdge } from "../sql/syntax/ast.ts";
 import { type Binder, bind } from "./bind.ts";
 import { arithmeticOf, castTo, unify } from "./coerce.ts";

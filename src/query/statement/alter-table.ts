@@ -3,7 +3,7 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";

@@ -4,7 +4,7 @@ import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { nameFlaw, shownName } from "../../table/names.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
 import { checkNoGraphTable } from "../plan/semantic-graph.ts";

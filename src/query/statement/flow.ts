@@ -4,9 +4,9 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { parseInterval } from "../sql/grammar/interval.ts";
-import { isInterval, NANOS_PER_DAY } from "../function/value.ts";
+import { isInterval, NANOS_PER_DAY } from "../function/value/value.ts";
 import { bindConstant } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, resolveName } from "../plan/source.ts";

@@ -4,8 +4,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName, sqlName } from "../../column/data-type.ts";
 import { floatText } from "../../column/retype-text.ts";
 import type { JsonHint } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
-import { textOf } from "../function/value.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import { textOf } from "../function/value/value.ts";
 import type { ColumnClause, HintClause } from "../sql/syntax/definition-ast.ts";
 import { literalValue } from "./literal-value.ts";
 

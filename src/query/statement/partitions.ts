@@ -12,9 +12,9 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnDefinition, TablePartitions } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
-import type { Value } from "../function/value.ts";
-import { textOf } from "../function/value.ts";
+import type { Environment } from "../function/signature/environment.ts";
+import type { Value } from "../function/value/value.ts";
+import { textOf } from "../function/value/value.ts";
 import type { Expression } from "../sql/syntax/ast.ts";
 import type { PartitionClause } from "../sql/syntax/definition-ast.ts";
 import { printCondition } from "../sql/print/print-statement.ts";

@@ -1,7 +1,7 @@
 /** Plans a query and runs it. */
 import type { MemoryAccount } from "../../base/server-memory.ts";
 import type { SpillSpace } from "../../table/spill-space.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Query, Tql } from "../sql/syntax/ast.ts";
 import type { StatementResult } from "../statement-result.ts";

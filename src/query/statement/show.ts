@@ -3,7 +3,7 @@ import { databaseNamed } from "./database-named.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { evaluate } from "../expression/interpreter.ts";
-import { likeTest } from "../function/like.ts";
+import { likeTest } from "../function/text/like.ts";
 import { bindCondition } from "../plan/bind.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";

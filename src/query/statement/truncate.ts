@@ -3,7 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, timeIndexOf } from "../../table/schema.ts";
-import type { Environment } from "../function/environment.ts";
+import type { Environment } from "../function/signature/environment.ts";
 import { environmentOf } from "../plan/planner.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression } from "../sql/syntax/ast.ts";

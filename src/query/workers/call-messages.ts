@@ -2,7 +2,7 @@
 import type { StatusCode } from "../../base/status-code.ts";
 import type { PlainExpression } from "../expression/plain-expression.ts";
 import type { CallJob } from "../expression/long-calls.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 
 /** Most expressions that a thread keeps; the one that it was sent first goes. */
 export const KEPT_EXPRESSIONS_MAX = 16;

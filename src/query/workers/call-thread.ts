@@ -9,7 +9,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { CallJob, CallOwner } from "../expression/long-calls.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import { type FromCallThread, KEPT_EXPRESSIONS_MAX, type ToCallThread } from "./call-messages.ts";
 
 /** A call that waits or runs. */

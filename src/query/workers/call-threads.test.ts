@@ -6,7 +6,7 @@ import { type DataType, INT64, STRING } from "../../column/data-type.ts";
 import type { CallJob, CallOwner } from "../expression/long-calls.ts";
 import { encodeExpression } from "../expression/plain-expression.ts";
 import { functionNamed } from "../function/registry.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import type { FromCallThread, ToCallThread } from "./call-messages.ts";
 import { CallThreads, type CallThreadTimes } from "./call-threads.ts";

@@ -9,7 +9,7 @@
 import { DbError } from "../../base/error.ts";
 import { throwIfCancelled } from "../../base/cancel.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import type { CallJob, CallOwner, LongCalls } from "../expression/long-calls.ts";
 import { CallThread, type WaitingCall } from "./call-thread.ts";
 

@@ -6,7 +6,7 @@ import { evaluate } from "../expression/interpreter.ts";
 import { bytesOfValue } from "../expression/long-calls.ts";
 import { decodeExpression } from "../expression/plain-expression.ts";
 import type { TypedExpression } from "../expression/expression.ts";
-import type { Value } from "../function/value.ts";
+import type { Value } from "../function/value/value.ts";
 import { type FromCallThread, KEPT_EXPRESSIONS_MAX, type ToCallThread } from "./call-messages.ts";
 
 /** Bytes up to which a value is sent without a question. */

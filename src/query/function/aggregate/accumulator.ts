@@ -1,7 +1,7 @@
 /** What an aggregate keeps for one group, and how it grows. The scalar form: exact, for every type, one value at a time. */
 import type { DataType } from "../../../column/data-type.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import type { Value } from "../value.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import type { Value } from "../value/value.ts";
 
 /** State of one aggregate for one group. */
 export interface Accumulator {

@@ -2,8 +2,8 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value/value.ts";
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
 
 /** About what a collected value costs in memory, bytes. */

@@ -3,7 +3,7 @@ import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
 import { joinedLists, tooManyParts } from "../../../column/nested.ts";
 import { listOf, nestedOf } from "../nested/parts.ts";
-import { compareValues, type Present, type Value } from "../value.ts";
+import { compareValues, type Present, type Value } from "../value/value.ts";
 import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
 import { pathType } from "./paths.ts";
 

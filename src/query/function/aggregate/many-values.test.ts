@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { INT64, STRING } from "../../../column/data-type.ts";
 import { decodeNested } from "../../../column/nested.ts";
 import { listOf } from "../nested/parts.ts";
-import type { Value } from "../value.ts";
+import type { Value } from "../value/value.ts";
 import type { Accumulator } from "./accumulator.ts";
 import { distinct, joined } from "./choices.ts";
 import { collected } from "./lists.ts";

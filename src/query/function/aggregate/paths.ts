@@ -1,7 +1,7 @@
 /** `json_encode_path(latitude, longitude, time)`: places in the order of their times, as JSON. */
 import { FLOAT64, STRING } from "../../../column/data-type.ts";
-import { isNumeric } from "../signature.ts";
-import { compareValues, type Present } from "../value.ts";
+import { isNumeric } from "../signature/signature.ts";
+import { compareValues, type Present } from "../value/value.ts";
 import type { AggregateFunction } from "./accumulator.ts";
 
 /** About what a place costs in memory, bytes. */

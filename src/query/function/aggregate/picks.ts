@@ -1,7 +1,7 @@
 /** Aggregates that pick a value by another, or by how often it comes: arg_max, arg_min, mode; count_if. */
 import { BOOLEAN, INT64 } from "../../../column/data-type.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import { compareValues, type Value, valueKey } from "../value.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import { compareValues, type Value, valueKey } from "../value/value.ts";
 import { type Accumulator, type AggregateFunction, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
 
 type Resolve = AggregateFunction["resolve"];

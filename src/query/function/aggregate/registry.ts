@@ -1,7 +1,7 @@
 /** The aggregate functions, one line each. */
 import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import { isNumeric } from "../signature.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import { isNumeric } from "../signature/signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";

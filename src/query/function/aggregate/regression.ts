@@ -1,5 +1,5 @@
 /** The line of least squares through pairs (y, x): `regr_*` of standard SQL. Pairs with a NULL are left out. */
-import type { Value } from "../value.ts";
+import type { Value } from "../value/value.ts";
 import type { Accumulator } from "./accumulator.ts";
 
 /** What is known of the pairs: their number, means and sums of squared differences from the means. */

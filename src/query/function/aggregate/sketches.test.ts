@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkAggregate as check, failsExpression as fails } from "../../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
-import { HyperLogLog, hyperLogLogCount } from "./hyper-log-log.ts";
+import { HyperLogLog, hyperLogLogCount } from "../sketch/hyper-log-log.ts";
 import { TDigest } from "./t-digest.ts";
-import { UddSketch } from "./udd-sketch.ts";
+import { UddSketch } from "../sketch/udd-sketch.ts";
 
 const within = (value: number | undefined, want: number, share: number): void =>
   expect(Math.abs((value ?? Number.NaN) - want)).toBeLessThanOrEqual(Math.abs(want) * share);

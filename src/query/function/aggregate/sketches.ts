@@ -2,15 +2,15 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT64, INT64 } from "../../../column/data-type.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import { commonNumber, type NumberType } from "../common-type.ts";
-import { boundsOf } from "../integer.ts";
-import { isNumeric } from "../signature.ts";
-import { exactInteger, textOf, type Value } from "../value.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import { commonNumber, type NumberType } from "../signature/common-type.ts";
+import { boundsOf } from "../value/integer.ts";
+import { isNumeric } from "../signature/signature.ts";
+import { exactInteger, textOf, type Value } from "../value/value.ts";
 import { type Accumulator, type AggregateFunction, growth, type Reserve } from "./accumulator.ts";
-import { HyperLogLog } from "./hyper-log-log.ts";
+import { HyperLogLog } from "../sketch/hyper-log-log.ts";
 import { CENTROIDS_DEFAULT, TDigest } from "./t-digest.ts";
-import { UddSketch } from "./udd-sketch.ts";
+import { UddSketch } from "../sketch/udd-sketch.ts";
 
 type Resolve = AggregateFunction["resolve"];
 type Create = AggregateFunction["create"];

@@ -2,10 +2,10 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
-import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../decimal.ts";
-import type { FunctionType } from "../scalar-function.ts";
-import { isNumeric } from "../signature.ts";
-import { exactInteger, type Value } from "../value.ts";
+import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../value/decimal.ts";
+import type { FunctionType } from "../signature/scalar-function.ts";
+import { isNumeric } from "../signature/signature.ts";
+import { exactInteger, type Value } from "../value/value.ts";
 import type { Accumulator } from "./accumulator.ts";
 
 /** Counts rows; rows with NULL in any argument do not count. */

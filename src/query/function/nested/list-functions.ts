@@ -4,9 +4,9 @@ import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, NULL, UINT64 } from "../../../column/data-type.ts";
 import { tooManyParts } from "../../../column/nested.ts";
-import { type FunctionCall, lenient, type ScalarFunction, strict } from "../scalar-function.ts";
-import { isNumeric } from "../signature.ts";
-import { compareValues, type Present, textOf, type Value } from "../value.ts";
+import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { isNumeric } from "../signature/signature.ts";
+import { compareValues, type Present, textOf, type Value } from "../value/value.ts";
 import { commonElement, list, listAndNew, named } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, partsOf, resultOf } from "./parts.ts";
 

@@ -2,9 +2,9 @@
 import { BOOLEAN, type DataType, INT64, UINT64 } from "../../../column/data-type.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type FunctionCall, lenient, type ScalarFunction, strict } from "../scalar-function.ts";
-import { commonType } from "../common-type.ts";
-import { type Value, valueKey } from "../value.ts";
+import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { commonType } from "../signature/common-type.ts";
+import { type Value, valueKey } from "../value/value.ts";
 import { listAndElement, list, named, twoLists } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, resultOf } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 /** Texts as lists and lists as texts (contract query.md 2.8). */
 import { type DataType, STRING } from "../../../column/data-type.ts";
-import { toText } from "../cast.ts";
-import { lenient, type ScalarFunction } from "../scalar-function.ts";
-import { type Value, textOf } from "../value.ts";
+import { toText } from "../cast/cast.ts";
+import { lenient, type ScalarFunction } from "../signature/scalar-function.ts";
+import { type Value, textOf } from "../value/value.ts";
 import { named } from "./list-signature.ts";
 import { elementType, listOf, partsOf, resultOf } from "./parts.ts";
 

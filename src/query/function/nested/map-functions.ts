@@ -2,9 +2,9 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, NULL, STRING } from "../../../column/data-type.ts";
-import { canCast, toText } from "../cast.ts";
-import { type FunctionCall, lenient, type ScalarFunction, strict } from "../scalar-function.ts";
-import { type Value, valueKey } from "../value.ts";
+import { canCast, toText } from "../cast/cast.ts";
+import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { type Value, valueKey } from "../value/value.ts";
 import { commonElement, named } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, nestedOf, partsOf, resultOf } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 /** Lists, structs and maps taken apart and put together, for the functions on them. */
 import { type DataType, isNested, NULL } from "../../../column/data-type.ts";
 import { decodeNested, encodeNested, type NestedPart } from "../../../column/nested.ts";
-import type { FunctionCall } from "../scalar-function.ts";
-import type { Present, Value } from "../value.ts";
+import type { FunctionCall } from "../signature/scalar-function.ts";
+import type { Present, Value } from "../value/value.ts";
 
 /** A list type. */
 export type ListType = Extract<DataType, { kind: "list" }>;

@@ -7,10 +7,10 @@ import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, INT64, INTERVAL } from "../../../column/data-type.ts";
 import { tooManyParts } from "../../../column/nested.ts";
-import { arithmetic } from "../arithmetic.ts";
-import { commonType } from "../common-type.ts";
-import { type FunctionCall, type ScalarFunction, strict } from "../scalar-function.ts";
-import { compareValues, exactInteger, type Present, type Value } from "../value.ts";
+import { arithmetic } from "../number/arithmetic.ts";
+import { commonType } from "../signature/common-type.ts";
+import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { compareValues, exactInteger, type Present, type Value } from "../value/value.ts";
 import { listOf, resultOf } from "./parts.ts";
 
 const failure = (why: string): DbError => new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);

@@ -2,7 +2,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
-import { NANOS_PER_DAY, type Present } from "../value.ts";
+import { NANOS_PER_DAY, type Present } from "../value/value.ts";
 import { parseTimestamp } from "./parse-time.ts";
 import { rescale } from "./time-units.ts";
 

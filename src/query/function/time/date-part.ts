@@ -5,7 +5,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import { isInterval, NANOS_PER_DAY, type Present } from "../value.ts";
+import { isInterval, NANOS_PER_DAY, type Present } from "../value/value.ts";
 import { type CivilDate, civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./civil.ts";
 import { rescale } from "./time-units.ts";
 

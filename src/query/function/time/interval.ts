@@ -2,8 +2,8 @@
 import { INTERVAL, type TimeUnit } from "../../../column/data-type.ts";
 import { intervalText } from "../../../column/interval-text.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
-import { overflow } from "../integer.ts";
-import { NANOS_PER_DAY } from "../value.ts";
+import { overflow } from "../value/integer.ts";
+import { NANOS_PER_DAY } from "../value/value.ts";
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./civil.ts";
 import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time-units.ts";
 

@@ -1,6 +1,6 @@
 /** The aggregation as the oracle runs it: one row at a time, keys as text, accumulators as objects. */
-import type { Value } from "../../function/value.ts";
-import { valueKey } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
+import { valueKey } from "../../function/value/value.ts";
 import type { GroupKey, PlanNode } from "../contract/node.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";

@@ -8,7 +8,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { NumberArray, TimeVector, Vector } from "../../../column/vector.ts";
 import { growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import type { Segments } from "./grouper.ts";
 import { grownBytes, grownCodes, grownFloats, grownSmall } from "../rows/growing.ts";

@@ -9,7 +9,7 @@ import { isNested } from "../../../column/data-type.ts";
 import type { CompareOperator } from "../../expression/expression.ts";
 import type { PlanNode, PlanParameter, SubQueryCall, SubQueryResult } from "../contract/node.ts";
 import { withValues } from "./substitute.ts";
-import { compareValues, type Present, type Value, valueKey } from "../../function/value.ts";
+import { compareValues, type Present, type Value, valueKey } from "../../function/value/value.ts";
 import { FilterEvaluator, VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

@@ -1,6 +1,6 @@
 /** Puts values in the place of the parameters of a plan, so that it can run. */
-import type { Environment } from "../../function/environment.ts";
-import type { Value } from "../../function/value.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { Value } from "../../function/value/value.ts";
 import { literal, operandsOf, type TypedExpression, withOperands } from "../../expression/expression.ts";
 import { fold } from "../../expression/fold.ts";
 import { type PlanNode, rebuilt } from "../contract/node.ts";

@@ -6,9 +6,9 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { ScannedTable, Table } from "../../../table/catalog.ts";
 import type { ScanRequest, TimeRange } from "../../../table/scan.ts";
 import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
-import type { FunctionType } from "../../function/scalar-function.ts";
+import type { FunctionType } from "../../function/signature/scalar-function.ts";
 import type { FixedBuckets, TimeBuckets } from "../../function/time/buckets.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { CompareOperator, TypedExpression } from "../../expression/expression.ts";
 
 /** What a source may take of the query that reads it. */

@@ -2,7 +2,7 @@
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ScanPart, ShareLimits } from "../../../table/shared-scan.ts";
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import type { NodeMetrics } from "./node-metrics.ts";
 import type { Fragment } from "./fragment.ts";
 

@@ -1,7 +1,7 @@
 /** Series of slots without gaps as the oracle makes them: a map of slots a series, one value at a time. */
 import { FLOAT64 } from "../../../column/data-type.ts";
-import { castValue } from "../../function/cast.ts";
-import { type Value, valueKey } from "../../function/value.ts";
+import { castValue } from "../../function/cast/cast.ts";
+import { type Value, valueKey } from "../../function/value/value.ts";
 import type { FilledColumn, PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

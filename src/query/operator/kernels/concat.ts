@@ -2,7 +2,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
 import type { NumberArray, Validity, Vector } from "../../../column/vector.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import { isTimeType, valueAt, valuesVector } from "../../expression/vector-values.ts";
 
 /** One vector and how many of its rows count. */

@@ -4,7 +4,7 @@ import { FLOAT64, STRING } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { TimeVector, Vector } from "../../../column/vector.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
-import { compareValues } from "../../function/value.ts";
+import { compareValues } from "../../function/value/value.ts";
 import { type BucketSpan, bucketStarts, cutBuckets, frameOf, locate } from "../../expression/kernels/bucket-starts.ts";
 import { concat } from "./concat.ts";
 import { gather, gatherRuns } from "./gather.ts";

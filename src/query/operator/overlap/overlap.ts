@@ -14,7 +14,7 @@ import type { NumberVector, TimeVector, Vector, WideVector } from "../../../colu
 import { bucketIndexOf, bucketStartOf, type FixedBuckets } from "../../function/time/buckets.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
-import { exactInteger, type Value } from "../../function/value.ts";
+import { exactInteger, type Value } from "../../function/value/value.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/pace.ts";

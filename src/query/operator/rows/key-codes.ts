@@ -4,7 +4,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../../function/time/buckets.ts";
-import { isInterval, textOf, type Value, valueKey } from "../../function/value.ts";
+import { isInterval, textOf, type Value, valueKey } from "../../function/value/value.ts";
 import type { BucketFrame } from "../../expression/kernels/bucket-starts.ts";
 import { isTimeType, valueAt, valuesVector } from "../../expression/vector-values.ts";
 import type { Reserve } from "../../function/aggregate/accumulator.ts";

@@ -1,7 +1,7 @@
 /** One aggregate of one group, row by row: FILTER, DISTINCT, ORDER BY and NULL rules around the function's own accumulator. */
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
 import { distinct } from "../../function/aggregate/choices.ts";
-import { compareValues, type Value } from "../../function/value.ts";
+import { compareValues, type Value } from "../../function/value/value.ts";
 import type { AggregateCall, SortItem } from "../contract/node.ts";
 
 /** About what a row that waits for sorting costs, bytes. */

@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { compareValues, type Value } from "../../function/value.ts";
+import { compareValues, type Value } from "../../function/value/value.ts";
 import type { SortItem } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { inTurns } from "../../../base/pace.ts";

@@ -1,5 +1,5 @@
 /** Conditions above a planned scan that storage can take over. */
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import { conjunction, conjunctsOf, mapColumns } from "../../expression/expression.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { intersect, splitWhere } from "./split-where.ts";

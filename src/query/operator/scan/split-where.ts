@@ -8,10 +8,10 @@ import { ALL_TIME, type FieldBounds, type FieldCondition, type TagPredicate, typ
 import type { TableSchema } from "../../../table/schema.ts";
 import { tagText, tagValue } from "../../../table/tag-value.ts";
 import { evaluate } from "../../expression/interpreter.ts";
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
-import { textOf, type Value } from "../../function/value.ts";
+import { textOf, type Value } from "../../function/value/value.ts";
 import { columnsOf, comparisonOf, hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import { fieldConditionOf } from "./field-conditions.ts";
 import { staysShort } from "./stays-short.ts";

@@ -4,7 +4,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { isInterval, type Value, valueKey } from "../../function/value.ts";
+import { isInterval, type Value, valueKey } from "../../function/value/value.ts";
 import { valueAt } from "../../expression/vector-values.ts";
 
 /** What NULL hashes to. */

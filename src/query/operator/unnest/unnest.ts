@@ -5,7 +5,7 @@
 import { type DataType, isNested, NULL } from "../../../column/data-type.ts";
 import { decodeNested, decodeNestedInPieces } from "../../../column/nested.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/pace.ts";

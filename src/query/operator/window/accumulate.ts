@@ -6,7 +6,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { textBytes } from "../../function/aggregate/accumulator.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { SortItem } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";

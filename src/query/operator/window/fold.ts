@@ -13,7 +13,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { sumOfType } from "../../function/aggregate/sums.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { AggregateCall } from "../contract/node.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
 import type { Frames } from "./frames.ts";

@@ -4,7 +4,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import type { FrameBound, SortItem, WindowFrame } from "../contract/node.ts";
 import { compareItem } from "../rows/row-accumulator.ts";

@@ -12,7 +12,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { textBytes } from "../../function/aggregate/accumulator.ts";
-import type { Value } from "../../function/value.ts";
+import type { Value } from "../../function/value/value.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode, WindowCall } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";

@@ -10,7 +10,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { compareValues, type Present, valueKey } from "../../function/value.ts";
+import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
 import type { SortItem } from "../contract/node.ts";
 import { sortSteps } from "../kernels/sort-keys.ts";
 import { valueAt } from "../../expression/vector-values.ts";

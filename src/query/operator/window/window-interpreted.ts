@@ -3,7 +3,7 @@
  * to see which are in its frame, so that n rows take n² steps.
  */
 import type { AnomalyName, FrameBound, PlanNode, SortItem, WindowCall, WindowFrame } from "../contract/node.ts";
-import { compareValues, type Value } from "../../function/value.ts";
+import { compareValues, type Value } from "../../function/value/value.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, type HeldRows } from "../rows/held-rows.ts";

@@ -1,8 +1,8 @@
 /** FILL of a call: what it does to the column that the call becomes. */
 import { DbError } from "../../../base/error.ts";
 import { type DataType, displayName, FLOAT64, STRING } from "../../../column/data-type.ts";
-import type { Environment } from "../../function/environment.ts";
-import type { Value } from "../../function/value.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { Value } from "../../function/value/value.ts";
 import type { Expression, FillClause } from "../../sql/syntax/ast.ts";
 import { printExpression } from "../../sql/print/print.ts";
 import { bindConstant } from "../bind.ts";

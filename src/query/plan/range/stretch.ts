@@ -5,12 +5,12 @@
  *   origin   NOW, CALENDAR, '2024-01-01 00:00:00', (now() - INTERVAL '1 day')
  */
 import { displayName, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import { formatInterval } from "../../function/time/format-time.ts";
 import { parseTimestamp } from "../../function/time/parse-time.ts";
 import { offsetSecondsAt, parseTimeZone } from "../../../base/time-zone.ts";
-import { isInterval, NANOS_PER_DAY } from "../../function/value.ts";
+import { isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
 import { parseInterval } from "../../sql/grammar/interval.ts";
 import { printExpression } from "../../sql/print/print.ts";

@@ -10,7 +10,7 @@
  * above rows that know nothing of them; anything else runs once for each distinct set of values (`operator/apply/apply.ts`).
  */
 import { BOOLEAN } from "../../../column/data-type.ts";
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import { fold } from "../../expression/fold.ts";
 import {
   conjunction,

@@ -1,8 +1,8 @@
 /** Defaults of columns as DESCRIBE, SHOW COLUMNS and `information_schema.columns` show them. */
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
-import { toText } from "../../function/cast.ts";
-import { formatFloat } from "../../function/format-number.ts";
+import { toText } from "../../function/cast/cast.ts";
+import { formatFloat } from "../../function/value/format-number.ts";
 import { formatDate, formatTimestamp } from "../../function/time/format-time.ts";
 import { parseTimestamp } from "../../function/time/parse-time.ts";
 

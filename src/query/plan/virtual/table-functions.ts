@@ -9,11 +9,11 @@
  */
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, displayName, INT64, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
-import type { Environment } from "../../function/environment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
 import { addInterval } from "../../function/time/interval.ts";
 import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
 import { INT64_MAX, INT64_MIN } from "../../function/time/time-units.ts";
-import { exactInteger, isInterval, NANOS_PER_DAY } from "../../function/value.ts";
+import { exactInteger, isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
 import { bindConstant } from "../bind.ts";

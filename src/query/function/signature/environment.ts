@@ -1,0 +1,24 @@
+import type { DataType } from "../../../column/data-type.ts";
+import type { Value } from "../value/value.ts";
+
+/** What the placeholders of a prepared statement stand for. Indexes count from 0. */
+export interface Placeholders {
+  /** Type and value; "open" while the statement is only described; undefined where no value was given. */
+  valueOf(index: number): { readonly type: DataType; readonly value: Value } | "open" | undefined;
+  /** Notes, while the statement is described, which type its place asks for. */
+  note(index: number, type: DataType): void;
+}
+
+/** What functions may read besides their arguments. */
+export interface Environment {
+  /** Start of the statement, nanoseconds since the epoch: `now()` is one moment within a statement. */
+  readonly now: bigint;
+  /** Canonical zone of the session. */
+  readonly timeZone: string;
+  /** Current database of the session. */
+  readonly database: string;
+  /** Of a prepared statement that has any. */
+  readonly placeholders?: Placeholders | undefined;
+  /** Counts what the plan of the statement grows to, while it is planned. */
+  readonly planSize?: { add(parts: number): void } | undefined;
+}

@@ -1,0 +1,85 @@
+/**
+ * Exact integer arithmetic on `number | bigint` values: numbers while they stay within ±2^53, bigint beyond. A result outside the
+ * type is an error, never a wrapped value.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { type DataType, displayName } from "../../../column/data-type.ts";
+import { exactInteger } from "./value.ts";
+
+/** An integer type. */
+export type IntegerType = Extract<DataType, { kind: "int" }>;
+
+/** An exact integer. */
+export type Integer = number | bigint;
+
+/** Operators of arithmetic. */
+export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
+
+/** Smallest and largest value of an integer type. */
+export function boundsOf(type: IntegerType): { readonly min: bigint; readonly max: bigint } {
+  const bits = BigInt(type.bits);
+  if (!type.signed) return { min: 0n, max: 2n ** bits - 1n };
+  return { min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n };
+}
+
+/** Whether a value fits its type. */
+export function fits(value: Integer, type: IntegerType): boolean {
+  if (typeof value === "number" && type.bits === 64) return type.signed || value >= 0;
+  const { min, max } = boundsOf(type);
+  return value >= min && value <= max;
+}
+
+/** @throws DbError EngineExecuteQuery on overflow and on division by zero */
+export function integerArithmetic(operator: ArithmeticOperator, a: Integer, b: Integer, type: IntegerType): Integer {
+  if ((operator === "/" || operator === "%") && Number(b) === 0) throw divideByZero();
+  if (typeof a === "number" && typeof b === "number") {
+    const quick = onNumbers(operator, a, b);
+    // A double result within ±2^53 is the exact one: a larger exact result would have rounded to at least 2^53.
+    if (Number.isSafeInteger(quick) && fits(quick, type)) return quick;
+  }
+  const exact = exactInteger(onBigints(operator, BigInt(a), BigInt(b)));
+  if (!fits(exact, type)) throw overflow(`${a} ${operator} ${b}`, type);
+  return exact;
+}
+
+function onNumbers(operator: ArithmeticOperator, a: number, b: number): number {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b + 0; // -0 becomes 0
+    case "/":
+      return Math.trunc(a / b) + 0;
+    case "%":
+      return (a % b) + 0;
+  }
+}
+
+function onBigints(operator: ArithmeticOperator, a: bigint, b: bigint): bigint {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+  }
+}
+
+/** The error of a result that its type cannot hold. */
+export function overflow(operation: string, type: DataType): DbError {
+  const message = `Arithmetic overflow: Overflow happened on: ${operation}; cast to a wider type than ${displayName(type)} or to DOUBLE`;
+  return new DbError(StatusCode.EngineExecuteQuery, message);
+}
+
+/** The error of an integer divided by zero. */
+export function divideByZero(): DbError {
+  return new DbError(StatusCode.EngineExecuteQuery, "Divide by zero error");
+}
