@@ -11,7 +11,7 @@ import type { LongCalls } from "../query/expression/long-calls.ts";
 import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
 import { Pace } from "../base/pace.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
-import { SYNTAX_TREE } from "../query/statement/select.ts";
+import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
 import { executeStatement } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";

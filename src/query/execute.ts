@@ -2,37 +2,37 @@
  * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
  */
 import { unreachable } from "../base/assert.ts";
-import { type ExecOptions, select } from "./statement/select.ts";
+import { type ExecOptions, select } from "./statement/shared/select.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { Tql } from "./sql/syntax/ast.ts";
 import type { CursorStatement, PreparedStatement, Statement } from "./sql/syntax/statement-ast.ts";
 import { admin } from "./statement/admin.ts";
-import { alterDatabase } from "./statement/alter-database.ts";
-import { alterTable } from "./statement/alter-table.ts";
+import { alterDatabase } from "./statement/table/alter-database.ts";
+import { alterTable } from "./statement/table/alter-table.ts";
 import { comment } from "./statement/comment.ts";
-import { copy } from "./statement/copy.ts";
-import { createDatabase, dropDatabase } from "./statement/create-database.ts";
-import { createTableAs } from "./statement/create-table-as.ts";
-import { createTableLike } from "./statement/create-table-like.ts";
-import { createTable, dropTable } from "./statement/create-table.ts";
+import { copy } from "./statement/rows/copy.ts";
+import { createDatabase, dropDatabase } from "./statement/table/create-database.ts";
+import { createTableAs } from "./statement/rows/create-table-as.ts";
+import { createTableLike } from "./statement/table/create-table-like.ts";
+import { createTable, dropTable } from "./statement/table/create-table.ts";
 import { closeCursor, declareCursor, fetchCursor } from "./statement/cursor.ts";
-import { deleteFrom } from "./statement/delete.ts";
-import { explain } from "./statement/explain.ts";
-import { createExternalTable } from "./statement/external-table.ts";
-import { insert } from "./statement/insert.ts";
+import { deleteFrom } from "./statement/rows/delete.ts";
+import { explain } from "./statement/show/explain.ts";
+import { createExternalTable } from "./statement/table/external-table.ts";
+import { insert } from "./statement/rows/insert.ts";
 import { deallocate, executePrepared, prepare } from "./statement/prepared-statement.ts";
-import { setVariable, showVariable, use } from "./statement/session-statement.ts";
-import { showDatabases, showTables } from "./statement/show.ts";
-import { describe, showCreateDatabase, showCreateTable } from "./statement/show-create.ts";
+import { setVariable, showVariable, use } from "./statement/show/session-statement.ts";
+import { showDatabases, showTables } from "./statement/show/show.ts";
+import { describe, showCreateDatabase, showCreateTable } from "./statement/show/show-create.ts";
 import { kill } from "./statement/kill.ts";
 import { changeFlow, showCreateFlow } from "./statement/flow.ts";
-import { showListing } from "./statement/show-listing.ts";
+import { showListing } from "./statement/show/show-listing.ts";
 import { createView, dropView, showCreateView } from "./statement/view.ts";
-import { truncate } from "./statement/truncate.ts";
-import { update } from "./statement/update.ts";
+import { truncate } from "./statement/table/truncate.ts";
+import { update } from "./statement/rows/update.ts";
 import type { StatementResult } from "./statement-result.ts";
 
-export type { ExecOptions } from "./statement/select.ts";
+export type { ExecOptions } from "./statement/shared/select.ts";
 
 /**
  * Runs one statement. A SELECT is planned now and runs while its batches are read; everything else is done when the promise resolves.

@@ -10,8 +10,8 @@ import type { Expression } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { checkCompactionKind, compactionRange } from "./compaction-parameters.ts";
-import { rowsResult } from "./rows-result.ts";
+import { checkCompactionKind, compactionRange } from "./table/compaction-parameters.ts";
+import { rowsResult } from "./shared/rows-result.ts";
 
 type Admin = Extract<Statement, { kind: "admin" }>;
 type Run = (args: readonly string[], context: QueryContext) => Promise<number>;

@@ -3,7 +3,7 @@ import type { Statement } from "../sql/syntax/statement-ast.ts";
 import { flowNotFound } from "./flow.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { tableToChange } from "./table-to-change.ts";
+import { tableToChange } from "./table/table-to-change.ts";
 
 /** Sets or removes a comment. @throws DbError TableNotFound, TableColumnNotFound, FlowNotFound */
 export async function comment(statement: Extract<Statement, { kind: "comment" }>, context: QueryContext): Promise<StatementResult> {

@@ -6,7 +6,7 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type Connection, connectionFor, CURSORS_MAX } from "../connection.ts";
 import { sliceBatch } from "../operator/kernels/slice.ts";
 import { answer } from "../operator/answer.ts";
-import { type ExecOptions, prepareSelect } from "./select.ts";
+import { type ExecOptions, prepareSelect } from "./shared/select.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { CursorStatement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";

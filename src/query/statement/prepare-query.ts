@@ -33,8 +33,8 @@ import type { ParameterValue, PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, Query, Select, Tql } from "../sql/syntax/ast.ts";
 import type { Insert, PreparedTree, Statement, Update } from "../sql/syntax/statement-ast.ts";
-import { targetTable } from "./insert.ts";
-import { updatedRows } from "./update.ts";
+import { targetTable } from "./rows/insert.ts";
+import { updatedRows } from "./rows/update.ts";
 
 /** Notes types of places. */
 class OpenPlaces implements Placeholders {

@@ -2,7 +2,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { inTurns } from "../../base/pace.ts";
-import { execContextOf } from "./select.ts";
+import { execContextOf } from "./shared/select.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/planner.ts";
 import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/source.ts";
@@ -14,8 +14,8 @@ import type { CreateView } from "../sql/syntax/definition-ast.ts";
 import { printStatement } from "../sql/print/print-statement.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { checkTableName, checkWritable } from "./create-table.ts";
-import { rowsResult, textHeaders } from "./rows-result.ts";
+import { checkTableName, checkWritable } from "./table/create-table.ts";
+import { rowsResult, textHeaders } from "./shared/rows-result.ts";
 
 const DONE: StatementResult = { kind: "affected", rowCount: 0 };
 

@@ -7,7 +7,7 @@ import { INT64 } from "../../../column/data-type.ts";
 import type { ExecOptions } from "../../execute.ts";
 import type { PlanNode } from "../contract/node.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
-import { execContextOf } from "../../statement/select.ts";
+import { execContextOf } from "../../statement/shared/select.ts";
 import { run } from "../run.ts";
 
 let data: QueryFixture;

@@ -7,7 +7,7 @@ import { StatusCode } from "../../../../base/status-code.ts";
 import { BUILT_IN_PREFIX, type PipelineStore, type StoredPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { versionText } from "../../../../db/pipelines/version.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
-import { createTableText } from "../../../../query/statement/show-create.ts";
+import { createTableText } from "../../../../query/statement/show/show-create.ts";
 import { sessionOf } from "../../context.ts";
 import { dryRun } from "./dry-run.ts";
 import type { Exchange } from "../../exchange.ts";

@@ -1,0 +1,99 @@
+/** Plans a query and runs it. */
+import type { MemoryAccount } from "../../../base/server-memory.ts";
+import type { SpillSpace } from "../../../table/spill-space.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { QueryContext } from "../../query-context.ts";
+import type { Query, Tql } from "../../sql/syntax/ast.ts";
+import type { StatementResult } from "../../statement-result.ts";
+import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
+import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
+import { environmentOf } from "../../plan/planner.ts";
+import { planTql } from "../../plan/tql.ts";
+import { inTurns, Pace } from "../../../base/pace.ts";
+import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";
+import type { LongCalls } from "../../expression/long-calls.ts";
+import { MemoryBudget, QUERY_BYTES_MAX } from "../../../base/memory-budget.ts";
+import type { QueryWorkers } from "../../operator/contract/query-workers.ts";
+import { answer } from "../../operator/answer.ts";
+
+/** What errors call the tree of a text. */
+export const SYNTAX_TREE = "syntax tree";
+
+/** Switches of tests and limits of callers. */
+export interface ExecOptions {
+  /** Runs the plain plan by the interpreter alone: the oracle of tests. */
+  readonly forceInterpreter?: boolean;
+  /** Most bytes the query holds between batches. */
+  readonly memoryBytesMax?: number;
+  /** What it holds of the memory of all queries. */
+  readonly memory?: MemoryAccount;
+  /** Bytes of the text's syntax tree, which whoever parsed it has taken. */
+  readonly syntaxBytes?: number;
+  /** Where it spills rows to; whoever gave it closes it. */
+  readonly spill?: SpillSpace;
+  /** Where calls of functions run that take long. */
+  readonly calls?: LongCalls | undefined;
+  /** Other threads for large scans. */
+  readonly workers?: QueryWorkers | undefined;
+  /** Rows of a join's right side that are read before its left side is tried too. */
+  readonly joinRowsFirst?: number;
+}
+
+/** A planned query that has not begun. */
+export interface PreparedSelect {
+  readonly plan: PlanNode;
+  readonly exec: ExecContext;
+}
+
+/** Plans a query, with turns for others. @throws DbError PlanQuery, TableNotFound, RuntimeResourcesExhausted, Cancelled */
+export async function prepareSelect(
+  query: Query | Tql,
+  context: QueryContext,
+  options: ExecOptions,
+  extra: Partial<ExecContext> = {},
+): Promise<PreparedSelect> {
+  const environment = environmentOf(context.clock, context.variables);
+  const exec = { ...execContextOf(environment, context, options), ...extra };
+  // What the plan holds counts until the query ends.
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
+  const plan = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  exec.budget.shareAmong(spillersOf(plan));
+  return { plan, exec };
+}
+
+/** How many operators of a plan can spill. */
+function spillersOf(node: PlanNode): number {
+  const own = SPILLS.has(node.kind) ? 1 : 0;
+  return inputsOf(node).reduce((sum, input) => sum + spillersOf(input), own);
+}
+
+const SPILLS: ReadonlySet<PlanNode["kind"]> = new Set(["sort", "aggregate", "join", "window", "fill-slots", "set-filter", "first-of-each"]);
+
+/** The shared state of a query that begins now. */
+export function execContextOf(environment: Environment, context: QueryContext, options: ExecOptions): ExecContext {
+  const { memoryBytesMax = QUERY_BYTES_MAX, syntaxBytes = 0 } = options;
+  const budget = new MemoryBudget(memoryBytesMax, options.memory);
+  if (syntaxBytes > 0) budget.noteHeld(SYNTAX_TREE, syntaxBytes);
+  return {
+    environment,
+    signal: context.signal,
+    clock: context.clock,
+    pace: new Pace(context.clock),
+    series: new SeriesOfTables(),
+    budget,
+    spill: options.spill,
+    interpretOnly: options.forceInterpreter === true,
+    metrics: undefined,
+    onSource: undefined,
+    calls: options.calls,
+    workers: options.workers,
+    joinRowsFirst: options.joinRowsFirst,
+  };
+}
+
+/** The answer of a query. Rows are computed while they are read. */
+export async function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  const { plan, exec } = await prepareSelect(statement, context, options);
+  const batches = answer(plan, exec);
+  return { kind: "rows", headers: plan.columns, batches };
+}

@@ -1,0 +1,124 @@
+/** ALTER TABLE: what the statement says becomes changes of the schema, which are made together or not at all (contract query.md 1.5). */
+import { unreachable } from "../../../base/assert.ts";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../../table/schema.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import { environmentOf } from "../../plan/planner.ts";
+import { resolveName } from "../../plan/source.ts";
+import { checkNoGraphTable } from "../../plan/semantic-graph.ts";
+import { builtInTableNames } from "../../plan/virtual/built-in-table.ts";
+import type { QueryContext } from "../../query-context.ts";
+import type { AlterAction, AlterTable } from "../../sql/syntax/definition-ast.ts";
+import type { StatementResult } from "../../statement-result.ts";
+import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
+import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";
+import { columnOptionError } from "./column-option-error.ts";
+import { indexText, withIndex, withoutIndex } from "./index-clause.ts";
+import { tableToChange } from "./table-to-change.ts";
+
+type ActionOf<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>;
+
+/** Changes a table. @throws DbError of contract query.md 1.5 */
+export async function alterTable(statement: AlterTable, context: QueryContext): Promise<StatementResult> {
+  const { database, table } = tableToChange(statement.name, context);
+  const environment = environmentOf(context.clock, context.variables);
+  const indexes = new Map<string, readonly string[]>();
+  const changes = statement.actions.map((action) => changeOf(action, table.schema, environment, indexes));
+  const [first, ...others] = changes;
+  if (first === undefined) return { kind: "affected", rowCount: 0 };
+  await context.catalog.alterTable(database, table.schema.name, others.length === 0 ? first : { kind: "several", changes });
+  return { kind: "affected", rowCount: 0 };
+}
+
+/** @param indexes index clauses that earlier actions of the statement gave to columns */
+function changeOf(
+  action: AlterAction,
+  schema: TableSchema,
+  environment: Environment,
+  indexes: Map<string, readonly string[]>,
+): SchemaChange {
+  switch (action.kind) {
+    case "add-column":
+      checkStructured([action.column], schema.options);
+      return { kind: "add-columns", columns: [newColumn(action, environment)], ifNotExists: action.ifNotExists };
+    case "drop-column":
+      checkNoPartition(schema, action.column);
+      return { kind: "drop-columns", names: [action.column] };
+    case "change-type":
+      if (action.type.kind === "interval") throw unsupported("Modify column type to interval type");
+      checkNoPartition(schema, action.column);
+      return { kind: "change-type", column: action.column, type: action.type };
+    case "set-default": {
+      const { name, type, nullable } = columnNamed(schema, action.column);
+      if (action.value.kind === "null" && !nullable) {
+        throw new DbError(StatusCode.InvalidArguments, "Default value should not be null for non null column");
+      }
+      return { kind: "set-default", column: name, default: defaultOf({ name, type }, action.value, nullable, environment) };
+    }
+    case "drop-default":
+      return { kind: "set-default", column: action.column, default: undefined };
+    case "set-index":
+    case "unset-index":
+      return indexChange(action, columnNamed(schema, action.column), indexes);
+    case "set-options":
+      return { kind: "set-options", options: changedTableOptions(action.options, schema) };
+    case "unset-options":
+      return { kind: "set-options", options: unsetTableOptions(action.keys) };
+    case "rename":
+      return { kind: "rename", name: newName(action, schema) };
+    default:
+      return unreachable(action);
+  }
+}
+
+function newColumn({ column, ifNotExists, place }: ActionOf<"add-column">, environment: Environment): NewColumn {
+  if (column.type.kind === "interval") throw unsupported("Add column with interval type");
+  if (column.timeIndex) throw columnOptionError(column.name, "a table has one time index, which cannot be added");
+  const definition = columnDefinition(column, column.primaryKey ? "tag" : "field", environment);
+  return { ...definition, ifNotExists, ...(place === undefined ? {} : { place }) };
+}
+
+function indexChange(
+  action: ActionOf<"set-index"> | ActionOf<"unset-index">,
+  column: ColumnSchema,
+  indexes: Map<string, readonly string[]>,
+): SchemaChange {
+  const before = indexes.get(column.name) ?? column.indexes ?? [];
+  const after =
+    action.kind === "unset-index"
+      ? withoutIndex(before, action.index)
+      : withIndex(before, indexText(column, action.index.kind, action.index.options), column.name);
+  indexes.set(column.name, after);
+  return { kind: "set-indexes", column: column.name, indexes: after };
+}
+
+/** The name that a table gets. It stays in its database. */
+function newName({ name }: ActionOf<"rename">, schema: TableSchema): string {
+  const { database, table } = resolveName(name, schema.database);
+  if (database !== schema.database) {
+    throw new DbError(StatusCode.InvalidArguments, `cannot rename table ${schema.name}: ${name.join(".")} is in another database`);
+  }
+  checkNoGraphTable({ database, table });
+  if (builtInTableNames(database).includes(table)) {
+    throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${table}`);
+  }
+  return table;
+}
+
+/** Rules of partitions name their columns and compare them with values of their type. @throws DbError InvalidArguments */
+function checkNoPartition(schema: TableSchema, column: string): void {
+  if (schema.partitions?.columns.includes(column) !== true) return;
+  const why = `column ${column} is one of PARTITION ON COLUMNS, which cannot change; copy the rows into a new table instead`;
+  throw new DbError(StatusCode.InvalidArguments, `Invalid alter table(${schema.name}) request: ${why}`);
+}
+
+function columnNamed(schema: TableSchema, name: string): ColumnSchema {
+  const column = schema.columns.find((candidate) => candidate.name === name);
+  if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
+  return column;
+}
+
+function unsupported(what: string): DbError {
+  return new DbError(StatusCode.Unsupported, `Not supported: ${what}`);
+}

@@ -1,0 +1,173 @@
+/**
+ * PARTITION ON COLUMNS of CREATE TABLE (contract query.md 1.4): every row must belong to exactly one partition.
+ *
+ * The rules compare columns with constants, so between two constants of a column nothing changes: it is enough to look at each constant,
+ * between each two, and beyond the ends, in every combination of the columns. Places are numbered along a column:
+ *
+ *   constants        5       9
+ *   places       0   1   2   3   4        rule `id >= 5 AND id < 9` holds at 1 and 2
+ *
+ * One machine keeps all rows in one region; the rules are kept and shown, so that what they say can be served by several later.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { ColumnDefinition, TablePartitions } from "../../../table/schema.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { Value } from "../../function/value/value.ts";
+import { textOf } from "../../function/value/value.ts";
+import type { Expression } from "../../sql/syntax/ast.ts";
+import type { PartitionClause } from "../../sql/syntax/definition-ast.ts";
+import { printCondition } from "../../sql/print/print-statement.ts";
+import { literalValue } from "../shared/literal-value.ts";
+
+/** Most partitions, and most combinations of places. Reason: each rule is tested at each, and rules are in every catalogue row. */
+const PARTITIONS_MAX = 1024;
+const PLACES_MAX = 100_000;
+
+const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
+
+type Comparison = "=" | "<>" | "<" | "<=" | ">" | ">=";
+
+/** A rule over places: positions of columns, and places instead of constants. */
+type Rule =
+  | { readonly kind: "both" | "either"; readonly left: Rule; readonly right: Rule }
+  | { readonly kind: "compare"; readonly column: number; readonly operator: Comparison; readonly text: string; place: number };
+
+/** The constants of a column, by their text, in order. */
+interface Axis {
+  readonly column: ColumnDefinition;
+  readonly constants: Map<string, Value>;
+  order: readonly string[];
+}
+
+/** What a clause says, checked. @throws DbError TableColumnNotFound, InvalidArguments, InvalidSyntax for a constant of another type */
+export function tablePartitions(
+  { columns, rules }: PartitionClause,
+  defined: readonly ColumnDefinition[],
+  environment: Environment,
+): TablePartitions {
+  const axes = columns.map((name, i): Axis => {
+    const column = defined.find((candidate) => candidate.name === name);
+    if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} of PARTITION ON COLUMNS not exists`);
+    if (columns.indexOf(name) !== i) throw invalid(`Invalid partition columns: column ${name} is named twice`);
+    return { column, constants: new Map(), order: [] };
+  });
+  if (rules.length > PARTITIONS_MAX)
+    throw invalid(`Invalid partition rules: there are ${rules.length}, at most ${PARTITIONS_MAX} are allowed`);
+  const parsed = rules.map((rule) => parsedRule(rule, axes, environment));
+  for (const axis of axes)
+    axis.order = [...axis.constants.keys()].sort((a, b) => compareValues(axis.constants.get(a), axis.constants.get(b)));
+  for (const rule of parsed) place(rule, axes);
+  if (parsed.length > 0) checkCover(parsed, axes);
+  return { columns, rules: rules.map(printCondition) };
+}
+
+/** Each comparison as it reads from the other side. */
+const SWAPPED: Readonly<Record<Comparison, Comparison>> = {
+  "=": "=",
+  "<>": "<>",
+  "<": ">",
+  "<=": ">=",
+  ">": "<",
+  ">=": "<=",
+};
+
+function parsedRule(rule: Expression, axes: readonly Axis[], environment: Environment): Rule {
+  if (rule.kind === "binary" && (rule.operator === "and" || rule.operator === "or")) {
+    const [left, right] = [parsedRule(rule.left, axes, environment), parsedRule(rule.right, axes, environment)];
+    return { kind: rule.operator === "and" ? "both" : "either", left, right };
+  }
+  const refused = invalid(
+    `Invalid partition rule: ${printCondition(rule)}; it compares columns with constants by <, <=, >, >=, = or <>, joined by AND and OR`,
+  );
+  if (rule.kind !== "binary" || !isComparison(rule.operator)) throw refused;
+  const isLeft = axisOf(rule.left, axes) >= 0;
+  const [name, constant, operator] = isLeft ? [rule.left, rule.right, rule.operator] : [rule.right, rule.left, SWAPPED[rule.operator]];
+  const column = axisOf(name, axes);
+  const axis = axes[column];
+  if (axis === undefined) throw refused;
+  if (constant.kind === "column" && !constant.quoted) throw refused;
+  const value = literalValue(constant, axis.column.name, axis.column.type, environment);
+  if (value === undefined) throw refused;
+  const text = textOf(value);
+  axis.constants.set(text, value);
+  return { kind: "compare", column, operator, text, place: 0 };
+}
+
+function isComparison(operator: string): operator is Comparison {
+  return operator in SWAPPED;
+}
+
+function axisOf(expression: Expression, axes: readonly Axis[]): number {
+  if (expression.kind !== "column" || expression.name.length !== 1) return -1;
+  return axes.findIndex(({ column }) => column.name === expression.name[0]);
+}
+
+/** Numbers by size, everything else by its text. */
+function compareValues(a: Value, b: Value): number {
+  if ((typeof a === "number" || typeof a === "bigint") && (typeof b === "number" || typeof b === "bigint"))
+    return a < b ? -1 : a > b ? 1 : 0;
+  const [x, y] = [textOf(a), textOf(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/** Puts places instead of constants: constant `i` of an axis is at `2 i + 1`. */
+function place(rule: Rule, axes: readonly Axis[]): void {
+  if (rule.kind === "compare") {
+    rule.place = 2 * (axes[rule.column]?.order.indexOf(rule.text) ?? 0) + 1;
+    return;
+  }
+  place(rule.left, axes);
+  place(rule.right, axes);
+}
+
+/** @throws DbError InvalidArguments naming a place that no rule covers, or two */
+function checkCover(rules: readonly Rule[], axes: readonly Axis[]): void {
+  const sizes = axes.map(({ order }) => 2 * order.length + 1);
+  const total = sizes.reduce((product, size) => product * size, 1);
+  if (total > PLACES_MAX)
+    throw invalid(`Invalid partition rules: their constants make ${total} combinations, at most ${PLACES_MAX} are allowed`);
+  const at = axes.map(() => 0);
+  for (let n = 0; n < total; n++) {
+    let rest = n;
+    for (const [c, size] of sizes.entries()) {
+      at[c] = rest % size;
+      rest = Math.floor(rest / size);
+    }
+    let holders = 0;
+    for (const rule of rules) if (holds(rule, at)) holders++;
+    if (holders !== 1) throw invalid(`Checkpoint \`${pointText(at, axes)}\` is ${holders === 0 ? "not covered" : "overlapped"}`);
+  }
+}
+
+function holds(rule: Rule, at: readonly number[]): boolean {
+  if (rule.kind !== "compare") {
+    return rule.kind === "both" ? holds(rule.left, at) && holds(rule.right, at) : holds(rule.left, at) || holds(rule.right, at);
+  }
+  const here = at[rule.column] ?? 0;
+  switch (rule.operator) {
+    case "=":
+      return here === rule.place;
+    case "<>":
+      return here !== rule.place;
+    case "<":
+      return here < rule.place;
+    case "<=":
+      return here <= rule.place;
+    case ">":
+      return here > rule.place;
+    case ">=":
+      return here >= rule.place;
+  }
+}
+
+/** `id=5`, or `id<5` for a place before a constant, `id>9` for one behind the last. */
+function pointText(at: readonly number[], axes: readonly Axis[]): string {
+  return axes
+    .map(({ column, order }, c) => {
+      const here = at[c] ?? 0;
+      const constant = order[Math.min(here >> 1, order.length - 1)] ?? "";
+      return `${column.name}${here % 2 === 1 ? "=" : here < 2 * order.length ? "<" : ">"}${constant}`;
+    })
+    .join(", ");
+}

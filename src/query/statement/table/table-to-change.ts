@@ -1,0 +1,24 @@
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Table } from "../../../table/catalog.ts";
+import { CATALOG_NAME, resolveName } from "../../plan/source.ts";
+import { checkNoGraphTable } from "../../plan/semantic-graph.ts";
+import type { QueryContext } from "../../query-context.ts";
+import type { ObjectName } from "../../sql/syntax/ast.ts";
+import { checkWritable } from "./create-table.ts";
+import { checkNoFileTable } from "./external-table.ts";
+import { checkNoView } from "../shared/no-view.ts";
+
+/** The table that a statement changes, and its database. @throws DbError TableNotFound; Unsupported for a computed database */
+export function tableToChange(name: ObjectName, context: QueryContext): { readonly database: string; readonly table: Table } {
+  const resolved = resolveName(name, context.variables.database);
+  checkWritable(resolved.database);
+  const table = context.catalog.table(resolved.database, resolved.table);
+  if (table === undefined) {
+    checkNoView(resolved, "change", context);
+    checkNoGraphTable(resolved);
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
+  }
+  checkNoFileTable(table.schema);
+  return { database: resolved.database, table };
+}
