@@ -40,6 +40,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     ],
     contracts: [],
   },
+  "src/query/plan": { ranks: [["bind"], ["common"], ["virtual"], ["rules"], ["from"], ["select"], ["range"]], contracts: [] },
   "src/query/statement": { ranks: [["shared"], ["table"], ["rows", "show"]], contracts: [] },
   "src/query/operator": {
     ranks: [["contract"], ["kernels"], ["rows"], ["spill"], ["sort", "scan"], ["*"], ["parallel"]],

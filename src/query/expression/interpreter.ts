@@ -155,7 +155,7 @@ function like(expression: Of<"like">, row: RowReader, environment: Environment):
   return test(textOf(value)) !== expression.negated;
 }
 
-/** Text of rows is in UTC; only constants that are compared with times are in the session's zone (`plan/coerce.ts`). */
+/** Text of rows is in UTC; only constants that are compared with times are in the session's zone (`plan/bind/coerce.ts`). */
 const UTC = { timeZone: "UTC" } as const;
 
 function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {

@@ -20,18 +20,18 @@ import type {
   WithQuery,
 } from "../sql/syntax/ast.ts";
 import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
-import { bind } from "./bind.ts";
-import { castColumns } from "./cast-columns.ts";
-import { unify } from "./coerce.ts";
+import { bind } from "./bind/bind.ts";
+import { castColumns } from "./bind/cast-columns.ts";
+import { unify } from "./bind/coerce.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
-import { notSupported, planError } from "./plan-error.ts";
-import { distinct } from "./plan-rows.ts";
+import { notSupported, planError } from "./bind/plan-error.ts";
+import { distinct } from "./select/plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
-import { PlanSize } from "./plan-size.ts";
-import type { Planner } from "./planner.ts";
+import { PlanSize } from "./bind/plan-size.ts";
+import type { Planner } from "./common/planner.ts";
 import { planRecursive } from "./recursive.ts";
-import { finished, type Steps } from "./steps.ts";
+import { finished, type Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
 
 /** What queries read, of the context of a statement. */

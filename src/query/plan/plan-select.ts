@@ -11,21 +11,21 @@ import { StatusCode } from "../../base/status-code.ts";
 import { displayName } from "../../column/data-type.ts";
 import type { Expression, Select } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
-import { contains, containsAggregate, containsRange, containsWindow, windowParts } from "./ast-walk.ts";
-import { type Binder, bindConstant } from "./bind.ts";
+import { contains, containsAggregate, containsRange, containsWindow, windowParts } from "./bind/ast-walk.ts";
+import { type Binder, bindConstant } from "./bind/bind.ts";
 import type { TypedExpression } from "../expression/expression.ts";
-import { inputPlan } from "./input-plan.ts";
+import { inputPlan } from "./select/input-plan.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
-import { planAggregate } from "./plan-aggregate.ts";
-import { planError } from "./plan-error.ts";
-import { planRows } from "./plan-rows.ts";
+import { planAggregate } from "./select/plan-aggregate.ts";
+import { planError } from "./bind/plan-error.ts";
+import { planRows } from "./select/plan-rows.ts";
 import { planRange } from "./range/plan-range.ts";
-import { rangeError } from "./range/range-error.ts";
-import type { Planner } from "./planner.ts";
-import { type Scope, unknownColumn } from "./scope.ts";
-import type { Limits, OutputItem } from "./select-body.ts";
-import { sourceOf } from "./source.ts";
-import type { Steps } from "./steps.ts";
+import { rangeError } from "./bind/range-error.ts";
+import type { Planner } from "./common/planner.ts";
+import { type Scope, unknownColumn } from "./bind/scope.ts";
+import type { Limits, OutputItem } from "./select/select-body.ts";
+import { sourceOf } from "./from/source.ts";
+import type { Steps } from "./bind/steps.ts";
 
 /** The plan of a SELECT. @throws DbError PlanQuery, TableNotFound, Unsupported */
 export function* planSelect(written: Select, planner: Planner): Steps<PlanNode> {

@@ -4,11 +4,11 @@
  */
 import { commonType } from "../function/signature/common-type.ts";
 import type { CommonTable, SetOperation } from "../sql/syntax/ast.ts";
-import { castColumns } from "./cast-columns.ts";
+import { castColumns } from "./bind/cast-columns.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
-import { planError } from "./plan-error.ts";
-import type { Planner } from "./planner.ts";
-import type { Steps } from "./steps.ts";
+import { planError } from "./bind/plan-error.ts";
+import type { Planner } from "./common/planner.ts";
+import type { Steps } from "./bind/steps.ts";
 
 type Source = Extract<PlanNode, { kind: "source" }>;
 

@@ -14,10 +14,10 @@ import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
 import type { PromqlRequest } from "../promql-engine.ts";
 import type { Expression, Tql, TqlRange } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
-import { bindConstant } from "./bind.ts";
-import { castTo } from "./coerce.ts";
+import { bindConstant } from "./bind/bind.ts";
+import { castTo } from "./bind/coerce.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner } from "./common/planner.ts";
 import { prometheusDurationMillis } from "./range/stretch.ts";
 
 /** The moment and step of a TQL that names none. */

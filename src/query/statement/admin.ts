@@ -4,7 +4,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { INT64 } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
 import { nearestName } from "../function/registry.ts";
-import { CATALOG_NAME, resolveName } from "../plan/source.ts";
+import { CATALOG_NAME, resolveName } from "../plan/from/source.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";

@@ -22,12 +22,12 @@ import type { Environment, Placeholders } from "../function/signature/environmen
 import { formatFloat } from "../function/value/format-number.ts";
 import { parseTimestamp } from "../function/time/parse-time.ts";
 import { textOf } from "../function/value/value.ts";
-import { bind } from "../plan/bind.ts";
-import { castTo } from "../plan/coerce.ts";
+import { bind } from "../plan/bind/bind.ts";
+import { castTo } from "../plan/bind/coerce.ts";
 import { newPlanner, planInSteps } from "../plan/plan-query.ts";
-import { environmentOf } from "../plan/planner.ts";
-import { resolveName } from "../plan/source.ts";
-import type { Steps } from "../plan/steps.ts";
+import { environmentOf } from "../plan/common/planner.ts";
+import { resolveName } from "../plan/from/source.ts";
+import type { Steps } from "../plan/bind/steps.ts";
 import { planTql } from "../plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";

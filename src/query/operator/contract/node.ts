@@ -295,8 +295,8 @@ export type PlanNode =
   /** All rows of all inputs, one input after the other. */
   | { readonly kind: "union"; readonly inputs: readonly PlanNode[]; readonly columns: readonly ColumnHeader[] }
   /**
-   * Pairs of an ASOF JOIN (`plan/asof.ts`). The input's columns are keys, the order, the side, then those of the left and the right side;
-   * the side is `isLeftLast` in rows of the left. Columns: those of both sides.
+   * Pairs of an ASOF JOIN (`plan/from/asof.ts`). The input's columns are keys, the order, the side, then those of the left and the right
+   * side; the side is `isLeftLast` in rows of the left. Columns: those of both sides.
    */
   | {
       readonly kind: "asof";

@@ -1,6 +1,6 @@
 /**
- * ASOF JOIN over one stream of both sides, sorted by keys, order and side (`plan/asof.ts`): the last row of the right side is remembered,
- * and a row of the left side with equal keys is paired with it. Holds one row beside the batch at hand.
+ * ASOF JOIN over one stream of both sides, sorted by keys, order and side (`plan/from/asof.ts`): the last row of the right side is
+ * remembered, and a row of the left side with equal keys is paired with it. Holds one row beside the batch at hand.
  */
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";

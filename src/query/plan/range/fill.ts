@@ -5,11 +5,11 @@ import type { Environment } from "../../function/signature/environment.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { Expression, FillClause } from "../../sql/syntax/ast.ts";
 import { printExpression } from "../../sql/print/print.ts";
-import { bindConstant } from "../bind.ts";
-import { castTo } from "../coerce.ts";
+import { bindConstant } from "../bind/bind.ts";
+import { castTo } from "../bind/coerce.ts";
 import { literal } from "../../expression/expression.ts";
 import type { FillRule } from "../../operator/contract/node.ts";
-import { planError } from "../plan-error.ts";
+import { planError } from "../bind/plan-error.ts";
 
 /** A rule, the type of the column that it gives, and a text that tells rules apart. */
 export interface BoundFill {

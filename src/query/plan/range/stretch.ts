@@ -14,10 +14,10 @@ import { isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
 import { parseInterval } from "../../sql/grammar/interval.ts";
 import { printExpression } from "../../sql/print/print.ts";
-import { bindConstant } from "../bind.ts";
-import { castTo } from "../coerce.ts";
-import { planError } from "../plan-error.ts";
-import { rangeError } from "./range-error.ts";
+import { bindConstant } from "../bind/bind.ts";
+import { castTo } from "../bind/coerce.ts";
+import { planError } from "../bind/plan-error.ts";
+import { rangeError } from "../bind/range-error.ts";
 
 const NANOS_PER_MILLI = 1_000_000n;
 

@@ -5,9 +5,9 @@
 import { timeIndexOf } from "../../../table/schema.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
-import { planError } from "../plan-error.ts";
-import { type Relation, widthOf } from "../relation.ts";
-import type { Source } from "../source.ts";
+import { planError } from "../bind/plan-error.ts";
+import { type Relation, widthOf } from "../common/relation.ts";
+import type { Source } from "../from/source.ts";
 
 /** Position of the time of a source among its columns. @throws DbError PlanQuery when there is none, or no telling which */
 export function timeColumnOf({ relation, columns }: Source): number {

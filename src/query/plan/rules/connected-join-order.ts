@@ -8,9 +8,9 @@
  * first relation, as they did.
  */
 import { columnsOf, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
-import { type Relation, widthOf } from "../relation.ts";
-import { lastNotAbove } from "../side-by-side.ts";
-import type { Steps } from "../steps.ts";
+import { type Relation, widthOf } from "../common/relation.ts";
+import { lastNotAbove } from "../common/side-by-side.ts";
+import type { Steps } from "../bind/steps.ts";
 
 type Join = Extract<Relation, { kind: "join" }>;
 

@@ -24,7 +24,7 @@ import {
   type TypedExpression,
   withOperands,
 } from "../../expression/expression.ts";
-import { joinKeys } from "../join-keys.ts";
+import { joinKeys } from "../common/join-keys.ts";
 import { type GroupKey, inputsOf, type JoinKey, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */

@@ -1,5 +1,5 @@
 /** Tables that the server computes itself: `numbers` and those of `information_schema`. */
-import type { BuiltInColumn, BuiltInTable } from "./computed-rows.ts";
+import type { BuiltInColumn, BuiltInTable } from "../common/computed-rows.ts";
 import {
   INFORMATION_SCHEMA,
   informationTable,

@@ -3,7 +3,7 @@ import { type DataType, displayName, sqlName } from "../../../column/data-type.t
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import { maskedOptions } from "../../sql/print/secret-options.ts";
-import type { BuiltInColumn } from "./computed-rows.ts";
+import type { BuiltInColumn } from "../common/computed-rows.ts";
 import {
   allTables,
   CATALOG,

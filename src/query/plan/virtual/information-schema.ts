@@ -1,7 +1,7 @@
 /** `information_schema`: what the server and its catalogue hold (contract query.md 3). Columns without a truthful value are NULL. */
-import type { Planner } from "../planner.ts";
+import type { Planner } from "../common/planner.ts";
 import { catalogTables } from "./catalog-tables.ts";
-import { type BuiltInTable, batchOf } from "./computed-rows.ts";
+import { type BuiltInTable, batchOf } from "../common/computed-rows.ts";
 import { EMPTY_TABLES } from "./empty-tables.ts";
 import { INFORMATION_SCHEMA, type InformationTable } from "./information-table.ts";
 import { KEY_TABLES } from "./key-tables.ts";

@@ -17,7 +17,7 @@ import {
 import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { SystemFacts } from "../../system-facts.ts";
-import type { BuiltInColumn } from "./computed-rows.ts";
+import type { BuiltInColumn } from "../common/computed-rows.ts";
 
 /** The catalog of every name. */
 export const CATALOG = "greptime";

@@ -1,7 +1,7 @@
 /** `public.numbers`: one column `number`, 0..99; with a LIMIT right above it, as many as that asks for. */
 import type { Batch } from "../../../column/batch.ts";
 import { UINT32 } from "../../../column/data-type.ts";
-import type { BuiltInTable } from "./computed-rows.ts";
+import type { BuiltInTable } from "../common/computed-rows.ts";
 
 /** Rows without a LIMIT. */
 const ROWS = 100;

@@ -16,11 +16,11 @@ import { INT64_MAX, INT64_MIN } from "../../function/time/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
-import { bindConstant } from "../bind.ts";
-import { castTo, unify } from "../coerce.ts";
+import { bindConstant } from "../bind/bind.ts";
+import { castTo, unify } from "../bind/coerce.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import { notSupported, planError } from "../plan-error.ts";
-import type { ComputedRows } from "./computed-rows.ts";
+import { notSupported, planError } from "../bind/plan-error.ts";
+import type { ComputedRows } from "../common/computed-rows.ts";
 
 /** Rows of a batch that a series gives. */
 const BATCH_ROWS = 8192;

@@ -8,7 +8,7 @@ import type { Environment } from "../../function/signature/environment.ts";
 import { parseTimestamp } from "../../function/time/parse-time.ts";
 import { INT64_MAX, INT64_MIN, rescale } from "../../function/time/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
-import { bind } from "../../plan/bind.ts";
+import { bind } from "../../plan/bind/bind.ts";
 import { fold } from "../../expression/fold.ts";
 import { isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";

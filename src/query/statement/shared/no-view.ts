@@ -1,7 +1,7 @@
 /** What only a table can do. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { CATALOG_NAME, type ResolvedName } from "../../plan/source.ts";
+import { CATALOG_NAME, type ResolvedName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 
 /** Refuses what only a table can do when the name is that of a view. @throws DbError InvalidArguments */

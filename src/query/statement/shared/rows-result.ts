@@ -2,7 +2,7 @@
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { STRING } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
-import { batchOf } from "../../plan/virtual/computed-rows.ts";
+import { batchOf } from "../../plan/common/computed-rows.ts";
 import type { StatementResult } from "../../statement-result.ts";
 
 /** An answer of rows. */

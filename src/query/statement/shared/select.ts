@@ -7,7 +7,7 @@ import type { Query, Tql } from "../../sql/syntax/ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
-import { environmentOf } from "../../plan/planner.ts";
+import { environmentOf } from "../../plan/common/planner.ts";
 import { planTql } from "../../plan/tql.ts";
 import { inTurns, Pace } from "../../../base/pace.ts";
 import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";

@@ -5,7 +5,7 @@ import { type ExecOptions, prepareSelect } from "../shared/select.ts";
 import { run } from "../../operator/run.ts";
 import { type NodeMetrics, ownMillis } from "../../operator/contract/node-metrics.ts";
 import { logicalText, physicalText } from "../../plan/explain-text.ts";
-import { notSupported } from "../../plan/plan-error.ts";
+import { notSupported } from "../../plan/bind/plan-error.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Query, Tql } from "../../sql/syntax/ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";

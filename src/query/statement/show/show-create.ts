@@ -7,7 +7,7 @@ import { isFileTable } from "../../../table/file-table.ts";
 import { isInternalColumn } from "../../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TablePartitions } from "../../../table/schema.ts";
 import { defaultDisplay } from "../../plan/virtual/default-display.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/source.ts";
+import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
 import { builtInColumns, builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../../query-context.ts";
 import { printPart } from "../../sql/print/print-name.ts";

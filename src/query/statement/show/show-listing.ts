@@ -5,7 +5,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { DURATION_MILLISECOND, INT64, STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_SECOND, UINT64 } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/source.ts";
+import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
 import { builtInColumns, builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import { columnRowsOf, systemColumnRows, tableRowOf } from "../../plan/virtual/catalog-tables.ts";
 import { INFORMATION_SCHEMA, type InformationRow } from "../../plan/virtual/information-table.ts";

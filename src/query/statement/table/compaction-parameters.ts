@@ -12,7 +12,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { type TableSchema, timeIndexOf } from "../../../table/schema.ts";
-import { environmentOf } from "../../plan/planner.ts";
+import { environmentOf } from "../../plan/common/planner.ts";
 import type { QueryContext } from "../../query-context.ts";
 import { literalValue } from "../shared/literal-value.ts";
 

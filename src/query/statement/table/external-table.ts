@@ -5,9 +5,9 @@ import { type DataType, TIMESTAMP_MILLISECOND } from "../../../column/data-type.
 import { FILE_ENGINE, fileTableRefusal, isFileTable } from "../../../table/file-table.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import { fileColumns } from "../../copy/file-reader.ts";
-import { externalFilesOf, type ExternalOptions, externalOptions } from "../../plan/external-source.ts";
-import { environmentOf } from "../../plan/planner.ts";
-import { resolveName } from "../../plan/source.ts";
+import { externalFilesOf, type ExternalOptions, externalOptions } from "../../plan/from/external-source.ts";
+import { environmentOf } from "../../plan/common/planner.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Expression, Span } from "../../sql/syntax/ast.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable } from "../../sql/syntax/definition-ast.ts";

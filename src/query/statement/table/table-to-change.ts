@@ -1,8 +1,8 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/source.ts";
-import { checkNoGraphTable } from "../../plan/semantic-graph.ts";
+import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { ObjectName } from "../../sql/syntax/ast.ts";
 import { checkWritable } from "./create-table.ts";

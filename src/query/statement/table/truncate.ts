@@ -4,7 +4,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { type ColumnSchema, timeIndexOf } from "../../../table/schema.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { environmentOf } from "../../plan/planner.ts";
+import { environmentOf } from "../../plan/common/planner.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
