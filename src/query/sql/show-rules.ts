@@ -6,7 +6,7 @@ import type { Expression } from "./ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "./lexer.ts";
 import { ListRules } from "./list-rules.ts";
-import { printExpression } from "./print.ts";
+import { printWhole } from "./print.ts";
 import type { Statement } from "./statement-ast.ts";
 import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "./token.ts";
 
@@ -191,7 +191,7 @@ export abstract class ShowRules extends ListRules {
             return this.ACTION((): Expression => {
               const [only, ...others] = values;
               if (only !== undefined && others.length === 0) return only;
-              const texts = values.map((value) => (value.kind === "string" ? value.value : printExpression(value)));
+              const texts = values.map((value) => (value.kind === "string" ? value.value : printWhole(value)));
               return { kind: "string", value: texts.join(", "), span: spanOf(start) };
             });
           },
