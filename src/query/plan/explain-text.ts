@@ -10,6 +10,7 @@ import { formatInterval, formatTimestamp } from "../function/time/format-time.ts
 import { isInterval, type Value } from "../function/value/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
+import { printExpression } from "../sql/print/print.ts";
 import { operandsOf, type TypedExpression } from "../expression/expression.ts";
 import {
   type AggregateCall,
@@ -43,8 +44,10 @@ function lines(node: PlanNode, depth: number, line: (node: PlanNode) => string):
 
 function logicalLine(node: PlanNode): string {
   switch (node.kind) {
-    case "scan":
-      return `TableScan: ${node.table.schema.database}.${node.table.schema.name}${listed(", filter=", node.predicates)}`;
+    case "scan": {
+      const { database, name } = node.table.schema;
+      return `TableScan: ${database}.${name}${listed(", filter=", node.predicates.map(printExpression))}`;
+    }
     case "newest-first":
       return `Limit: newest ${node.wanted}`;
     default:

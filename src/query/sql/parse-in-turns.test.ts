@@ -1,6 +1,7 @@
 /** Texts that are parsed in steps give the trees and errors that they give at once. */
 import { expect, test } from "bun:test";
 import { errorText } from "../../base/error.ts";
+import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { parseSql } from "./parse.ts";
 import { parseInTurns } from "./parse-in-turns.ts";
 
@@ -120,4 +121,12 @@ test("dollars, hex and marks that a stretch cuts, and literals without an end", 
   for (const open of ["$a$", "E'", "U&'", "x'", "/*", '"']) await check(`SELECT 1, ${open}${"x ".repeat(50_000)}`);
   for (let shift = 0; shift < 8; shift++)
     await check(`SELECT${" ".repeat(32 * 1024 - 10 - shift)}1.5e+10, u&x, a!~*b, $$y$$${" ".repeat(64 * 1024)}`);
+});
+
+test("a CREATE TABLE of too many columns ends with the first one too many, not with what stands behind it", async () => {
+  const table = (count: number, behind: string): string => `CREATE TABLE t (${rows(count, (i) => `c${i} BIGINT`)}, ts TIMESTAMP ${behind}`;
+  expect(await check(table(TABLE_COLUMNS_MAX - 1, "TIME INDEX)"))).toBeGreaterThan(0);
+  const broken = table(TABLE_COLUMNS_MAX + 1, "SELECT ;");
+  await check(broken);
+  expect(() => parseSql(broken)).toThrow(`it has more than ${TABLE_COLUMNS_MAX} columns`);
 });

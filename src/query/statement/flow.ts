@@ -14,7 +14,7 @@ import { prometheusDurationMillis } from "../plan/range/stretch.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/syntax/ast.ts";
 import type { CreateFlow } from "../sql/syntax/definition-ast.ts";
-import { printExpression } from "../sql/print/print.ts";
+import { printExpression, printWhole } from "../sql/print/print.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
 
@@ -91,7 +91,7 @@ function checkTql({ mode, range }: Tql): void {
     ["start", range?.start],
     ["end", range?.end],
   ] as const) {
-    if (moment !== undefined && /\bnow\(\)/.test(printExpression(moment))) continue;
+    if (moment !== undefined && /\bnow\(\)/.test(printWhole(moment))) continue;
     const found = moment === undefined ? "none" : printExpression(moment);
     throw new DbError(
       StatusCode.InvalidSyntax,

@@ -13,7 +13,7 @@ const COLUMNS = [{ name: "v", type: { kind: "int", bits: 64, signed: true } }] a
 
 function openOf(control: Int32Array): Open {
   const request = { projection: ["v"], timeRange: ALL_TIME, fieldBounds: [], order: "none" } as const;
-  const fragment = { columns: COLUMNS, request, predicates: [], steps: [] };
+  const fragment = { columns: COLUMNS, request, steps: [] };
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
   const job = { fragment, snapshot: {}, environment, memoryBytesMax: 1 << 20, wantsMetrics: false };
   return { kind: "open", fragment: 1, job, control };

@@ -60,7 +60,6 @@ export interface Fragment {
   readonly columns: readonly ColumnHeader[];
   /** Tag predicates stay behind: the snapshot has the series that meet them. */
   readonly request: Omit<ScanRequest, "tagPredicates" | "signal">;
-  readonly predicates: readonly string[];
   readonly steps: readonly PlainStep[];
 }
 
@@ -80,13 +79,13 @@ export function fragmentPlan(node: PlanNode): FragmentPlan | undefined {
 export function encodeFragment({ scan, steps }: FragmentPlan): Fragment | undefined {
   if (!steps.every(isPlain)) return undefined;
   const { tagPredicates: _, ...request } = scan.request;
-  return { columns: scan.columns, request, predicates: scan.predicates, steps: steps.map(encodeStep) };
+  return { columns: scan.columns, request, steps: steps.map(encodeStep) };
 }
 
 /** The plan again, over a table of this thread. */
 export function decodeFragment(fragment: Fragment, table: ScannedTable): PlanNode {
-  const { columns, request, predicates } = fragment;
-  let node: PlanNode = { kind: "scan", table, columns, request: { ...request, tagPredicates: [] }, predicates };
+  const { columns, request } = fragment;
+  let node: PlanNode = { kind: "scan", table, columns, request: { ...request, tagPredicates: [] }, predicates: [] };
   for (const step of fragment.steps) node = decodeStep(step, node, table);
   return node;
 }

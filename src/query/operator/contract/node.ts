@@ -9,6 +9,7 @@ import type { AggregateFunction } from "../../function/aggregate/accumulator.ts"
 import type { FunctionType } from "../../function/signature/scalar-function.ts";
 import type { FixedBuckets, TimeBuckets } from "../../function/time/buckets.ts";
 import type { Value } from "../../function/value/value.ts";
+import type { Expression } from "../../sql/syntax/ast.ts";
 import type { CompareOperator, TypedExpression } from "../../expression/expression.ts";
 
 /** What a source may take of the query that reads it. */
@@ -159,7 +160,8 @@ export type PlanNode =
       readonly table: ScannedTable;
       readonly columns: readonly ColumnHeader[];
       readonly request: PlannedRequest;
-      readonly predicates: readonly string[];
+      /** As they were written, which only EXPLAIN prints. */
+      readonly predicates: readonly Expression[];
     }
   /** Rows that the server computes itself. */
   | {

@@ -5,7 +5,7 @@
 import { BOOLEAN, type DataType, INT64 } from "../../../column/data-type.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import type { Expression, OrderItem } from "../../sql/syntax/ast.ts";
-import { printExpression } from "../../sql/print/print.ts";
+import { printExpression, printWhole } from "../../sql/print/print.ts";
 import { containsAggregate, containsSubQuery, containsWindow, isAggregateCall, isGroupingCall } from "./ast-walk.ts";
 import { type Binder, bind, bindCondition } from "./bind.ts";
 import { rowOf } from "./bind-nested.ts";
@@ -62,7 +62,7 @@ export function aggregateScope(
       seen.set(key, position);
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
-    const withQuery = keysByText.size > 0 && containsSubQuery(expression) ? keysByText.get(printExpression(expression)) : undefined;
+    const withQuery = keysByText.size > 0 && containsSubQuery(expression) ? keysByText.get(printWhole(expression)) : undefined;
     if (withQuery !== undefined) return keyColumn(positions.get(expressionKey(withQuery)) ?? -1, withQuery.type);
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     if (input.hasNewUnnest?.(expression) === true) return undefined;

@@ -10,6 +10,7 @@
  * | semi  | to the side that it reads | left side                 |
  * | anti  | right side only           | left side                 |
  */
+import type { Expression } from "../../sql/syntax/ast.ts";
 import { asofPlan } from "./asof.ts";
 import { ALL_TIME } from "../../../table/scan.ts";
 import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
@@ -67,7 +68,7 @@ export function planLeaf(
   relation: Leaf,
   needed: ReadonlySet<number>,
   split: SplitWhere,
-  predicates: readonly string[],
+  predicates: readonly Expression[],
   extra: Partial<PlannedRequest>,
 ): PlannedRelation {
   const used = new Set(needed);

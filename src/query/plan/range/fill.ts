@@ -4,7 +4,7 @@ import { type DataType, displayName, FLOAT64, STRING } from "../../../column/dat
 import type { Environment } from "../../function/signature/environment.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { Expression, FillClause } from "../../sql/syntax/ast.ts";
-import { printExpression } from "../../sql/print/print.ts";
+import { printWhole } from "../../sql/print/print.ts";
 import { bindConstant } from "../bind/bind.ts";
 import { castTo } from "../bind/coerce.ts";
 import { literal } from "../../expression/expression.ts";
@@ -32,7 +32,7 @@ export function boundFill(fill: FillClause | undefined, type: DataType, environm
       return {
         rule: { kind: "constant", value: constantOf(fill.value, type, environment) },
         type,
-        key: `= ${printExpression(fill.value)}`,
+        key: `= ${printWhole(fill.value)}`,
       };
   }
 }
@@ -53,7 +53,7 @@ function lineType(type: DataType): DataType {
 
 /** The constant as it is written, read as the call's type: `3.0` is no whole number. */
 function constantOf(value: Expression, type: DataType, environment: Environment): Value {
-  const text = value.kind === "string" ? value.value : printExpression(value);
+  const text = value.kind === "string" ? value.value : printWhole(value);
   const isPlain =
     ["string", "number", "boolean", "column"].includes(value.kind) || (value.kind === "unary" && value.operand.kind === "number");
   try {

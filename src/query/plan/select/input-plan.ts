@@ -1,6 +1,5 @@
 /** FROM and WHERE as a plan: scan, pushed-down conditions, residual filter, sub-queries, and only the columns that are needed. */
 import type { Expression } from "../../sql/syntax/ast.ts";
-import { printExpression } from "../../sql/print/print.ts";
 import { containsAggregate } from "../bind/ast-walk.ts";
 import type { Binder } from "../bind/bind.ts";
 import { conditionInSteps } from "../bind/bind-in-steps.ts";
@@ -20,7 +19,7 @@ export interface InputPlan {
   readonly source: Source;
   readonly split: SplitWhere;
   /** The WHERE as written, for EXPLAIN. */
-  readonly predicates: readonly string[];
+  readonly predicates: readonly Expression[];
   /** Sub-queries of all expressions over the source. */
   readonly subQueries: SubQueries;
   /** Binds expressions over the source. */
@@ -38,7 +37,7 @@ export function* inputPlan(source: Source, where: Expression | undefined, planne
   yield;
   const split = splitFor(source.relation, conjuncts, planner);
   yield;
-  return { source, split, predicates: where === undefined ? [] : [printExpression(where)], subQueries, binder, planner };
+  return { source, split, predicates: where === undefined ? [] : [where], subQueries, binder, planner };
 }
 
 /** The plan of an input, and where its columns went. */

@@ -1,7 +1,7 @@
 /** SELECT with GROUP BY or aggregates. */
 import { GROUP_KEYS_MAX } from "../../../base/limits.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { printExpression } from "../../sql/print/print.ts";
+import { printExpression, printWhole } from "../../sql/print/print.ts";
 import { aggregatedQueriesIn, containsAggregate, containsSubQuery } from "../bind/ast-walk.ts";
 import { aggregateScope } from "../bind/bind-aggregates.ts";
 import { bindInSteps, planQueriesIn } from "../bind/bind-in-steps.ts";
@@ -45,7 +45,7 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
     if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
-    const text = printExpression(expression);
+    const text = printWhole(expression);
     const bound = keysByText.get(text) ?? (yield* bindInSteps(expression, below));
     keysByText.set(text, bound);
     return bound;

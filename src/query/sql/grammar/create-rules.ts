@@ -4,6 +4,7 @@
  */
 import type { IToken } from "chevrotain";
 import { DbError } from "../../../base/error.ts";
+import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, JSON2 } from "../../../column/data-type.ts";
 import type { Expression, ObjectName, Query } from "../syntax/ast.ts";
@@ -35,6 +36,14 @@ interface TableItems {
 /** The answer to more than one definition of the primary key. */
 function keysInManyPlaces(): DbError {
   return new DbError(StatusCode.InvalidArguments, "Illegal primary keys definition: found definitions of primary keys in multiple places");
+}
+
+/** The answer to more columns than a table may have, before the rest of them is read. */
+function tooManyColumns(): DbError {
+  return new DbError(
+    StatusCode.InvalidArguments,
+    `cannot create table: it has more than ${TABLE_COLUMNS_MAX} columns; put tags and fields of other kinds into tables of their own`,
+  );
 }
 
 /** The answer to `FULLTEXT` without INDEX, which other databases have. */
@@ -220,7 +229,7 @@ export abstract class CreateRules extends FlowRules {
         {
           ALT: () => {
             const column = this.SUBRULE(this.columnDefinition);
-            items?.columns.push(column);
+            if (items !== undefined && items.columns.push(column) > TABLE_COLUMNS_MAX) throw tooManyColumns();
           },
         },
       ],

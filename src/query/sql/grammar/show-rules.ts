@@ -6,7 +6,7 @@ import type { Expression } from "../syntax/ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { nameOf } from "../tokens/lexer.ts";
 import { ListRules } from "./list-rules.ts";
-import { printExpression } from "../print/print.ts";
+import { printWhole } from "../print/print.ts";
 import type { Statement } from "../syntax/statement-ast.ts";
 import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "../tokens/token.ts";
 
@@ -191,7 +191,7 @@ export abstract class ShowRules extends ListRules {
             return this.ACTION((): Expression => {
               const [only, ...others] = values;
               if (only !== undefined && others.length === 0) return only;
-              const texts = values.map((value) => (value.kind === "string" ? value.value : printExpression(value)));
+              const texts = values.map((value) => (value.kind === "string" ? value.value : printWhole(value)));
               return { kind: "string", value: texts.join(", "), span: spanOf(start) };
             });
           },

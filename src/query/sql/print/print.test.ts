@@ -6,7 +6,8 @@ import { parseInterval } from "../grammar/interval.ts";
 import { parseSql } from "../parse.ts";
 import { OPERATOR_POWER } from "../syntax/precedence.ts";
 import { printName } from "./print-name.ts";
-import { printExpression } from "./print.ts";
+import { printExpression, printWhole } from "./print.ts";
+import { SHOWN_LITERAL_CHARACTERS } from "./shown-literal.ts";
 
 function parseExpression(text: string): Expression {
   const statement = parseSql(`SELECT ${text}`)[0];
@@ -16,7 +17,7 @@ function parseExpression(text: string): Expression {
 }
 
 function check(input: string, want: string): void {
-  expect(printExpression(parseExpression(input)), input).toBe(want);
+  expect(printWhole(parseExpression(input)), input).toBe(want);
 }
 
 describe("an expression prints", () => {
@@ -240,11 +241,39 @@ function normal(tree: Expression): unknown {
 test("any tree prints to a text that parses to the same tree", () => {
   fc.assert(
     fc.property(expression, (tree) => {
-      const text = printExpression(tree);
+      const text = printWhole(tree);
       const again = parseExpression(text);
       expect(normal(again), text).toEqual(normal(tree));
-      expect(printExpression(again)).toBe(text);
+      expect(printWhole(again)).toBe(text);
     }),
     { seed: 20240131, numRuns: 800 },
   );
+});
+
+describe("an expression that names a column", () => {
+  const most = SHOWN_LITERAL_CHARACTERS;
+  const named = (text: string): string => printExpression(parseExpression(text));
+
+  test("has a literal of as much as is shown as a whole", () => {
+    const text = `'${"x".repeat(most)}'`;
+    expect(named(text)).toBe(text);
+  });
+
+  test("has the beginning of a longer string, name or bytes", () => {
+    expect(named(`length('${"''".repeat(most + 1)}')`)).toBe(`length('${"''".repeat(most)}…')`);
+    expect(named(`"${"X".repeat(most + 1)}" + 1`)).toBe(`"${"X".repeat(most)}…" + 1`);
+    expect(named(`"${"f".repeat(most + 1)}"(1)`)).toBe(`"${"f".repeat(most)}…"(1)`);
+    expect(named(`x'${"0a".repeat(most)}'`)).toBe(`x'${"0a".repeat(most / 2)}…'`);
+  });
+
+  test("cuts no character in halves", () => {
+    expect(named(`'${"x".repeat(most - 1)}😀y'`)).toBe(`'${"x".repeat(most - 1)}…'`);
+  });
+});
+
+test("what tells expressions apart has whole literals", () => {
+  const beginning = "x".repeat(SHOWN_LITERAL_CHARACTERS);
+  const [one, other] = [parseExpression(`'${beginning}1'`), parseExpression(`'${beginning}2'`)];
+  expect(printExpression(one)).toBe(printExpression(other));
+  expect(printWhole(one)).not.toBe(printWhole(other));
 });

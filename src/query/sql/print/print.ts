@@ -1,7 +1,7 @@
 /**
  * Expressions and queries → text, as a person would write them: operators apart by blanks, parentheses only where the tree needs them,
- * names in quotes only where they need them. Parsing the text gives the same tree again (a property test says so). This text is the name
- * of a result column without an alias.
+ * names in quotes only where they need them. Parsing the text gives the same tree again (a property test says so). With long literals cut
+ * it is the name of a result column without an alias.
  */
 import { unreachable } from "../../../base/assert.ts";
 import { sqlName } from "../../../column/data-type.ts";
@@ -25,6 +25,7 @@ import type {
 import { BARE_CALLS, SPECIAL_CALLS } from "../syntax/call-name.ts";
 import { OPERATOR_POWER, Power } from "../syntax/precedence.ts";
 import { printName, printPart, printString, quoteName } from "./print-name.ts";
+import { SHOWN_LITERAL_CHARACTERS, shownHex, shownText } from "./shown-literal.ts";
 
 /** How keywords and quoted names are written. */
 export interface PrintStyle {
@@ -32,13 +33,24 @@ export interface PrintStyle {
   readonly word: (keyword: string) => string;
   /** Keeps the quotes of names that need none: in VALUES a quoted name is a string. */
   readonly keepQuotes: boolean;
+  /** Characters of a literal or of a name's part beyond which only its beginning is written, and `…`. Default: all are written. */
+  readonly charactersMax?: number;
 }
 
-const LOWER: PrintStyle = { word: (keyword) => keyword, keepQuotes: false };
+const WHOLE: PrintStyle = { word: (keyword) => keyword, keepQuotes: false };
+const SHOWN: PrintStyle = { ...WHOLE, charactersMax: SHOWN_LITERAL_CHARACTERS };
 
-/** `max(usage_user)`, `a + 1`, `date_trunc('minute', ts)`, `a is not null and (b or c)`; keywords in lower case. */
+/**
+ * `max(usage_user)`, `a + 1`, `date_trunc('minute', ts)`, `a is not null and (b or c)`; keywords in lower case. For names of columns,
+ * errors and plans: literals of more than `SHOWN_LITERAL_CHARACTERS` are cut, so that different expressions may give the same text.
+ */
 export function printExpression(expression: Expression): string {
-  return print(expression, LOWER);
+  return print(expression, SHOWN);
+}
+
+/** As `printExpression` with whole literals: equal texts are equal expressions. */
+export function printWhole(expression: Expression): string {
+  return print(expression, WHOLE);
 }
 
 /** An expression in a given style. */
@@ -48,9 +60,9 @@ export function print(expression: Expression, style: PrintStyle): string {
     case "number":
       return expression.text;
     case "string":
-      return printString(expression.value);
+      return printString(shownText(expression.value, style.charactersMax));
     case "binary-literal":
-      return `x'${Buffer.from(expression.value).toString("hex")}'`;
+      return `x'${shownHex(expression.value, style.charactersMax)}'`;
     case "boolean":
       return word(String(expression.value));
     case "placeholder":
@@ -125,9 +137,11 @@ function operand(expression: Expression, power: number, style: PrintStyle): stri
   return powerOf(expression) < power ? `(${text})` : text;
 }
 
-function printColumn({ name, quoted }: Node<"column">, { keepQuotes }: PrintStyle): string {
+function printColumn({ name, quoted }: Node<"column">, style: PrintStyle): string {
+  const { keepQuotes } = style;
   const last = name.length - 1;
   return name
+    .map((part) => shownText(part, style.charactersMax))
     .map((part, i) => ((quoted && keepQuotes && i === last) || (last === 0 && BARE_CALLS.has(part)) ? quoteName(part) : printPart(part)))
     .join(".");
 }
@@ -207,7 +221,7 @@ function printCall(node: Node<"call">, style: PrintStyle): string {
   const { word } = style;
   if (node.name.startsWith("[")) return printBrackets(node, style);
   if (node.name.startsWith("@@")) return node.name;
-  const name = SPECIAL_CALLS.has(node.name) ? quoteName(node.name) : printPart(node.name);
+  const name = SPECIAL_CALLS.has(node.name) ? quoteName(node.name) : printPart(shownText(node.name, style.charactersMax));
   const distinct = node.distinct ? `${word("distinct")} ` : "";
   const [separator] = node.name === "group_concat" ? node.args.slice(-1) : [];
   const plain = separator === undefined ? node.args : node.args.slice(0, -1);

@@ -95,6 +95,7 @@ function ownCompaction(options: Options): Options {
   return isOwn ? { ...options, "compaction.override": options["compaction.override"] ?? "true" } : options;
 }
 
+/** What CREATE TABLE AS has is counted here; a text with too many columns is refused as it is read. */
 function checkColumns({ columns }: CreateTable): void {
   if (columns.length > TABLE_COLUMNS_MAX)
     throw invalid(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
