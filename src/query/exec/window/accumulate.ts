@@ -9,7 +9,7 @@ import { textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value.ts";
 import type { SortItem } from "../../plan/node.ts";
 import { checkCancelled, type ExecContext } from "../exec-context.ts";
-import { type RowAccumulator, rowAccumulator } from "../row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../row-accumulator.ts";
 import { valueAt, valuesVector } from "../vector-values.ts";
 import type { FoldInput } from "./fold.ts";
 import type { Frames } from "./frames.ts";
@@ -68,7 +68,8 @@ export async function accumulated(input: FoldInput, keys: readonly Vector[], fra
         checkCancelled(context);
         await context.pace.turn();
       }
-      result = accumulator.result();
+      const next = resultOf(accumulator, context);
+      result = next instanceof Promise ? await next : next;
     }
     results.push(result);
     const bytes = textBytes(result);

@@ -19,7 +19,7 @@ import { VectorEvaluator } from "../evaluator.ts";
 import { checkCancelled, type ExecBatch, type ExecContext } from "../exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../kernels/slice.ts";
-import { type RowAccumulator, rowAccumulator } from "../row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../row-accumulator.ts";
 import { pieces } from "../spill/pieces.ts";
 import { valueAt, valuesVector } from "../vector-values.ts";
 import { accumulated } from "./accumulate.ts";
@@ -184,7 +184,8 @@ function runningAggregate(call: CallOf<"aggregate">, { node, partition, context 
           if (feed.giveTo(end)) continue;
           await feed.readOn();
         }
-        result = accumulator.result();
+        const next = resultOf(accumulator, context);
+        result = next instanceof Promise ? await next : next;
         isKnown = true;
       }
       results.push(result);
