@@ -1,11 +1,12 @@
 /** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
 import { DbError } from "../../../base/error.ts";
+import { SplitMap } from "../../../base/split-map.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../scalar-function.ts";
 import { compareValues, exactInteger, type Present, textOf, type Value } from "../value.ts";
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
-import { DistinctKeys, keyOf } from "./distinct-keys.ts";
+import { keyOf } from "./distinct-keys.ts";
 import { SortedRuns } from "./sorted-runs.ts";
 import { ended } from "./steps.ts";
 
@@ -164,12 +165,13 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
 
 /** Keeps one of each distinct argument list and hands only those on: `f(DISTINCT x)`. */
 export function distinct(inner: Accumulator, reserve: Reserve): Accumulator {
-  const seen = new DistinctKeys();
+  const seen = new SplitMap<true>();
   return {
     add(args) {
       const key = keyOf(args);
-      if (!seen.add(key)) return;
+      if (seen.has(key)) return;
       reserve(VALUE_BYTES + (typeof key === "string" ? key.length * 2 : 0));
+      seen.set(key, true);
       inner.add(args);
     },
     result: () => inner.result(),
