@@ -146,6 +146,12 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
   const texts: string[] = [];
   const parts: string[] = [];
   let characters = 0;
+  const whole = (): string => texts.join("") + parts.join("");
+  const steps = function* (): Generator<void, Value> {
+    const text = whole();
+    yield; // Whoever asked copies it.
+    return text;
+  };
   return {
     add([value, between]) {
       const part = texts.length === 0 && parts.length === 0 ? textOf(value) : textOf(between) + textOf(value);
@@ -159,7 +165,8 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
       texts.push(parts.join(""));
       parts.length = 0;
     },
-    result: () => (texts.length === 0 && parts.length === 0 ? undefined : texts.join("") + parts.join("")),
+    result: () => (texts.length === 0 && parts.length === 0 ? undefined : whole()),
+    steps: () => (texts.length === 0 ? undefined : steps()),
   };
 }
 
