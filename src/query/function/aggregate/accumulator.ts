@@ -9,6 +9,8 @@ export interface Accumulator {
   add(args: readonly Value[]): void;
   /** The aggregate of what was added. */
   result(): Value;
+  /** `result` in steps, where that may take long; undefined: it is quick. Nothing is added between the steps. */
+  steps?(): Generator<void, Value> | undefined;
 }
 
 /** Counts bytes that accumulators hold; throws when a query holds too many. */

@@ -1,10 +1,14 @@
 /** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
 import { DbError } from "../../../base/error.ts";
+import { SplitMap } from "../../../base/split-map.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
-import { compareValues, exactInteger, type Present, textOf, type Value, valueKey } from "../value/value.ts";
+import { compareValues, exactInteger, type Present, textOf, type Value } from "../value/value.ts";
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
+import { keyOf } from "./distinct-keys.ts";
+import { SortedRuns } from "./sorted-runs.ts";
+import { ended } from "./steps.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
@@ -63,19 +67,23 @@ export function nthValue(_: FunctionType, reserve: Reserve): Accumulator {
   };
 }
 
-/** `median` and `percentile_cont`: all values, sorted once, interpolated between neighbours. */
+/** `median` and `percentile_cont`: all values, sorted, interpolated between neighbours. */
 export function quantile(fixed: number | undefined): (type: FunctionType, reserve: Reserve) => Accumulator {
   return ({ result }, reserve) => {
-    const values: Present[] = [];
+    const values = new SortedRuns(compareValues);
     let portion = fixed ?? 0.5;
+    const steps = function* (): Generator<void, Value> {
+      return interpolated(yield* values.steps(), portion, result);
+    };
     return {
       add([value, wanted]) {
         if (value === undefined) return;
         if (fixed === undefined) portion = portionOf(wanted);
         reserve(VALUE_BYTES);
-        values.push(value);
+        values.add(value);
       },
-      result: () => interpolated(values, portion, result),
+      result: () => ended(steps()),
+      steps: () => (values.areMany ? steps() : undefined),
     };
   };
 }
@@ -88,9 +96,8 @@ function portionOf(wanted: Value): number {
   throw new DbError(StatusCode.EngineExecuteQuery, message);
 }
 
-function interpolated(values: Present[], portion: number, type: DataType): Value {
+function interpolated(values: readonly Present[], portion: number, type: DataType): Value {
   if (values.length === 0) return undefined;
-  values.sort(compareValues);
   const at = Math.min(Math.max(portion, 0), 1) * (values.length - 1);
   const low = values[Math.floor(at)];
   const high = values[Math.ceil(at)];
@@ -139,6 +146,12 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
   const texts: string[] = [];
   const parts: string[] = [];
   let characters = 0;
+  const whole = (): string => texts.join("") + parts.join("");
+  const steps = function* (): Generator<void, Value> {
+    const text = whole();
+    yield; // Whoever asked copies it.
+    return text;
+  };
   return {
     add([value, between]) {
       const part = texts.length === 0 && parts.length === 0 ? textOf(value) : textOf(between) + textOf(value);
@@ -152,48 +165,23 @@ export function joined(_: FunctionType, reserve: Reserve): Accumulator {
       texts.push(parts.join(""));
       parts.length = 0;
     },
-    result: () => (texts.length === 0 && parts.length === 0 ? undefined : texts.join("") + parts.join("")),
+    result: () => (texts.length === 0 && parts.length === 0 ? undefined : whole()),
+    steps: () => (texts.length === 0 ? undefined : steps()),
   };
-}
-
-/** Keys that one set holds, and sets that take more: to grow a set of a million takes 100 ms in one piece. */
-const SET_KEYS_MAX = 32_768;
-const SETS = 256;
-
-/** A set of texts that grows in small pieces. */
-class DistinctKeys {
-  private few = new Set<string>();
-  private sets: readonly Set<string>[] | undefined;
-
-  has(key: string): boolean {
-    return this.setOf(key).has(key);
-  }
-
-  add(key: string): void {
-    this.setOf(key).add(key);
-    if (this.sets !== undefined || this.few.size < SET_KEYS_MAX) return;
-    const { few } = this;
-    this.sets = Array.from({ length: SETS }, () => new Set<string>());
-    this.few = new Set();
-    for (const each of few) this.setOf(each).add(each);
-  }
-
-  private setOf(key: string): Set<string> {
-    return this.sets?.[Bun.hash.xxHash32(key) % SETS] ?? this.few;
-  }
 }
 
 /** Keeps one of each distinct argument list and hands only those on: `f(DISTINCT x)`. */
 export function distinct(inner: Accumulator, reserve: Reserve): Accumulator {
-  const seen = new DistinctKeys();
+  const seen = new SplitMap<true>();
   return {
     add(args) {
-      const key = args.map(valueKey).join("|");
+      const key = keyOf(args);
       if (seen.has(key)) return;
-      reserve(VALUE_BYTES + key.length * 2);
-      seen.add(key);
+      reserve(VALUE_BYTES + (typeof key === "string" ? key.length * 2 : 0));
+      seen.set(key, true);
       inner.add(args);
     },
     result: () => inner.result(),
+    steps: () => inner.steps?.(),
   };
 }

@@ -6,6 +6,8 @@ import { listOf, nestedOf } from "../nested/parts.ts";
 import { compareValues, type Present, type Value } from "../value/value.ts";
 import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
 import { pathType } from "./paths.ts";
+import { SortedRuns } from "./sorted-runs.ts";
+import { ended } from "./steps.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
@@ -23,6 +25,13 @@ export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
   const lists: Uint8Array[] = [];
   let values: Value[] = [];
   const encoded = (): Uint8Array => nestedOf(result, values) as Uint8Array; // what lists are
+  const steps = function* (): Generator<void, Value> {
+    if (lists.length === 0) return values.length === 0 ? undefined : encoded();
+    if (lists.length * VALUES_PER_LIST + values.length > NESTED_PARTS_MAX) throw tooManyParts();
+    const list = yield* joinedLists(values.length === 0 ? lists : [...lists, encoded()]);
+    yield; // Whoever asked copies it.
+    return list;
+  };
   return {
     add([value]) {
       reserve(VALUE_BYTES + textBytes(value));
@@ -32,11 +41,8 @@ export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
       lists.push(encoded());
       values = [];
     },
-    result() {
-      if (lists.length === 0) return values.length === 0 ? undefined : encoded();
-      if (lists.length * VALUES_PER_LIST + values.length > NESTED_PARTS_MAX) throw tooManyParts();
-      return joinedLists(values.length === 0 ? lists : [...lists, encoded()]);
-    },
+    result: () => ended(steps()),
+    steps: () => (lists.length > 0 ? steps() : undefined),
   };
 };
 
@@ -54,27 +60,37 @@ export const geoPathType: AggregateFunction["resolve"] = (args) => {
   return type && { ...type, result: PATH };
 };
 
+interface Place {
+  readonly latitude: Value;
+  readonly longitude: Value;
+  readonly time: Present;
+}
+
 /** Rows with a NULL are left out; without any the lists are empty. */
 export const geoPath: AggregateFunction["create"] = ({ result }, reserve) => {
-  const places: { readonly latitude: Value; readonly longitude: Value; readonly time: Present }[] = [];
+  const places = new SortedRuns<Place>((a, b) => compareValues(a.time, b.time));
+  const listOfAll = function* (sorted: readonly Place[], valueOf: (place: Place) => Value): Generator<void, Value> {
+    const list = collected({ args: [FLOAT64], result: listOf(FLOAT64) }, () => undefined); // places are counted already
+    for (let at = 0; at < sorted.length; at += VALUES_PER_LIST) {
+      for (const place of sorted.slice(at, at + VALUES_PER_LIST)) list.add([valueOf(place)]);
+      yield;
+    }
+    const rest = list.steps?.();
+    return (rest === undefined ? list.result() : yield* rest) ?? nestedOf(listOf(FLOAT64), []);
+  };
+  const steps = function* (): Generator<void, Value> {
+    const sorted = yield* places.steps();
+    const latitudes = yield* listOfAll(sorted, (place) => place.latitude);
+    const longitudes = yield* listOfAll(sorted, (place) => place.longitude);
+    return nestedOf(result, [latitudes, longitudes]);
+  };
   return {
     add([latitude, longitude, time]) {
       if (latitude === undefined || longitude === undefined || time === undefined) return;
       reserve(PLACE_BYTES);
-      places.push({ latitude, longitude, time });
+      places.add({ latitude, longitude, time });
     },
-    result() {
-      places.sort((a, b) => compareValues(a.time, b.time));
-      const list = listOf(FLOAT64);
-      const latitudes = nestedOf(
-        list,
-        places.map((place) => place.latitude),
-      );
-      const longitudes = nestedOf(
-        list,
-        places.map((place) => place.longitude),
-      );
-      return nestedOf(result, [latitudes, longitudes]);
-    },
+    result: () => ended(steps()),
+    steps: () => (places.areMany ? steps() : undefined),
   };
 };

@@ -1,4 +1,5 @@
 /** The aggregation as the oracle runs it: one row at a time, keys as text, accumulators as objects. */
+import type { Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value/value.ts";
 import { valueKey } from "../../function/value/value.ts";
 import type { GroupKey, PlanNode } from "../contract/node.ts";
@@ -6,7 +7,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { evaluate } from "../../expression/interpreter.ts";
-import { type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import type { Partitions } from "../spill/partitions.ts";
 import { BatchRow, valuesVector } from "../../expression/vector-values.ts";
 
@@ -98,12 +99,7 @@ class Groups implements HeldGroups {
   }
 
   async *batches(): AsyncGenerator<ExecBatch> {
-    yield this.batch();
-  }
-
-  /** One row a group. */
-  private batch(): ExecBatch {
-    const { node } = this;
+    const { node, context } = this;
     const all = [...this.groups.values()];
     const keys = node.keys.map((key, i) =>
       valuesVector(
@@ -111,13 +107,17 @@ class Groups implements HeldGroups {
         all.map((group) => group.keys[i]),
       ),
     );
-    const results = node.aggregates.map((call, k) =>
-      valuesVector(
-        call.type.result,
-        all.map((group) => group.accumulators[k]?.result()),
-      ),
-    );
-    return { rowCount: all.length, vectors: [...keys, ...results] };
+    const results: Vector[] = [];
+    for (const [k, call] of node.aggregates.entries()) {
+      const values: Value[] = [];
+      for (const { accumulators } of all) {
+        const accumulator = accumulators[k];
+        values.push(accumulator === undefined ? undefined : await resultOf(accumulator, context));
+        if (context.pace.isDue()) await context.pace.turn();
+      }
+      results.push(valuesVector(call.type.result, values));
+    }
+    yield { rowCount: all.length, vectors: [...keys, ...results] };
   }
 }
 

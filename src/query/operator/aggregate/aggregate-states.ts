@@ -2,7 +2,7 @@
  * States of the aggregates of one aggregation, all groups together: typed arrays by group for what generated loops compute, accumulators
  * by group for the rest.
  */
-import { assert } from "../../../base/assert.ts";
+import { AssertionError, assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, formOf } from "../../../column/data-type.ts";
 import type { DecimalType } from "../../../column/decimal.ts";
@@ -15,12 +15,13 @@ import { compareValues, type Present, type Value } from "../../function/value/va
 import type { AggregateCall } from "../contract/node.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator, VectorEvaluator } from "../../expression/evaluator.ts";
+import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "./grouper.ts";
 import { grownFloats } from "../rows/growing.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
-import { type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 
 /**
@@ -335,18 +336,26 @@ export class AccumulatorStates implements AggregateState {
     while (this.accumulators.length < groupCount) this.accumulators.push(rowAccumulator(this.call, reserve));
   }
 
-  vector(groupCount: number): Vector {
-    this.grow(groupCount);
-    return this.take(0, groupCount);
+  vector(): Vector {
+    throw new AssertionError("results of objects are taken some groups at a time, with turns for others");
   }
 
-  /** The results of groups `[from, to)`, whose states are let go: results of all groups at once would take as much again. */
-  take(from: number, to: number): Vector {
+  /**
+   * The results of groups `[from, to)`, whose states are let go: results of all groups at once would take as much again. Others have a turn
+   * between groups, and within those whose result takes long. @throws DbError Cancelled
+   */
+  async take(from: number, to: number): Promise<Vector> {
     this.grow(to);
+    const { context } = this;
     const values: Value[] = [];
     for (let group = from; group < to; group++) {
-      values.push(this.accumulators[group]?.result());
+      const accumulator = this.accumulators[group];
+      const result = accumulator === undefined ? undefined : resultOf(accumulator, context);
+      values.push(result instanceof Promise ? await result : result);
       this.accumulators[group] = undefined;
+      if (!context.pace.isDue()) continue;
+      checkCancelled(context);
+      await context.pace.turn();
     }
     return valuesVector(this.call.type.result, values);
   }

@@ -130,9 +130,11 @@ class Groups implements HeldGroups {
       checkCancelled(context);
       const to = Math.min(count, from + ANSWER_ROWS);
       const keys = node.keys.map((_, i) => grouper.keyVector(i, from, to));
-      const values = results.flatMap((result) =>
-        result instanceof AccumulatorStates ? result.take(from, to) : sliceBatch({ rowCount: count, vectors: [result] }, from, to).vectors,
-      );
+      const values: Vector[] = [];
+      for (const result of results) {
+        if (result instanceof AccumulatorStates) values.push(await result.take(from, to));
+        else values.push(...sliceBatch({ rowCount: count, vectors: [result] }, from, to).vectors);
+      }
       yield { rowCount: to - from, vectors: [...keys, ...values] };
       await context.pace.turn();
     }

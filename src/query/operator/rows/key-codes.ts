@@ -1,6 +1,7 @@
 /**
  * Gives each distinct value of one group key a dense code, and a vector of values for codes in the end.
  */
+import { SplitMap } from "../../../base/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../../function/time/buckets.ts";
@@ -14,8 +15,8 @@ const VALUE_BYTES = 64;
 
 /** Codes of values of any type. */
 export class ValueCodes {
-  /** By number, bigint, text or key text; NULL is `undefined`. Maps hold NaN and -0 as SQL groups do. */
-  private readonly codes = new Map<unknown, number>();
+  /** By number, bigint, text or key text; NULL is `undefined`. They hold NaN and -0 as SQL groups do. */
+  private readonly codes = new SplitMap<number>();
   private readonly values: Value[] = [];
   private texts: readonly (string | undefined)[] = [];
   private readonly type: DataType;

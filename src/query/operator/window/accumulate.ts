@@ -10,7 +10,7 @@ import type { Value } from "../../function/value/value.ts";
 import type { SortItem } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
-import { type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 import type { FoldInput } from "./fold.ts";
 import type { Frames } from "./frames.ts";
@@ -69,7 +69,8 @@ export async function accumulated(input: FoldInput, keys: readonly Vector[], fra
         checkCancelled(context);
         await context.pace.turn();
       }
-      result = accumulator.result();
+      const next = resultOf(accumulator, context);
+      result = next instanceof Promise ? await next : next;
     }
     results.push(result);
     const bytes = textBytes(result);

@@ -20,7 +20,7 @@ import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../kernels/slice.ts";
-import { type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
+import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { pieces } from "../rows/pieces.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 import { accumulated } from "./accumulate.ts";
@@ -185,7 +185,8 @@ function runningAggregate(call: CallOf<"aggregate">, { node, partition, context 
           if (feed.giveTo(end)) continue;
           await feed.readOn();
         }
-        result = accumulator.result();
+        const next = resultOf(accumulator, context);
+        result = next instanceof Promise ? await next : next;
         isKnown = true;
       }
       results.push(result);
