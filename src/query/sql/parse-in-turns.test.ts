@@ -130,3 +130,8 @@ test("a CREATE TABLE of too many columns ends with the first one too many, not w
   await check(broken);
   expect(() => parseSql(broken)).toThrow(`it has more than ${TABLE_COLUMNS_MAX} columns`);
 });
+
+test("breaks of every kind in a long string count as lines, also where a piece ends between two characters of one", async () => {
+  for (const before of ["", "x"])
+    for (const lineEnd of ["\n", "\r", "\r\n"]) await check(`SELECT '${before}${lineEnd.repeat(150_000)}é'  FROM FROM`);
+});

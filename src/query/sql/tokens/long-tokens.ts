@@ -41,6 +41,8 @@ const DOLLAR_TAG = /\$(?:[A-Za-z_]\w{0,127})?\$/y;
 
 const QUOTE = 39;
 const BACKSLASH = 92;
+const LF = 10;
+const CR = 13;
 
 /** What a pattern finds at a place; empty where it does not fit. */
 function found(pattern: RegExp, text: string, offset: number): string {
@@ -170,10 +172,13 @@ function* unescapedAt(image: string, at: TextPlace): Steps<string> {
 export function* placeBehind(piece: string, { offset, line, column }: TextPlace): Steps<TextPlace> {
   let [lines, behind] = [0, 0];
   for (let from = 0; from < piece.length; ) {
-    let to = from + CHARACTERS_AT_ONCE;
-    if (piece.charAt(to - 1) === "\r") to++; // the two characters of one break stay together
-    for (const { index, 0: found } of piece.slice(from, to).matchAll(/\r\n?|\n/g)) {
-      behind = from + index + found.length;
+    let to = Math.min(piece.length, from + CHARACTERS_AT_ONCE);
+    if (piece.charCodeAt(to - 1) === CR && to < piece.length) to++; // the two characters of one break stay together
+    for (let i = from; i < to; i++) {
+      const code = piece.charCodeAt(i);
+      if (code !== LF && code !== CR) continue;
+      if (code === CR && piece.charCodeAt(i + 1) === LF) i++;
+      behind = i + 1;
       lines++;
     }
     from = to;
