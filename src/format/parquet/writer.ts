@@ -79,6 +79,15 @@ export class ParquetWriter {
    * @throws DbError InvalidArguments when a page exceeds 1 GiB or seconds do not fit the stored unit
    */
   append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): Uint32Array {
+    const steps = this.appendInSteps(rowCount, inputs, seriesEnds);
+    for (;;) {
+      const next = steps.next();
+      if (next.done === true) return next.value;
+    }
+  }
+
+  /** As `append`, with a stop behind each column, so that others of the thread may have a turn. Nothing else is called until it ends. */
+  *appendInSteps(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): Generator<void, Uint32Array> {
     assert(!this.finished, "a finished file takes no rows");
     assert(inputs.length === this.columns.length, `${this.columns.length} inputs; got ${inputs.length}`);
     this.columns.forEach((column, c) => checkInput(column, inputs[c]!, rowCount));
@@ -89,9 +98,12 @@ export class ParquetWriter {
       const end = Math.min(rowCount, start + rowsPerRowGroup);
       const pageEnds = cutPages(inputs, start, end, rowsPerPage, seriesEnds);
       const whole = Uint32Array.of(end);
-      this.rowGroups.push(
-        this.columns.map((column, c) => this.writeChunk(column, inputs[c]!, start, column.isUnpaged === true ? whole : pageEnds)),
-      );
+      const chunks: WrittenChunk[] = [];
+      for (const [c, column] of this.columns.entries()) {
+        chunks.push(this.writeChunk(column, inputs[c]!, start, column.isUnpaged === true ? whole : pageEnds));
+        yield;
+      }
+      this.rowGroups.push(chunks);
       for (const pageEnd of pageEnds) ends.push(pageEnd);
     }
     this.rowCount += rowCount;

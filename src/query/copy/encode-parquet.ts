@@ -12,6 +12,7 @@ import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
 import { ParquetWriter } from "../../format/parquet/writer.ts";
 import { HeldRows } from "../operator/rows/held-rows.ts";
 import type { MemoryBudget } from "../../base/memory-budget.ts";
+import { inTurns, type PacedWork } from "../../base/pace.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Bytes } from "./compression.ts";
 import { ROW_GROUP_BYTES, ROW_GROUP_ROWS } from "./limits.ts";
@@ -19,9 +20,14 @@ import { ROW_GROUP_BYTES, ROW_GROUP_ROWS } from "./limits.ts";
 /** Memory that a byte of a nested value takes while it is taken apart: an element of 9 bytes becomes a value, a slot and levels. */
 const SHREDDED_BYTES = 4;
 
-/** Takes row groups of columns. */
+/** What writing a file goes by: its memory, and the turns of others. */
+export interface EncodingWork extends PacedWork {
+  readonly budget: MemoryBudget;
+}
+
+/** Takes row groups of columns, a column a step. */
 interface RowGroupWriter {
-  append(rowCount: number, vectors: readonly Vector[]): void;
+  append(rowCount: number, vectors: readonly Vector[]): Iterator<void, unknown>;
   finish(): void;
 }
 
@@ -30,8 +36,9 @@ interface RowGroupWriter {
  *
  * @throws DbError InvalidArguments when two columns have one name, or one has a type that Parquet has not
  */
-export async function* encodeParquet(headers: readonly ColumnHeader[], batches: AsyncIterable<Batch>, budget: MemoryBudget): Bytes {
-  const twice = headers.find(({ name }, i) => headers.findIndex((other) => other.name === name) !== i);
+export async function* encodeParquet(headers: readonly ColumnHeader[], batches: AsyncIterable<Batch>, work: EncodingWork): Bytes {
+  const seen = new Set<string>();
+  const twice = headers.find(({ name }) => seen.size === seen.add(name).size);
   if (twice !== undefined) {
     const why = `two columns are called ${twice.name}; give one an alias`;
     throw new DbError(StatusCode.InvalidArguments, `cannot write Parquet: ${why}`);
@@ -39,15 +46,15 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
   const parts: Uint8Array[] = [];
   const sink = { write: (bytes: Uint8Array) => void parts.push(bytes.slice()) };
   const writer = headers.some(({ type }) => isGrouped(type)) ? groupedRows(headers, sink) : plainRows(headers, sink);
-  let held = new HeldRows(headers, budget);
+  let held = new HeldRows(headers, work.budget);
   let bytes = 0;
-  const flush = (): void => {
+  const flush = async (): Promise<void> => {
     if (held.rowCount > 0) {
       const { rowCount, vectors } = held.joined();
-      writer.append(rowCount, vectors);
+      await inTurns(writer.append(rowCount, vectors), work);
       held.keep(new Uint32Array(0), 0); // Gives the memory back to the budget.
     }
-    held = new HeldRows(headers, budget);
+    held = new HeldRows(headers, work.budget);
     bytes = 0;
   };
   for await (const batch of batches) {
@@ -55,10 +62,10 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
     held.add(batch);
     for (const [i, { type }] of headers.entries()) bytes += bytesOf(batch.vectors[i], type, batch.rowCount);
     if (held.rowCount < ROW_GROUP_ROWS && bytes < ROW_GROUP_BYTES) continue;
-    flush();
+    await flush();
     yield* parts.splice(0);
   }
-  flush();
+  await flush();
   writer.finish();
   yield* parts.splice(0);
 }
@@ -68,12 +75,11 @@ type Sink = ConstructorParameters<typeof ParquetWriter>[1];
 function plainRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWriter {
   const writer = new ParquetWriter(headers.map(plainColumn), sink);
   return {
-    append(rowCount, vectors) {
-      writer.append(
+    append: (rowCount, vectors) =>
+      writer.appendInSteps(
         rowCount,
         headers.map(({ type }, c) => inputOf(vectors[c], type, rowCount)),
-      );
-    },
+      ),
     finish: () => void writer.finish({}),
   };
 }
@@ -100,7 +106,7 @@ function groupedRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWrit
         if (shredder === undefined || vector === undefined) return [{ kind: "rows", input: inputOf(vector, type, rowCount) }];
         return entriesOf(shredder, vector, type, rowCount);
       });
-      writer.append(rowCount, inputs);
+      return writer.appendInSteps(rowCount, inputs);
     },
     finish: () => writer.finish(),
   };

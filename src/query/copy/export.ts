@@ -2,10 +2,9 @@
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { FileAccess, FileConnection } from "../../table/file-access.ts";
 import { sliceBatch } from "../operator/kernels/slice.ts";
-import type { MemoryBudget } from "../../base/memory-budget.ts";
 import { type Bytes, compressed } from "./compression.ts";
 import type { CopyOptions } from "./copy-options.ts";
-import { encodeParquet } from "./encode-parquet.ts";
+import { type EncodingWork, encodeParquet } from "./encode-parquet.ts";
 import { encodeCsv, encodeJson } from "./encode-text.ts";
 
 /** Where rows go. */
@@ -22,11 +21,11 @@ export interface Rows {
 }
 
 /** Writes a file and gives the number of its rows. @throws DbError; there is no such file then, or the one that was */
-export async function exportRows(rows: Rows, to: Destination, options: CopyOptions, budget: MemoryBudget): Promise<number> {
+export async function exportRows(rows: Rows, to: Destination, options: CopyOptions, work: EncodingWork): Promise<number> {
   const file = await to.files.create(to.location, to.connection);
   const counted = { rows: 0 };
   try {
-    const bytes = encoded({ ...rows, batches: counting(rows.batches, counted) }, options, budget);
+    const bytes = encoded({ ...rows, batches: counting(rows.batches, counted) }, options, work);
     for await (const piece of bytes) await file.write(piece);
     await file.finish();
   } catch (thrown) {
@@ -36,8 +35,8 @@ export async function exportRows(rows: Rows, to: Destination, options: CopyOptio
   return counted.rows;
 }
 
-function encoded({ headers, batches }: Rows, options: CopyOptions, budget: MemoryBudget): Bytes {
-  if (options.format === "parquet") return encodeParquet(headers, batches, budget);
+function encoded({ headers, batches }: Rows, options: CopyOptions, work: EncodingWork): Bytes {
+  if (options.format === "parquet") return encodeParquet(headers, batches, work);
   const text = options.format === "csv" ? encodeCsv(headers, batches, options) : encodeJson(headers, batches, options);
   const { compression } = options;
   return compression === undefined || compression === "none" ? text : compressed(text, compression);

@@ -1,10 +1,10 @@
 /** What goes into a file comes out of it: every type, every format, every way to compress. */
 import { describe, expect, test } from "bun:test";
+import { unpaced } from "../../../test/support/encoding-work.ts";
 import fc from "fast-check";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { MemoryBudget } from "../../base/memory-budget.ts";
 import { converterOf } from "./column-converter.ts";
 import { type CopyOptions, copyOptions } from "./copy-options.ts";
 import { compressed } from "./compression.ts";
@@ -27,7 +27,7 @@ async function bytesOf({ type, values }: AnyColumn, options: CopyOptions): Promi
   const { format, compression } = options;
   const plain =
     format === "parquet"
-      ? encodeParquet(headers, batches(), new MemoryBudget())
+      ? encodeParquet(headers, batches(), unpaced())
       : format === "csv"
         ? encodeCsv(headers, batches(), options)
         : encodeJson(headers, batches(), options);

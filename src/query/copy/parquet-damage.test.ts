@@ -1,11 +1,11 @@
 /** Damaged Parquet files end in an answer or in an error of their own, never otherwise, and soon. */
 import { describe, expect, test } from "bun:test";
+import { unpaced } from "../../../test/support/encoding-work.ts";
 import { DbError } from "../../base/error.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, FLOAT64, INT64, type NestedType, STRING } from "../../column/data-type.ts";
 import { encodeNested } from "../../column/nested.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { MemoryBudget } from "../../base/memory-budget.ts";
 import { parquetColumns, parquetRows } from "./decode-parquet.ts";
 import { encodeParquet } from "./encode-parquet.ts";
 import { memoryFile } from "./testing/memory-open-file.ts";
@@ -49,7 +49,7 @@ async function goodFile(): Promise<Uint8Array> {
     };
   };
   const parts: Uint8Array[] = [];
-  for await (const part of encodeParquet(headers, batches(), new MemoryBudget())) parts.push(part);
+  for await (const part of encodeParquet(headers, batches(), unpaced())) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));
 }
 

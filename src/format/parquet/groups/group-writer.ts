@@ -49,16 +49,20 @@ export class GroupWriter {
   }
 
   /**
-   * Writes a row group.
+   * Writes a row group, with a stop behind each column, so that others of the thread may have a turn. Nothing else is called until it ends.
    *
-   * @param inputs one a column of the file, in their order; borrowed until the call returns
+   * @param inputs one a column of the file, in their order; borrowed until it ends
    * @throws DbError InvalidArguments when a page exceeds 1 GiB or seconds do not fit the stored unit
    */
-  append(rowCount: number, inputs: readonly GroupInput[]): void {
+  *appendInSteps(rowCount: number, inputs: readonly GroupInput[]): Generator<void, void> {
     assert(inputs.length === this.columns.length, `${this.columns.length} inputs; got ${inputs.length}`);
     if (this.rowCount === 0)
       this.columns = this.columns.map((column, c) => withBareSeconds(column, inputOf(inputs[c]!), lengthOf(inputs[c]!, rowCount)));
-    const chunks = this.columns.map((column, c) => this.writeColumn(column, inputs[c]!, rowCount));
+    const chunks: WrittenChunk[] = [];
+    for (const [c, column] of this.columns.entries()) {
+      chunks.push(this.writeColumn(column, inputs[c]!, rowCount));
+      yield;
+    }
     this.groups.push({ rowCount, chunks });
     this.rowCount += rowCount;
   }

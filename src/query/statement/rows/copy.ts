@@ -73,7 +73,7 @@ async function queryTo(query: Query, location: string, limit: number | undefined
   const { plan, exec } = await prepareSelect(query, job.context, job.exec);
   const batches = limit === undefined ? answer(plan, exec) : firstRows(answer(plan, exec), limit);
   const to = { files: job.files, location, connection: job.connection };
-  return exportRows({ headers: plan.columns, batches }, to, job.options, exec.budget);
+  return exportRows({ headers: plan.columns, batches }, to, job.options, exec);
 }
 
 function tableTo(name: ObjectName, location: string, limit: number | undefined, job: Job): Promise<number> {
