@@ -43,6 +43,14 @@ export interface PacedWork {
   readonly pace: Pace;
 }
 
+/** The result of work in steps that is too short to be given turns in: all steps at once. */
+export function atOnce<T>(steps: Iterator<unknown, T>): T {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
 /** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */
 export async function inTurns<T>(steps: Iterator<void, T>, context: PacedWork): Promise<T> {
   for (;;) {

@@ -6,6 +6,7 @@
  *
  * All memory but the indexes is scratch of one page; row groups stream out. FORMAT.md has the details.
  */
+import { atOnce } from "../../base/pace.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { crc32 } from "../../base/hash.ts";
@@ -79,11 +80,7 @@ export class ParquetWriter {
    * @throws DbError InvalidArguments when a page exceeds 1 GiB or seconds do not fit the stored unit
    */
   append(rowCount: number, inputs: readonly ColumnInput[], seriesEnds?: Uint32Array): Uint32Array {
-    const steps = this.appendInSteps(rowCount, inputs, seriesEnds);
-    for (;;) {
-      const next = steps.next();
-      if (next.done === true) return next.value;
-    }
+    return atOnce(this.appendInSteps(rowCount, inputs, seriesEnds));
   }
 
   /** As `append`, with a stop behind each column, so that others of the thread may have a turn. Nothing else is called until it ends. */

@@ -31,7 +31,8 @@ import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
 import type { Planner } from "./common/planner.ts";
 import { planRecursive } from "./recursive.ts";
-import { finished, type Steps } from "./bind/steps.ts";
+import { atOnce } from "../../base/pace.ts";
+import type { Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
 
 /** What queries read, of the context of a statement. */
@@ -70,7 +71,7 @@ export function newPlanner(
 
 /** The plan of a query, all at once. @throws DbError PlanQuery, TableNotFound, Unsupported */
 export function planQuery(query: Query, planner: Planner): PlanNode {
-  return finished(planInSteps(query, planner));
+  return atOnce(planInSteps(query, planner));
 }
 
 /** The plan of a query. @throws DbError PlanQuery, TableNotFound, Unsupported */

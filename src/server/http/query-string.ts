@@ -1,6 +1,7 @@
 /**
  * Query strings and forms. Most requests carry two or three short pairs, so single values are found without building a map.
  */
+import { atOnce } from "../../base/pace.ts";
 
 /** Value of the first pair of that name that is not empty, not percent-decoded; undefined when there is none. */
 function rawValueOf(rawQuery: string, name: string): string | undefined {
@@ -39,11 +40,7 @@ export type UniquePairs = ReadonlyMap<string, string> | { readonly duplicate: st
 
 /** See `UniquePairs`, all at once: for queries, which are short. */
 export function uniquePairs(text: string, known: ReadonlySet<string>): UniquePairs {
-  const steps = uniquePairsInSteps(text, known);
-  for (;;) {
-    const next = steps.next();
-    if (next.done === true) return next.value;
-  }
+  return atOnce(uniquePairsInSteps(text, known));
 }
 
 /** See `UniquePairs`; yields between steps of some milliseconds. */

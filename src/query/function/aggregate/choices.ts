@@ -8,7 +8,7 @@ import { compareValues, exactInteger, type Present, textOf, type Value } from ".
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
 import { keyOf } from "./distinct-keys.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { ended } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
@@ -82,7 +82,7 @@ export function quantile(fixed: number | undefined): (type: FunctionType, reserv
         reserve(VALUE_BYTES);
         values.add(value);
       },
-      result: () => ended(steps()),
+      result: () => atOnce(steps()),
       steps: () => (values.areMany ? steps() : undefined),
     };
   };

@@ -7,7 +7,7 @@ import { compareValues, type Present, type Value } from "../value/value.ts";
 import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
 import { pathType } from "./paths.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { ended } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;
@@ -41,7 +41,7 @@ export const collected: AggregateFunction["create"] = ({ result }, reserve) => {
       lists.push(encoded());
       values = [];
     },
-    result: () => ended(steps()),
+    result: () => atOnce(steps()),
     steps: () => (lists.length > 0 ? steps() : undefined),
   };
 };
@@ -90,7 +90,7 @@ export const geoPath: AggregateFunction["create"] = ({ result }, reserve) => {
       reserve(PLACE_BYTES);
       places.add({ latitude, longitude, time });
     },
-    result: () => ended(steps()),
+    result: () => atOnce(steps()),
     steps: () => (places.areMany ? steps() : undefined),
   };
 };

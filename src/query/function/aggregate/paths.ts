@@ -4,7 +4,7 @@ import { isNumeric } from "../signature/signature.ts";
 import { compareValues, type Present, type Value } from "../value/value.ts";
 import type { AggregateFunction } from "./accumulator.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { ended } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
 
 /** About what a place costs in memory, bytes. */
 const PLACE_BYTES = 96;
@@ -38,7 +38,7 @@ export const jsonPath: AggregateFunction["create"] = (_, reserve) => {
       reserve(PLACE_BYTES + text.length * 2);
       places.add({ text, time });
     },
-    result: () => ended(steps()),
+    result: () => atOnce(steps()),
     steps: () => (places.areMany ? steps() : undefined),
   };
 };

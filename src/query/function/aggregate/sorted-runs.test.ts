@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SortedRuns } from "./sorted-runs.ts";
-import { ended } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
 
 interface Row {
   readonly key: number;
@@ -21,7 +21,7 @@ test("values come in order, equal ones as they came, at every length around thos
     const rows = rowsOf(length, 101);
     const runs = new SortedRuns(byKey);
     for (const row of rows) runs.add(row);
-    expect(ended(runs.steps())).toEqual(rows.sort(byKey));
+    expect(atOnce(runs.steps())).toEqual(rows.sort(byKey));
   }
 });
 
@@ -36,7 +36,7 @@ test("values may be added after they were asked for", () => {
           all.push(row);
           runs.add(row);
         }
-        expect(ended(runs.steps())).toEqual(all.toSorted(byKey));
+        expect(atOnce(runs.steps())).toEqual(all.toSorted(byKey));
       }
     }),
     { numRuns: 20 },

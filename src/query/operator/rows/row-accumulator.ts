@@ -2,10 +2,9 @@
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
 import { distinct } from "../../function/aggregate/choices.ts";
 import { SortedRuns } from "../../function/aggregate/sorted-runs.ts";
-import { ended } from "../../function/aggregate/steps.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import type { AggregateCall, SortItem } from "../contract/node.ts";
-import { inTurns } from "../../../base/pace.ts";
+import { atOnce, inTurns } from "../../../base/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 
 /** About what a row that waits for sorting costs, bytes. */
@@ -87,7 +86,7 @@ function ordered(call: AggregateCall, inner: Accumulator, skipsNull: boolean, re
       for (const value of args) row.push(owned(value));
       rows.add(row);
     },
-    result: () => ended(steps()),
+    result: () => atOnce(steps()),
     steps: () => (rows.areMany ? steps() : undefined),
   };
 }

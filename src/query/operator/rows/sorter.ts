@@ -5,7 +5,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import type { SortItem } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { inTurns } from "../../../base/pace.ts";
+import { atOnce, inTurns } from "../../../base/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { type RowOrderKey, sortKey, sortSteps } from "../kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";
@@ -34,11 +34,7 @@ export class Sorter {
 
   /** Row positions in order; equal rows keep theirs. Of few rows: nothing else gets a turn. */
   order(batch: Batch): Uint32Array {
-    const steps = this.steps(batch);
-    for (;;) {
-      const next = steps.next();
-      if (next.done === true) return next.value;
-    }
+    return atOnce(this.steps(batch));
   }
 
   /** As `order`, of any number of rows. @throws DbError Cancelled */

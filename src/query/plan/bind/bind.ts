@@ -49,7 +49,8 @@ import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
-import { finished, type Steps } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
+import type { Steps } from "./steps.ts";
 import { systemVariable } from "./system-variables.ts";
 
 /** What binding reads. `intercept` sees every node first: it resolves aliases, group keys and aggregates. */
@@ -108,7 +109,7 @@ export function bind(expression: Expression, binder: Binder): TypedExpression {
     case "between":
       return between(expression, binder);
     case "in-list":
-      return finished(inListInSteps(expression, binder));
+      return atOnce(inListInSteps(expression, binder));
     case "like":
       return like(expression, binder);
     case "cast":

@@ -8,7 +8,8 @@ import type { PlanNode } from "../../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "../plan-query.ts";
 import { environmentOf } from "../common/planner.ts";
 import { PLAN_PARTS_MAX, PlanSize, partsOfPlan } from "./plan-size.ts";
-import { finished, type Steps } from "./steps.ts";
+import { atOnce } from "../../../base/pace.ts";
+import type { Steps } from "./steps.ts";
 
 let fixture: QueryFixture;
 beforeEach(async () => {
@@ -115,7 +116,7 @@ test("conditions stay above projections that would double them", async () => {
 });
 
 test("parts count as often as they are read, and memory with them", () => {
-  const one = finished(planning("SELECT x FROM t"));
+  const one = atOnce(planning("SELECT x FROM t"));
   const columns = one.columns;
   expect(partsOfPlan({ kind: "union", inputs: [one, one, one], columns })).toBe(3 * partsOfPlan(one) + 2);
   let bytes = 0;
@@ -130,7 +131,7 @@ test("parts count as often as they are read, and memory with them", () => {
 test("names that many full joins share grow with their number, and not at each by as much again", () => {
   const partsOfJoins = (count: number): number => {
     const joins = Array.from({ length: count }, (_, i) => `FULL JOIN t AS t${i + 1} USING (x)`).join(" ");
-    return partsOfPlan(finished(planning(`SELECT x FROM t AS t0 ${joins}`)));
+    return partsOfPlan(atOnce(planning(`SELECT x FROM t AS t0 ${joins}`)));
   };
   expect(partsOfJoins(10)).toBeLessThan(1000);
   expect(partsOfJoins(40)).toBeLessThan(16 * partsOfJoins(10));

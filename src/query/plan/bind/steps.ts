@@ -1,18 +1,10 @@
 /**
- * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`base/pace.ts`, `inTurns`).
+ * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`base/pace.ts`: `inTurns`, `atOnce`).
  * What binds one expression, or passes once over a plan, is one step; `bind-in-steps.ts` cuts long expressions.
  */
 
 /** Work that gives a `T`, and yields between its steps. */
 export type Steps<T> = Generator<void, T>;
-
-/** The result of work that waits for nobody, all steps at once. */
-export function finished<T>(steps: Steps<T>): T {
-  for (;;) {
-    const next = steps.next();
-    if (next.done === true) return next.value;
-  }
-}
 
 /** The values of a list, each changed by work in steps. */
 export function* eachInSteps<T, R>(values: readonly T[], change: (value: T, index: number) => Steps<R>): Steps<R[]> {

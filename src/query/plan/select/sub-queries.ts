@@ -15,7 +15,8 @@ import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
 import { aggregateJoin, semiJoin } from "../rules/correlated-to-join.ts";
 import { findColumn, type Scope } from "../bind/scope.ts";
-import { finished, type Steps } from "../bind/steps.ts";
+import { atOnce } from "../../../base/pace.ts";
+import type { Steps } from "../bind/steps.ts";
 
 /** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */
 export const SUB_QUERY_BASE = 1_000_000;
@@ -146,7 +147,7 @@ export class SubQueries {
   bind(expression: SubQueryExpression, binder: Binder): TypedExpression {
     const known = this.columns.get(expression);
     if (known !== undefined) return known;
-    const planned = this.planned.get(expression) ?? finished(this.planOf(expression, binder));
+    const planned = this.planned.get(expression) ?? atOnce(this.planOf(expression, binder));
     if (planned instanceof DbError) throw planned;
     const { asked, plan, outer } = planned;
     const { result, type } = resultOf(asked, plan, binder);
