@@ -17,8 +17,8 @@
  * its limit, and half beyond; which of them counts when it is looked at, since right after a collection the process is never near.
  *
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
- * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by 100 MiB
- * a quarter of a second that way while its heap said 25.
+ * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
+ * 100 MiB a quarter of a second that way while its heap said 25.
  */
 import type { Clock } from "./clock.ts";
 import { freedBytes } from "./free-bytes.ts";

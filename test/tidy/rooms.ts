@@ -46,6 +46,19 @@ const HOUSES: Readonly<Record<string, House>> = {
     ranks: [["contract"], ["kernels"], ["rows"], ["spill"], ["sort", "scan"], ["*"], ["parallel"]],
     contracts: [],
   },
+  "src/engine": {
+    ranks: [
+      ["schema", "series", "log", "time"],
+      ["health", "table"],
+      ["metric"],
+      ["write"],
+      ["threads"],
+      ["catalog"],
+      ["flush", "compaction", "recovery"],
+      ["change"],
+    ],
+    contracts: [],
+  },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [
