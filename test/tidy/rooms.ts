@@ -59,6 +59,8 @@ const HOUSES: Readonly<Record<string, House>> = {
     ],
     contracts: [],
   },
+  "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
+  "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [

@@ -4,8 +4,8 @@
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { OutputColumn } from "../../storage/scan/assemble.ts";
-import { conditionsOf } from "../../storage/scan/column-condition.ts";
+import type { OutputColumn } from "../../storage/scan/merge/assemble.ts";
+import { conditionsOf } from "../../storage/scan/select/column-condition.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";

@@ -1,4 +1,4 @@
-import type { ResolvedSummaries, SummaryColumn } from "../../storage/scan/page-summaries.ts";
+import type { ResolvedSummaries, SummaryColumn } from "../../storage/scan/source/page-summaries.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 
 /** A column of storage whose figures may stand for its rows. */

@@ -12,7 +12,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { TimeVector } from "../../column/vector.ts";
-import { takeRows } from "../../storage/scan/merge-rows.ts";
+import { takeRows } from "../../storage/scan/merge/merge-rows.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 
 /**

@@ -13,12 +13,12 @@ import { throwIfCancelled } from "../../base/cancel.ts";
 import { nextRound } from "../../base/rounds.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
-import { assembleNewest, type RowsOfSource } from "./assemble-rows.ts";
-import { orderUnits } from "./ordered-units.ts";
+import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";
+import { orderUnits } from "./merge/ordered-units.ts";
 import { BATCH_ROWS, PendingBatch, PendingClusters } from "./pending-batch.ts";
 import { type Group, type GroupSources, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import type { ScanSource } from "./scan-source.ts";
+import type { ScanSource } from "./runs/scan-source.ts";
 import { type ResolvedScan, type SelectedScan, selectedScan, SLICE_SERIES } from "./selected-scan.ts";
 
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */

@@ -9,7 +9,7 @@ import type { ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { runDocuments } from "../../../../ingest/ndjson/scanned.ts";
 import type { DocumentType } from "../../../../ingest/ndjson/types.ts";
 import type { PipelineGroup, PipelineRunOptions } from "../../../../ingest/pipeline/types.ts";
-import type { PipelineValue } from "../../../../ingest/pipeline/value.ts";
+import type { PipelineValue } from "../../../../ingest/common/value.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
 import type { WriteBatch, WriteResult } from "../../../../table/write-batch.ts";
 import { decodedAndWritten } from "../decoded-and-written.ts";

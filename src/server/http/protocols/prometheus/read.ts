@@ -6,8 +6,8 @@
 import { throwIfCancelled } from "../../../../base/cancel.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read-request.ts";
-import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read-series.ts";
+import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
+import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read/read-series.ts";
 import { answerBody } from "../../answer-stream.ts";
 import { databaseExists, sessionOf } from "../../context.ts";
 import type { FailureLog } from "../../errors.ts";
