@@ -76,7 +76,7 @@ export function listening(
   settings: Settings,
   sharesPort: boolean,
   threads: number,
-): Omit<IngestServerOptions, "db" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
+): Omit<IngestServerOptions, "db" | "scheduler" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
   const { http, influxdb, opentsdb, prom_store: promStore, general } = settings;
   return {
     hostname: http.addr.host,

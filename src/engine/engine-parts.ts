@@ -1,5 +1,6 @@
 /** What an engine is made of, as whoever starts one hands it over. */
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
 import type { ServerMemory } from "../base/server-memory.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
@@ -27,6 +28,8 @@ export interface EngineParts {
   readonly flusher: FlushExecutor;
   readonly merger: MergeExecutor;
   readonly clock: Clock;
+  /** Of the thread that the engine runs on. */
+  readonly scheduler: Scheduler;
   readonly logger: Logger;
   readonly limits: FlushLimits;
   readonly compaction: CompactionLimits;

@@ -2,6 +2,7 @@
  * The parts of an engine, put together: what each is made of, and what it may ask of the others.
  */
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
 import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
 import { SureSteps } from "../base/sure-steps.ts";
@@ -50,6 +51,7 @@ export class Wiring {
   readonly meta: MetaStore;
   readonly flushExecutor: FlushExecutor;
   readonly clock: Clock;
+  private readonly thread: Scheduler;
   readonly logger: Logger;
   readonly files: FileStore;
   readonly limits: FlushLimits;
@@ -94,6 +96,7 @@ export class Wiring {
     this.files = files;
     this.flushExecutor = parts.flusher;
     this.clock = clock;
+    this.thread = parts.scheduler;
     this.logger = logger;
     this.limits = parts.limits;
     this.faults = troubles;
@@ -209,7 +212,7 @@ export class Wiring {
   }
 
   private makeScheduler(): FlushScheduler<Region> {
-    const { wal, live, trimmer, gate, memory, shared, limits, clock, logger, faults: troubles } = this;
+    const { wal, live, trimmer, gate, memory, shared, limits, logger, faults: troubles } = this;
     const host = {
       regions: () => live.regions(),
       logBytes: () => trimmer.bytes,
@@ -221,7 +224,7 @@ export class Wiring {
       flush: (regions: readonly Region[]) => this.flusher.flushTogether(regions),
       flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
-    return new FlushScheduler(limits, host, clock, logger.child("flush"));
+    return new FlushScheduler(limits, host, this.thread, logger.child("flush"));
   }
 
   private makeTables(expiry: Expiry): TablesInForce {
@@ -272,6 +275,7 @@ export class Wiring {
       memory,
       sure,
       clock,
+      scheduler: this.thread,
       logger: logger.child("series"),
       limits,
       threadSeriesBytes: () => threads.seriesBytes,

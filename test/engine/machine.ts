@@ -2,6 +2,7 @@
  * A machine that an engine runs on, in memory: its log, meta store and files outlive the engine, flushes can be held or made to fail, and
  * a crash leaves only what was durable.
  */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
@@ -194,6 +195,7 @@ export class Machine {
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
       clock,
+      scheduler: new Scheduler(clock),
       logger,
       limits: { ...NO_LIMITS, ...limits },
       compaction: { ...NO_COMPACTION, ...compaction },

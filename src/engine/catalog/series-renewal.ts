@@ -11,7 +11,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { nextRound } from "../../base/rounds.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { ServerMemory } from "../../base/server-memory.ts";
 import type { SureSteps } from "../../base/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
@@ -43,6 +43,7 @@ export interface SeriesRenewalParts {
   readonly memory: ServerMemory;
   readonly sure: SureSteps;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
   /** Bytes of what is known of the threads' series here. */
@@ -109,20 +110,23 @@ export class SeriesRenewal {
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
-    const { live, logger, clock, sure } = this.parts;
+    const { live, logger, clock, scheduler, sure } = this.parts;
     const { region } = entry.table;
     const { id, name: table } = entry.schema;
     const before = region.registry;
     const began = clock.monotonicMillis();
     let renewed = false;
-    await region.renewSeries(nextRound, (swap) => {
-      sure.run("series begin anew", () => {
-        swap();
-        if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
-        live.renewed(entry);
-        renewed = true;
-      });
-    });
+    await region.renewSeries(
+      () => scheduler.nextRound(),
+      (swap) => {
+        sure.run("series begin anew", () => {
+          swap();
+          if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
+          live.renewed(entry);
+          renewed = true;
+        });
+      },
+    );
     if (!renewed) return;
     this.renewals++;
     if (isShort) this.hurried.set(entry, before.byteLength);

@@ -1,3 +1,4 @@
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { refusal } from "../../../test/engine/lines.ts";
 import { AssertionError } from "../../base/assert.ts";
@@ -116,7 +117,7 @@ afterEach(() => {
 });
 
 function schedulerOf(host: FakeHost, limits: Partial<FlushLimits> = {}): FlushScheduler<FakeRegion> {
-  return new FlushScheduler({ ...LIMITS, ...limits }, host, clock, silentLogger);
+  return new FlushScheduler({ ...LIMITS, ...limits }, host, new Scheduler(clock), silentLogger);
 }
 
 /** Lets promises that are due go on. */

@@ -20,6 +20,7 @@
  */
 import { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
@@ -90,6 +91,7 @@ export class FlushScheduler<T extends Flushable> {
   private readonly limits: FlushLimits;
   private readonly host: FlushHost<T>;
   private readonly clock: Clock;
+  private readonly scheduler: Scheduler;
   private readonly logger: Logger;
   private running: Promise<void> | undefined;
   /** Writers that wait, in the order in which they came; each is woken by its entry. */
@@ -103,10 +105,11 @@ export class FlushScheduler<T extends Flushable> {
   private memory = 0;
   private sinceCount = 0;
 
-  constructor(limits: FlushLimits, host: FlushHost<T>, clock: Clock, logger: Logger) {
+  constructor(limits: FlushLimits, host: FlushHost<T>, scheduler: Scheduler, logger: Logger) {
     this.limits = limits;
     this.host = host;
-    this.clock = clock;
+    this.clock = scheduler.clock;
+    this.scheduler = scheduler;
     this.logger = logger;
   }
 
@@ -156,7 +159,7 @@ export class FlushScheduler<T extends Flushable> {
     } finally {
       signal?.removeEventListener("abort", abort);
       this.waiters.delete(waiter);
-      setImmediate(() => this.wakeNext()); // Only then is what this writer adds counted.
+      this.scheduler.soon(() => this.wakeNext()); // Only then is what this writer adds counted.
     }
   }
 

@@ -1,3 +1,4 @@
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { Machine, NO_COMPACTION, NO_LIMITS } from "../../../test/engine/machine.ts";
@@ -31,6 +32,7 @@ async function reopen(machine: Machine, keep: (record: WalRecord) => boolean): P
     merger: inlineMergeExecutor(files),
     compaction: NO_COMPACTION,
     clock: systemClock,
+    scheduler: new Scheduler(),
     logger,
     limits: NO_LIMITS,
   };

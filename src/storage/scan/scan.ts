@@ -10,7 +10,6 @@
  * rows of files lie in that order, so pages of a slice lie together.
  */
 import { throwIfCancelled } from "../../base/cancel.ts";
-import { nextRound } from "../../base/rounds.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
 import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";
@@ -34,13 +33,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   const plan = planScan(scan, sliceSeries);
   let returned = 0;
   for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
-    if (batch.rowCount === 0) {
-      // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
-      throwIfCancelled(request.signal);
-      await nextRound();
-      continue;
-    }
-    returned += batch.rowCount;
+    returned += batch.rowCount; // A filter may leave none for long: the reader gives way all the same.
     scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
     yield batch;

@@ -2,6 +2,7 @@
  * Speed and memory of inner joins of a small with a large side, in both orders, with the side to be held found out and without; run with
  * `bun src/query/operator/join/join.bench.ts`.
  */
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import type { NumberArray } from "../../../column/vector.ts";
@@ -82,7 +83,7 @@ async function joined(left: number, right: number, isChosen: boolean): Promise<{
     environment: { now: 0n, timeZone: "UTC", database: "public" },
     signal: new AbortController().signal,
     clock: systemClock,
-    pace: new Pace(systemClock),
+    pace: new Pace(new Scheduler(systemClock)),
     series: new SeriesOfTables(),
     budget: new MemoryBudget(undefined, account),
     spill: isChosen ? refusing : undefined, // Without room on disk the right side is held.

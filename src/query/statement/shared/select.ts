@@ -78,7 +78,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     environment,
     signal: context.signal,
     clock: context.clock,
-    pace: new Pace(context.clock),
+    pace: new Pace(context.scheduler),
     series: new SeriesOfTables(),
     budget,
     spill: options.spill,

@@ -34,7 +34,16 @@ export const json: ResultFormat = {
       const layout = layoutOf(sorted.map(([name]) => name));
       yield utf8('{"data":[');
       let first = true;
-      for await (const chunk of printRows(result.headers, result.batches, positions, JSON_DIALECT, layout, options.limit, { rows: 0 })) {
+      for await (const chunk of printRows(
+        result.headers,
+        result.batches,
+        positions,
+        JSON_DIALECT,
+        layout,
+        options.limit,
+        { rows: 0 },
+        options.pace,
+      )) {
         yield first ? chunk.subarray(1) : chunk;
         first = false;
       }

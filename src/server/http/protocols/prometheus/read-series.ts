@@ -2,6 +2,7 @@
  * Series of one query of a remote read (contract ingest.md 2.6), encoded. Matchers mean what they mean in SQL: a label that is NULL meets
  * none of them, and expressions match anywhere.
  */
+import type { Scheduler } from "../../../../base/scheduler/scheduler.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { FLOAT64, sameType } from "../../../../column/data-type.ts";
@@ -62,6 +63,7 @@ export interface ReadPlace {
   readonly valueColumn: string;
   readonly permit: ReadPermit;
   readonly memory: ReadMemory;
+  readonly scheduler: Scheduler;
 }
 
 /**

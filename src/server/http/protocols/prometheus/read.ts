@@ -52,7 +52,8 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
     }
     exchange.setIdleTimeout(0);
     const permit = db.beginRead(session);
-    const place = { db, session, valueColumn: options.prometheus.valueColumn, permit, memory: new ReadMemory(permit) };
+    const { prometheus, scheduler } = options;
+    const place = { db, session, valueColumn: prometheus.valueColumn, permit, memory: new ReadMemory(permit), scheduler };
     const made = await answerBody(
       ending(form === "samples" ? wholeAnswer(queries, place) : framesOf(queries, place), () => permit.done()),
       {
@@ -98,14 +99,17 @@ async function* framesOf(queries: readonly ReadQuery[], place: ReadPlace): Async
 }
 
 /** Lets others have their turn now and then, and stops when nobody waits for the answer any more. */
-async function* paced(pieces: Iterable<Uint8Array<ArrayBuffer>>, { permit }: ReadPlace): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* paced(
+  pieces: Iterable<Uint8Array<ArrayBuffer>>,
+  { permit, scheduler }: ReadPlace,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   for (const piece of pieces) {
     yield piece;
     bytes += piece.length;
     if (bytes < READ_TURN_BYTES) continue;
     bytes = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    await scheduler.nextRound();
     throwIfCancelled(permit.signal);
   }
 }

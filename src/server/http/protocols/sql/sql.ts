@@ -1,6 +1,7 @@
 /**
  * `/v1/sql` (contract http.md 2): parameters → `Db.sql` → one of the result formats.
  */
+import { Pace } from "../../../../base/pace.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
@@ -11,7 +12,6 @@ import { formatOf } from "../../formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import { STREAM_IDLE_SECONDS } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
-import { queryTurns } from "./query-turns.ts";
 import type { Reply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
 import { readSqlParameters } from "./sql-parameters.ts";
@@ -23,7 +23,7 @@ export function sqlRoutes(options: HttpServerOptions, metrics: HttpMetrics, fail
 }
 
 async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): Promise<Reply> {
-  const parameters = await readSqlParameters(exchange, options.bodyBytesMax);
+  const parameters = await readSqlParameters(exchange, options);
   if ("status" in parameters) return parameters;
   const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
   if (parameters.sql === undefined) throw new DbError(StatusCode.InvalidArguments, "sql parameter is required.");
@@ -33,13 +33,15 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
   exchange.setIdleTimeout(0);
   const label = databaseExists(database, options.db) ? database : UNKNOWN_DATABASE;
   const stop = metrics.sqlSeconds.startTimer({ db: label });
-  await queryTurns.take();
+  const { queries } = options.scheduler;
+  await queries.take();
   try {
     const chunks = format.encode(options.db.sql(parameters.sql, session), {
       limit: parameters.limit,
       epoch: parameters.epoch,
       compression: parameters.compression,
       elapsedMillis,
+      pace: new Pace(options.scheduler),
     });
     const hooks: AnswerHooks = {
       onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
@@ -58,7 +60,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       body,
     };
   } finally {
-    queryTurns.done();
+    queries.done();
     stop();
   }
 }

@@ -7,7 +7,7 @@ const clock = { monotonicMillis: (): number => now };
 
 /** Begins queries of so many milliseconds at once; the rounds of the event loop in which they began, counted from the first. */
 async function begun(durations: readonly number[]): Promise<readonly number[]> {
-  const turns = new QueryTurns(clock);
+  const turns = new QueryTurns(clock, setImmediate);
   let round = 0;
   let isOver = false;
   const count = (): void => {
@@ -35,7 +35,7 @@ test("a round that has had its time leaves the rest to the next", async () => {
 });
 
 test("the first begins at once", () => {
-  expect(new QueryTurns(clock).take()).toBeUndefined();
+  expect(new QueryTurns(clock, setImmediate).take()).toBeUndefined();
 });
 
 test("short ones share a round", async () => {
@@ -44,7 +44,7 @@ test("short ones share a round", async () => {
 });
 
 test("one that waits for something else stops none", async () => {
-  const turns = new QueryTurns(clock);
+  const turns = new QueryTurns(clock, setImmediate);
   const never = turns.take();
   expect(never).toBeUndefined();
   now += 20;

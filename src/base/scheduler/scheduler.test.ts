@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { nextRound } from "./rounds.ts";
+import { Scheduler } from "./scheduler.ts";
+
+const scheduler = new Scheduler();
 
 test("one piece of work a round, in the order in which they gave way", async () => {
   let round = 0;
@@ -12,7 +14,7 @@ test("one piece of work a round, in the order in which they gave way", async () 
   const seen: { readonly work: number; readonly round: number }[] = [];
   const work = async (id: number): Promise<void> => {
     for (let i = 0; i < 3; i++) {
-      await nextRound();
+      await scheduler.nextRound();
       seen.push({ work: id, round });
     }
   };
@@ -23,7 +25,7 @@ test("one piece of work a round, in the order in which they gave way", async () 
 });
 
 test("work that comes late is not forgotten", async () => {
-  await nextRound();
-  await nextRound();
-  await Promise.all([nextRound(), nextRound()]);
+  await scheduler.nextRound();
+  await scheduler.nextRound();
+  await Promise.all([scheduler.nextRound(), scheduler.nextRound()]);
 });

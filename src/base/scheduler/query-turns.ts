@@ -2,10 +2,8 @@
  * Queries begin a few milliseconds a round of the event loop, in the order in which they came. Reason: a round reads at most 512 KiB of
  * each connection, so fifty queries in every round would leave a body of 10,000 rows, which takes seven rounds, a quarter of a second on
  * its way, and a thousand that come at once would keep everybody else waiting for a second.
- *
- *   round   sockets are read ─► bodies are decoded (decode-turns.ts) ─► queries, one after the other, until the time is used up
  */
-import { type Clock, systemClock } from "../../../../base/clock.ts";
+import type { Clock, Soon } from "../clock.ts";
 
 /**
  * Milliseconds of a round after which no further query begins. A point query takes about 0.4. Measured with 50 clients beside four
@@ -32,13 +30,15 @@ export class QueryTurns {
   /** As many as requests that are open. */
   private readonly waiting: Waiting[] = [];
   private readonly clock: Pick<Clock, "monotonicMillis">;
+  private readonly soon: Soon;
   private isRound = false;
   /** Whether a query of this round is under way. */
   private isTaken = false;
   private since = 0;
 
-  constructor(clock: Pick<Clock, "monotonicMillis"> = systemClock) {
+  constructor(clock: Pick<Clock, "monotonicMillis">, soon: Soon) {
     this.clock = clock;
+    this.soon = soon;
   }
 
   /** Resolves when a query may begin; undefined: now. */
@@ -74,7 +74,7 @@ export class QueryTurns {
     this.isRound = true;
     this.isTaken = true;
     this.since = this.clock.monotonicMillis();
-    setImmediate(() => this.pass()); // After the sockets were looked at.
+    this.soon(() => this.pass()); // After the sockets were looked at.
   }
 
   private pass(): void {
@@ -85,6 +85,3 @@ export class QueryTurns {
     next.begin();
   }
 }
-
-/** Those of this thread. */
-export const queryTurns: QueryTurns = new QueryTurns();
