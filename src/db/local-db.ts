@@ -13,7 +13,7 @@ import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
 import { Pace } from "../base/pace.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
-import { executeStatement } from "../query/execute.ts";
+import { executeStatement, needsOf } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { PromqlEngine } from "../query/promql-engine.ts";
@@ -24,7 +24,7 @@ import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import { maskSyntaxError } from "../query/sql/print/secret-text.ts";
 import type { Statement } from "../query/sql/syntax/statement-ast.ts";
 import type { HoldBytes } from "../query/sql/syntax-size.ts";
-import { needsOf } from "../query/statement-needs.ts";
+
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
