@@ -2,7 +2,7 @@
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { DbError } from "../../src/base/error.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
-import { CellColumn, JSON_DIALECT } from "../../src/server/http/formats/kernels/cell-column.ts";
+import { CellColumn, JSON_DIALECT } from "../../src/server/common/kernels/cell-column.ts";
 import { Machine } from "./machine.ts";
 
 const decoder = new TextDecoder();

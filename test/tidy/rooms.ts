@@ -61,6 +61,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
   "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
+  "src/server": { ranks: [["connections"], ["common"], ["*"]], contracts: [] },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [

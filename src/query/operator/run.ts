@@ -22,7 +22,7 @@ import { bytesOfBatch, gatherBatch } from "./rows/held-rows.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { join } from "./join/join.ts";
 import { gatherRuns } from "./kernels/gather.ts";
-import { sliceBatch } from "./kernels/slice.ts";
+import { sliceBatch } from "../../column/slice.ts";
 import { newestFirst } from "./scan/newest-first.ts";
 import { newNodeMetrics } from "./contract/node-metrics.ts";
 import { overlap, overlapInterpreted } from "./overlap/overlap.ts";

@@ -4,9 +4,9 @@
 import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
-import { CSV_DIALECT, CSV_SINGLE_DIALECT } from "./kernels/cell-column.ts";
-import type { RowLayout } from "./kernels/interleave.ts";
-import { csvText } from "./kernels/write-text.ts";
+import { CSV_DIALECT, CSV_SINGLE_DIALECT } from "../../common/kernels/cell-column.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
+import { csvText } from "../../common/kernels/write-text.ts";
 import { type ResultFormat, utf8 } from "./format.ts";
 import { allColumns, printRows } from "./row-stream.ts";
 import { singleResult } from "./single-result.ts";

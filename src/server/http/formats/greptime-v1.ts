@@ -5,8 +5,8 @@
 import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
-import { JSON_DIALECT } from "./kernels/cell-column.ts";
-import type { RowLayout } from "./kernels/interleave.ts";
+import { JSON_DIALECT } from "../../common/kernels/cell-column.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
 import { type FormatOptions, type ResultFormat, utf8 } from "./format.ts";
 import { allColumns, printRows } from "./row-stream.ts";
 

@@ -4,9 +4,9 @@
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Pace } from "../../../base/pace.ts";
-import { sliceBatch } from "../../../query/operator/kernels/slice.ts";
-import { type CellDialect, CellColumn } from "./kernels/cell-column.ts";
-import { interleave, type RowLayout } from "./kernels/interleave.ts";
+import { sliceBatch } from "../../../column/slice.ts";
+import { type CellDialect, CellColumn } from "../../common/kernels/cell-column.ts";
+import { interleave, type RowLayout } from "../../common/kernels/interleave.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;

@@ -12,7 +12,7 @@ import type { PipelineGroup, PipelineRunOptions } from "../../../../ingest/pipel
 import type { PipelineValue } from "../../../../ingest/common/value.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
 import type { WriteBatch, WriteResult } from "../../../../table/write-batch.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
+import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
 import type { Exchange } from "../../exchange.ts";
 import { databaseLabel, type LogEndpoint } from "./log-endpoint.ts";
 import type { LogProtocol } from "./log-metrics.ts";

@@ -9,8 +9,9 @@ import { StatusCode } from "../../../../base/status-code.ts";
 import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
 import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read/read-series.ts";
 import { answerBody } from "../../answer-stream.ts";
-import { databaseExists, sessionOf } from "../../context.ts";
-import type { FailureLog } from "../../errors.ts";
+import { sessionOf } from "../../context.ts";
+import { databaseExists } from "../../../common/database-name.ts";
+import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import { READ_TURN_BYTES, STREAM_IDLE_SECONDS } from "../../limits.ts";
@@ -59,7 +60,7 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
       {
         onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
         onLateFailure: (error) => {
-          if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+          if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
         },
       },
       exchange.pace,

@@ -5,8 +5,9 @@ import { Pace } from "../../../../base/pace.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
-import { databaseExists, databaseOf, sessionOf } from "../../context.ts";
-import type { FailureLog } from "../../errors.ts";
+import { sessionOf } from "../../context.ts";
+import { databaseExists, databaseOf } from "../../../common/database-name.ts";
+import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { formatOf } from "../../formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
@@ -46,7 +47,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
     const hooks: AnswerHooks = {
       onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
       onLateFailure: (error) => {
-        if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+        if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
       },
     };
     const body = await answerBody(chunks, hooks, exchange.pace);

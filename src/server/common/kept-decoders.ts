@@ -2,10 +2,9 @@
  * Decoders of a protocol, one a database, since each learns the series of its database. What they learnt is a guess about the next
  * request, so it goes when it was not needed for long, when there is too much of it, and when the server is short of memory.
  */
-import type { Clock } from "../../../base/clock.ts";
-import type { MemoryHolder } from "../../../base/server-memory.ts";
-import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "../limits.ts";
-import type { LineDecoder } from "../options.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { MemoryHolder } from "../../base/server-memory.ts";
+import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "./limits.ts";
 
 /** A decoder of any protocol that keeps what it learnt of one database. */
 interface KeptDecoder {
@@ -18,7 +17,7 @@ interface Kept<D> {
 }
 
 /** Keeps the decoders used last. Only databases that exist may be asked for: the caller checks. */
-export class LineDecoders<D extends KeptDecoder = LineDecoder> implements MemoryHolder {
+export class KeptDecoders<D extends KeptDecoder> implements MemoryHolder {
   private readonly create: () => D;
   private readonly clock: Clock;
   /** By database, the one used last at the end. */

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { fixedClock } from "../../../base/clock.ts";
-import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "../limits.ts";
-import { LineDecoders } from "./line-decoders.ts";
+import { fixedClock } from "../../base/clock.ts";
+import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "./limits.ts";
+import { KeptDecoders } from "./kept-decoders.ts";
 
 function make() {
   const clock = fixedClock(0n);
   let made = 0;
-  const decoders = new LineDecoders(() => {
+  const decoders = new KeptDecoders(() => {
     made++;
     return { memoryBytes: 100, decode: () => expect.unreachable() };
   }, clock);
@@ -43,7 +43,7 @@ test("the one that is used stays when memory is short, the others go as far as n
 });
 
 test("those that learnt too much together make way for the one that is used", () => {
-  const decoders = new LineDecoders(() => ({ memoryBytes: LINE_DECODERS_BYTES_MAX, decode: () => expect.unreachable() }), fixedClock(0n));
+  const decoders = new KeptDecoders(() => ({ memoryBytes: LINE_DECODERS_BYTES_MAX, decode: () => expect.unreachable() }), fixedClock(0n));
   decoders.of("a");
   decoders.of("b");
   const kept = decoders.of("b");

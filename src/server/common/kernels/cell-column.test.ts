@@ -13,11 +13,11 @@ import {
   STRING,
   TIMESTAMP_NANOSECOND,
   UINT64,
-} from "../../../../column/data-type.ts";
-import { decimalText } from "../../../../column/decimal.ts";
-import { encodeNested } from "../../../../column/nested.ts";
-import type { Scalar, Vector } from "../../../../column/vector.ts";
-import { vectorOf } from "../../../../column/vector-builder.ts";
+} from "../../../column/data-type.ts";
+import { decimalText } from "../../../column/decimal.ts";
+import { encodeNested } from "../../../column/nested.ts";
+import type { Scalar, Vector } from "../../../column/vector.ts";
+import { vectorOf } from "../../../column/vector-builder.ts";
 import { CellColumn, type CellDialect, CSV_DIALECT, CSV_SINGLE_DIALECT, JSON_DIALECT } from "./cell-column.ts";
 import { floatText } from "./write-number.ts";
 

@@ -1,6 +1,6 @@
 /** Rows `[from, to)` of vectors, without copying. */
-import type { Batch } from "../../../column/batch.ts";
-import type { Validity, Vector } from "../../../column/vector.ts";
+import type { Batch } from "./batch.ts";
+import type { Validity, Vector } from "./vector.ts";
 
 const part = (validity: Validity, from: number, to: number): Validity => validity?.subarray(from, to);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { INT64, STRING } from "../../../../column/data-type.ts";
-import { vectorOf } from "../../../../column/vector-builder.ts";
+import { INT64, STRING } from "../../../column/data-type.ts";
+import { vectorOf } from "../../../column/vector-builder.ts";
 import { CellColumn, CSV_DIALECT, JSON_DIALECT } from "./cell-column.ts";
 import { interleave, type RowLayout } from "./interleave.ts";
 

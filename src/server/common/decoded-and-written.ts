@@ -1,6 +1,6 @@
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import { DECODE_ROUNDS_MAX } from "../limits.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { DECODE_ROUNDS_MAX } from "./limits.ts";
 
 /**
  * Runs `work`, which admits, decodes and writes a body, and runs it again when another thread changed a table in between: what the decoder

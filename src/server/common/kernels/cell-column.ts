@@ -8,14 +8,14 @@
  * 21 columns (10 tags, time, 10 small integers) take 0.53 µs a row with both passes, 330 MB/s of JSON
  * (formats/formats.bench.ts, 100,000 rows, one EPYC core at 3.55 GHz).
  */
-import { longerBytes, longerWords } from "../../../../base/longer-array.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
-import { DbError } from "../../../../base/error.ts";
-import { type DataType, isNested, type NestedType } from "../../../../column/data-type.ts";
-import { decimalText } from "../../../../column/decimal.ts";
-import { nestedJson, nestedJsonSteps } from "../../../../column/nested-json.ts";
-import { scalarAt } from "../../../../column/scalar.ts";
-import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../../column/vector.ts";
+import { longerBytes, longerWords } from "../../../base/longer-array.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { DbError } from "../../../base/error.ts";
+import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
+import { decimalText } from "../../../column/decimal.ts";
+import { nestedJson, nestedJsonSteps } from "../../../column/nested-json.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";
 import { CELL_SLACK_BYTES, findSmall, smallIntegers } from "./small-integers.ts";
 import { NUMBER_BYTES_MAX, writeAscii } from "./write-number.ts";

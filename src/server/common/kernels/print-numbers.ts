@@ -3,7 +3,7 @@
  * `bytes[starts[r], ends[r])`, NULL is `bytes[0, nullLength)`. There must be room for NUMBER_BYTES_MAX bytes a row, DECIMAL_BYTES_MAX
  * for decimals.
  */
-import type { NumberVector, TimeVector } from "../../../../column/vector.ts";
+import type { NumberVector, TimeVector } from "../../../column/vector.ts";
 import { writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
 
 /** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
