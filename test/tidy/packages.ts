@@ -14,6 +14,7 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   "@connectrpc/connect": "gRPC services: codes, interceptors and streams, independent of the transport",
   "@connectrpc/connect-node": "gRPC over node:http2, which Bun.serve does not speak",
   "@opentelemetry/otlp-transformer": "OTLP shapes of JSON and protobuf: payloads in tests, and export of the server's own traces",
+  "@noble/hashes": "BLAKE3 in SQL, which the runtime lacks: audited, no dependencies, 15 times the speed of plain code",
   chevrotain: "lexer and parser of SQL and PromQL: fast, typed, with error recovery",
   "h3-js": "cells of H3 in SQL: the index's own C library, compiled; loaded by the first query that needs it",
   hyparquet: "reads foreign Parquet files and metadata; the oracle of our own reader",
