@@ -1,7 +1,7 @@
 /** Options of COPY and of external tables (contract query.md 1.10): which there are, for which format, and what they may hold. */
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { COMPRESSIONS, type Compression } from "./compression.ts";
+import { COMPRESSIONS, type Compression, writtenCompression } from "./compression.ts";
 import { PARALLELISM_MAX, PATTERN_CHARACTERS_MAX } from "./limits.ts";
 import { TimePattern } from "./time-pattern.ts";
 
@@ -83,7 +83,7 @@ export function copyOptions(given: Readonly<Record<string, string>>, use: CopyUs
     pattern: patternOf(options.get("pattern")),
     delimiter: delimiterOf(options.get("delimiter")),
     hasHeader: flag("has_header", true),
-    compression: compressionOf(options.get("compression_type")),
+    compression: compressionOf(options.get("compression_type"), use),
     patterns: {
       timestamp: timePattern("timestamp_format", options.get("timestamp_format")),
       date: timePattern("date_format", options.get("date_format")),
@@ -144,13 +144,13 @@ function delimiterOf(text: string | undefined): string {
   );
 }
 
-function compressionOf(text: string | undefined): Compression | "none" | undefined {
+function compressionOf(text: string | undefined, use: CopyUse): Compression | "none" | undefined {
   if (text === undefined) return undefined;
   const lower = text.toLowerCase();
   if (lower === "none" || lower === "uncompressed" || lower === "") return "none";
   const found = COMPRESSIONS.find((name) => name === lower || (name === "gzip" && lower === "gz") || (name === "zstd" && lower === "zst"));
   if (found === undefined) throw invalid(`Unsupported compression type: ${text.slice(0, 40)}; use ${COMPRESSIONS.join(", ")} or none`);
-  return found;
+  return use === "to" || use === "database-to" ? writtenCompression(found) : found;
 }
 
 function timePattern(key: string, text: string | undefined): TimePattern | undefined {

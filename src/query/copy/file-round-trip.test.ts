@@ -54,8 +54,6 @@ describe("columns of every type come back from", () => {
     ["JSON", { format: "json" }, 200],
     ["CSV with gzip", { format: "csv", compression_type: "gzip" }, 25],
     ["JSON with zstd", { format: "json", compression_type: "zstd" }, 25],
-    ["CSV with bzip2", { format: "csv", compression_type: "bzip2" }, 10],
-    ["JSON with xz", { format: "json", compression_type: "xz" }, 10],
   ] as const) {
     test(name, async () => {
       const options = copyOptions(given, "to");
