@@ -21,6 +21,7 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   pino: "log lines as JSON with little work a line",
   "prom-client": "metric families and their text format at /metrics",
   re2js: "regular expressions of pipelines, SQL and label matchers in time linear in the text: patterns come from anyone",
+  s2js: "cells of S2 in SQL, typed and without native code; loaded by the first query that needs it",
   "smol-toml": "configuration files: TOML with exact positions in errors",
   snappyjs: "snappy of Prometheus remote write, until a faster decoder proves itself against it",
   "xz-decompress": "xz files in COPY: streams, bounded memory, four times the speed of plain code; the runtime has no xz",
