@@ -303,7 +303,7 @@ describe("files", () => {
     await rejects("copy cpu to 'x' with (delimiter = ';')", /delimiter for format parquet/);
     await rejects("copy cpu to 'x' with (format = 'csv', delimiter = 'ab')", /one ASCII character/);
     await rejects("copy cpu to 'x' with (format = 'csv', compression_type = 'rar')", /Unsupported compression type: rar/);
-    await rejects("copy cpu to 'x' with (format = 'csv', timestamp_format = '%Q')", /there is no %Q/);
+    await rejects("copy cpu to 'x' with (format = 'csv', timestamp_format = '%Q')", /there is no item %Q/);
     await rejects("copy cpu to 'x' with (start_time = 'soon')", /key: start_time, value: soon/);
     await rejects("copy cpu from 'x/' with (pattern = '[')", /cannot use pattern/);
     await rejects("copy cpu from 'x/' limit hello", /found 'hello', expected the number of maximum rows/);
