@@ -6,8 +6,8 @@ import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } fr
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { decompressBzip2 } from "../../format/bzip2/bzip2.ts";
+import { ZstdFrames } from "../../format/zstd/frames.ts";
 import { decompressXz } from "./xz.ts";
-import { ZstdFrames } from "./zstd-frames.ts";
 
 /** Known ways to compress. */
 export const COMPRESSIONS = ["gzip", "zstd", "bzip2", "xz"] as const;
