@@ -12,11 +12,11 @@ export interface Manifest {
 
 /** Why each runtime dependency is there. A package without an entry does not come in; an entry without its package goes. */
 export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
-  "@bufbuild/protobuf": "runtime of the messages generated from proto/; the oracle of the hand-tuned protobuf decoders",
+  "@bufbuild/protobuf": "writes protobuf answers; with the messages generated from proto/ the oracle of the decoders by hand",
   "@connectrpc/connect": "gRPC services: codes, interceptors and streams, independent of the transport; see NOT_IMPORTED",
   "@connectrpc/connect-node": "gRPC over node:http2, which Bun.serve does not speak; see NOT_IMPORTED",
   "@opentelemetry/otlp-transformer": "OTLP's own serialisers of JSON and protobuf; see NOT_IMPORTED",
-  "@noble/hashes": "BLAKE3 in SQL, which the runtime lacks: audited, no dependencies, 15 times the speed of plain code",
+  "@noble/hashes": "BLAKE3 in SQL, which the runtime lacks: audited, no dependencies, 13 times the speed of plain code",
   chevrotain: "lexer and parser of SQL and PromQL: fast, typed, with error recovery",
   "h3-js": "cells of H3 in SQL: the index's own C library, compiled; loaded by the first query that needs it",
   hyparquet: "reads the footer of foreign Parquet files; the oracle of our own reader",
@@ -25,7 +25,7 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   re2js: "regular expressions of pipelines, SQL and label matchers in time linear in the text: patterns come from anyone",
   s2js: "cells of S2 in SQL, typed and without native code; loaded by the first query that needs it",
   "smol-toml": "configuration files: TOML with exact positions in errors",
-  snappyjs: "snappy of Prometheus remote write, until a faster decoder proves itself against it",
+  snappyjs: "packs the answers of remote read; the oracle of our own snappy decoder",
   "xz-decompress": "xz files in COPY: streams, bounded memory, four times the speed of plain code; the runtime has no xz",
 };
 
