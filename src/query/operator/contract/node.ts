@@ -1,6 +1,7 @@
 /**
  * Plans: a tree of operators, each a stream of batches with the columns it names. Expressions read columns of the operator's input.
  */
+import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { ScannedTable, Table } from "../../../table/catalog.ts";
@@ -15,6 +16,7 @@ import type { CompareOperator, TypedExpression } from "../../expression/expressi
 /** What a source may take of the query that reads it. */
 export interface SourceRun {
   readonly signal: AbortSignal;
+  readonly pace: Pace;
   /** Memory that it holds between batches. */
   readonly budget: { readonly reserve: (bytes: number) => void; readonly release: (bytes: number) => void };
 }

@@ -1,4 +1,6 @@
 /** External tables as relations: their files are read, whole, whenever a query asks for rows. */
+import type { SourceRun } from "../../operator/contract/node.ts";
+import type { Pace } from "../../../base/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
@@ -46,7 +48,7 @@ export async function externalFilesOf(
 /** Columns and rows of an external table. */
 export interface ExternalRelation {
   readonly columns: readonly ColumnHeader[];
-  readonly batches: () => AsyncIterable<Batch>;
+  readonly batches: (run: Pick<SourceRun, "pace">) => AsyncIterable<Batch>;
 }
 
 /** An external table as a relation. @throws DbError Unsupported on a server without files */
@@ -59,15 +61,15 @@ export function externalRelation(schema: TableSchema, files: FileAccess | undefi
   }
   const external = externalOptions(schema.options);
   const columns = schema.columns.map(({ name, type }): ColumnHeader => ({ name, type }));
-  return { columns, batches: () => batchesOf(schema, external, files) };
+  return { columns, batches: ({ pace }) => batchesOf(schema, external, files, pace) };
 }
 
-async function* batchesOf(schema: TableSchema, external: ExternalOptions, files: FileAccess): AsyncIterable<Batch> {
+async function* batchesOf(schema: TableSchema, external: ExternalOptions, files: FileAccess, pace: Pace): AsyncIterable<Batch> {
   const names = schema.columns.map(({ name }) => name);
   for (const { location } of await externalFilesOf(external, files)) {
     const file = await files.open(location, external.connection);
     try {
-      for await (const rows of fileRows(file, names, external.options)) yield batchOf(schema, rows, external.options, location);
+      for await (const rows of fileRows(file, names, external.options, pace)) yield batchOf(schema, rows, external.options, location);
     } finally {
       await file.close();
     }
