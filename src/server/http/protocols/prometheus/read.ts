@@ -8,12 +8,12 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read-request.ts";
 import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read-series.ts";
-import { answerBody } from "../../answer-stream.ts";
+import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { databaseExists, sessionOf } from "../../context.ts";
 import type { FailureLog } from "../../errors.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { READ_TURN_BYTES, STREAM_IDLE_SECONDS } from "../../limits.ts";
+import { READ_TURN_BYTES } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import { unfoldable } from "./body.ts";
 import { ReadMemory, type ReadPlace, seriesOf } from "./read-series.ts";
@@ -55,12 +55,7 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
     const place = { db, session, valueColumn: options.prometheus.valueColumn, permit, memory: new ReadMemory(permit) };
     const made = await answerBody(
       ending(form === "samples" ? wholeAnswer(queries, place) : framesOf(queries, place), () => permit.done()),
-      {
-        onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
-        onLateFailure: (error) => {
-          if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
-        },
-      },
+      answerHooks(exchange, failures, metrics),
       exchange.pace,
     );
     return { status: 200, headers: HEADERS[form], body: made };

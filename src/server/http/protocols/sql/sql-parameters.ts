@@ -2,11 +2,12 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
-import { nextRound } from "../../../../base/rounds.ts";
+import { systemClock } from "../../../../base/clock.ts";
+import { inTurns, Pace } from "../../../../base/pace.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
 import { readBody } from "../../body/body.ts";
 import type { Exchange } from "../../exchange.ts";
-import { type UniquePairs, uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
+import { uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
 import { type Reply, textReply } from "../../reply.ts";
 
 /** What a request to `/v1/sql` asks for. */
@@ -52,19 +53,11 @@ async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<Reado
   }
   const body = await readBody(exchange, { bytesMax: bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
-  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES));
+  const pace = new Pace(systemClock);
+  const form = await inTurns(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES), { signal: exchange.signal, pace });
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
-}
-
-/** A long form is decoded a piece a round. */
-async function inRounds(steps: Generator<undefined, UniquePairs>): Promise<UniquePairs> {
-  for (;;) {
-    const next = steps.next();
-    if (next.done === true) return next.value;
-    await nextRound();
-  }
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

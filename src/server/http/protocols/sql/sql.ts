@@ -3,13 +3,12 @@
  */
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
+import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { databaseExists, databaseOf, sessionOf } from "../../context.ts";
 import type { FailureLog } from "../../errors.ts";
 import type { Exchange } from "../../exchange.ts";
 import { formatOf } from "../../formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { STREAM_IDLE_SECONDS } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import { queryTurns } from "./query-turns.ts";
 import type { Reply } from "../../reply.ts";
@@ -41,13 +40,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       compression: parameters.compression,
       elapsedMillis,
     });
-    const hooks: AnswerHooks = {
-      onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
-      onLateFailure: (error) => {
-        if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
-      },
-    };
-    const body = await answerBody(chunks, hooks, exchange.pace);
+    const body = await answerBody(chunks, answerHooks(exchange, failures, metrics), exchange.pace);
     return {
       status: 200,
       headers: {
