@@ -13,10 +13,12 @@
  * way. The blocks that they lie on count, so the heap is that, or what is in use where that is more.
  *
  * What a collection does not free was no garbage: growth counts from there, so that a server with many live objects is not collected for
- * nothing. A collection stops the thread, for about 5 ms; all of them take at most a tenth of its time, a quarter where the process is near
- * its limit, and half beyond.
+ * nothing. The thread works on beside a collection (collect-beside.ts), but for one where the process is beyond its limit and grew by
+ * GARBAGE_BYTES_MAX since the collection began: then the thread stands until all is collected. Collections take at most a quarter
+ * of the time, and half where the process is near its limit.
  */
 import type { Clock } from "./clock.ts";
+import { collectBeside } from "./collect-beside.ts";
 import { freedBytes } from "./free-bytes.ts";
 import { heapBytes, residentBytes } from "./process-memory.ts";
 import type { ServerMemory } from "./server-memory.ts";
@@ -25,11 +27,13 @@ import type { ServerMemory } from "./server-memory.ts";
 const GARBAGE_BYTES_MAX: number = 192 * 1024 * 1024;
 const GARBAGE_BYTES_MIN: number = 24 * 1024 * 1024;
 const GARBAGE_PART = 1 / 12;
-/** Times that a collection took, that pass before the next; and where the process is near its limit, or beyond. */
-const REST_PER_COLLECTION = 9;
-const REST_NEAR_LIMIT = 3;
+/**
+ * Times that a collection took, that pass before the next; and where the process is near its limit. Reason: a collection keeps a core busy,
+ * and an INSERT of 300,000 rows makes 500 MB of syntax trees a second meanwhile.
+ */
+const REST_PER_COLLECTION = 3;
+const REST_NEAR_LIMIT = 1;
 const NEAR_LIMIT = 0.8;
-const REST_BEYOND_LIMIT = 1;
 /** How often it is looked at; a look takes 10 µs. */
 const LOOK_MILLIS = 250;
 
@@ -43,6 +47,8 @@ export interface WatchedProcess {
   freedBytes(): number;
   /** Collects the garbage of this thread, before it returns. */
   collect(): void;
+  /** Collects it while the thread works on. */
+  collectBeside(): Promise<void>;
 }
 
 const THIS_PROCESS: WatchedProcess = {
@@ -50,6 +56,7 @@ const THIS_PROCESS: WatchedProcess = {
   heapBytes,
   freedBytes,
   collect: () => Bun.gc(true),
+  collectBeside,
 };
 
 /** See the file header. */
@@ -60,6 +67,8 @@ export class HeapWatch {
   private readonly garbageMax: number;
   private least = 0;
   private restUntil = 0;
+  /** Resident bytes when the collection that is under way began. */
+  private residentBefore: number | undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(memory: ServerMemory, clock: Clock, watched: WatchedProcess = THIS_PROCESS) {
@@ -90,12 +99,33 @@ export class HeapWatch {
   /** Collects if there is reason to. */
   look(): void {
     this.memory.noteOverhead(this.uncountedBytes);
+    if (this.residentBefore !== undefined) {
+      this.standIfOutrun(this.residentBefore);
+      return;
+    }
     const now = this.ownBytes();
     this.least = Math.min(this.least, now);
     if (now - this.least < this.garbageMax) return;
     const began = this.clock.monotonicMillis();
     if (began < this.restUntil) return;
+    void this.collectBeside(began); // It never rejects.
+  }
+
+  private async collectBeside(began: number): Promise<void> {
+    this.residentBefore = this.watched.residentBytes();
+    await this.watched.collectBeside();
+    this.residentBefore = undefined;
+    this.noteCollection(began);
+  }
+
+  private standIfOutrun(before: number): void {
+    const resident = this.watched.residentBytes();
+    if (resident <= this.memory.bytesMax || resident - before < this.garbageMax) return;
     this.watched.collect();
+    this.residentBefore = this.watched.residentBytes();
+  }
+
+  private noteCollection(began: number): void {
     const ended = this.clock.monotonicMillis();
     this.restUntil = ended + (ended - began) * this.rest();
     this.least = this.ownBytes();
@@ -104,9 +134,7 @@ export class HeapWatch {
 
   private rest(): number {
     const { bytesMax } = this.memory;
-    const resident = this.watched.residentBytes();
-    if (resident > bytesMax) return REST_BEYOND_LIMIT;
-    return resident > bytesMax * NEAR_LIMIT ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
+    return this.watched.residentBytes() > bytesMax * NEAR_LIMIT ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
   }
 
   /**
