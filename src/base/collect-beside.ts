@@ -1,8 +1,8 @@
 /**
  * Collects the garbage of this thread while it works on. `Bun.gc(true)` stops the thread for the whole of it: 25 ns an object that lives,
- * 40 ms of a server that has just begun, 200 ms beside the syntax trees of texts of megabytes. The runtime can also mark beside a thread that
- * works; `Bun.gc(false)` asks for that, but mostly it looks at young objects alone. It looks at all of them once a collection has left little
- * of the heap that it allows itself, so a buffer takes what is left, which is memory only in its books:
+ * 40 ms of a server that has just begun, 200 ms beside syntax trees of texts of megabytes. The runtime can also mark beside a thread that
+ * works; `Bun.gc(false)` asks for that, but mostly it looks at young objects alone. It looks at all of them once a collection has left
+ * little of the heap that it allows itself, so a buffer takes what is left, which is memory only in its books:
  *
  *   buffer, twice the heap ─► young objects are collected ─► little is left, the buffer goes ─► all objects are collected
  *

@@ -13,24 +13,22 @@
  * way. The blocks that they lie on count, so the heap is that, or what is in use where that is more.
  *
  * What a collection does not free was no garbage: growth counts from there, so that a server with many live objects is not collected for
- * nothing. The thread works on beside a collection (collect-beside.ts), but for one where the process is beyond its limit and grew by
- * GARBAGE_BYTES_MAX since the collection began: then the thread stands until all is collected. Collections take at most a quarter
- * of the time, and half where the process is near its limit.
+ * nothing. Beside a collection (collect-beside.ts) the thread serves others while long work, which makes most of the garbage, waits
+ * (rounds.ts). Where the process is beyond its limit all the same, and grew by GARBAGE_BYTES_MAX since the collection began, the thread
+ * stands until all is collected. Collections take at most a quarter of the time, and half where the process is near its limit.
  */
 import type { Clock } from "./clock.ts";
 import { collectBeside } from "./collect-beside.ts";
 import { freedBytes } from "./free-bytes.ts";
 import { heapBytes, residentBytes } from "./process-memory.ts";
+import { holdRounds } from "./rounds.ts";
 import type { ServerMemory } from "./server-memory.ts";
 
 /** Growth from which it is collected, and what part of a small memory limit that is; not below what collections are worth. */
 const GARBAGE_BYTES_MAX: number = 192 * 1024 * 1024;
 const GARBAGE_BYTES_MIN: number = 24 * 1024 * 1024;
 const GARBAGE_PART = 1 / 12;
-/**
- * Times that a collection took, that pass before the next; and where the process is near its limit. Reason: a collection keeps a core busy,
- * and an INSERT of 300,000 rows makes 500 MB of syntax trees a second meanwhile.
- */
+/** Times that a collection took, that pass before the next; and where the process is near its limit. */
 const REST_PER_COLLECTION = 3;
 const REST_NEAR_LIMIT = 1;
 const NEAR_LIMIT = 0.8;
@@ -113,7 +111,9 @@ export class HeapWatch {
 
   private async collectBeside(began: number): Promise<void> {
     this.residentBefore = this.watched.residentBytes();
-    await this.watched.collectBeside();
+    const collection = this.watched.collectBeside();
+    holdRounds(collection);
+    await collection;
     this.residentBefore = undefined;
     this.noteCollection(began);
   }

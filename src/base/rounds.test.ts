@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextRound } from "./rounds.ts";
+import { holdRounds, nextRound } from "./rounds.ts";
 
 test("one piece of work a round, in the order in which they gave way", async () => {
   let round = 0;
@@ -26,4 +26,19 @@ test("work that comes late is not forgotten", async () => {
   await nextRound();
   await nextRound();
   await Promise.all([nextRound(), nextRound()]);
+});
+
+test("work is held up until what goes before is over, and others are not", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const before = nextRound().then(() => seen.push("gave way before"));
+  holdRounds(promise);
+  const held = nextRound().then(() => seen.push("held"));
+  await before;
+  await Bun.sleep(5);
+  seen.push("others");
+  resolve();
+  await held;
+  await nextRound();
+  expect(seen).toEqual(["gave way before", "others", "held"]);
 });

@@ -4,7 +4,7 @@
  *
  *   round   sockets, files, timers ─► one piece of work, up to 10 ms ─► sockets, files, timers ─► the next …
  *
- * Each waits on an immediate of its own, so that none depends on another's.
+ * Each waits on an immediate of its own, so that none depends on another's. All of them may be held up, for what goes before.
  */
 import { systemClock } from "./clock.ts";
 
@@ -17,8 +17,23 @@ const waiting: (() => void)[] = [];
 let isTaken = false;
 let takenAt = 0;
 
+/** What goes before all of it. */
+let held: Promise<void> | undefined;
+
 /** Gives way: resolves in a later round of the event loop, after all that gave way before. */
 export function nextRound(): Promise<void> {
+  return held === undefined ? oneRound() : held.then(oneRound);
+}
+
+/** Holds up what gives way from now on until `end`, which never rejects and is not far. */
+export function holdRounds(end: Promise<void>): void {
+  held = end;
+  void end.then(() => {
+    if (held === end) held = undefined;
+  });
+}
+
+function oneRound(): Promise<void> {
   return new Promise<void>((resolve) => {
     waiting.push(resolve);
     setImmediate(pass);
