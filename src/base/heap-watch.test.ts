@@ -32,6 +32,7 @@ class Heap {
       freedBytes: () => this.freed * MIB,
       collect: () => {
         this.runtimeCollects();
+        this.millis += 5;
         this.stands++;
       },
       collectBeside: async () => {
@@ -111,22 +112,25 @@ test("live objects are collected in vain once, and again when they were fewer in
   await check(heap, 0, 3);
 });
 
-test("collections take a quarter of the time at most, and half near the limit", async () => {
+test("collections take a tenth of the time at most, a quarter near the limit, and half beyond", async () => {
   for (const [resident, rests] of [
-    [300, 3],
-    [450, 1],
+    [300, 9],
+    [450, 3],
     [500, 1],
   ] as const) {
     const heap = await Heap.of(480);
     heap.resident = resident;
-    await check(heap, 100, 1);
+    const all = (): number => heap.collections + heap.stands;
+    heap.garbage = 100;
+    heap.millis += 1000;
+    await heap.look();
     for (let i = 1; i <= rests; i++) {
-      expect([resident, i, heap.collections]).toEqual([resident, i, 1]);
+      expect([resident, i, all()]).toEqual([resident, i, 1]);
       heap.garbage = 100;
       heap.millis += 5;
       await heap.look();
     }
-    expect([resident, heap.collections]).toEqual([resident, 2]);
+    expect([resident, all()]).toEqual([resident, 2]);
   }
 });
 
@@ -150,25 +154,23 @@ test("it is looked at when the memory says so, from the start to the end", () =>
   expect(looks).toBe(1);
 });
 
-test("the thread stands once the process is beyond its limit and grew by as much again beside a collection", async () => {
+test("the thread stands for a collection near the limit alone, beside one that is under way too", async () => {
   const heap = await Heap.of(480);
+  await check(heap, 50, 1);
+  expect(heap.stands).toBe(0);
   const { promise, resolve } = Promise.withResolvers<void>();
   heap.beside = promise;
-  await check(heap, 50, 1);
-  for (const [resident, stands] of [
-    [470, 0],
-    [500, 1],
-    [530, 1],
-    [550, 2],
-  ] as const) {
-    heap.resident = resident;
-    await check(heap, 50, 1);
-    expect([resident, heap.stands]).toEqual([resident, stands]);
-  }
+  await check(heap, 50, 2);
+  await check(heap, 100, 2);
+  expect(heap.stands).toBe(0);
+  heap.resident = 400;
+  await check(heap, 100, 2);
+  expect(heap.stands).toBe(1);
   resolve();
   await Bun.sleep(0);
-  heap.millis += 60_000; // It rests for as long as the collection took, several times.
-  await check(heap, 50, 2);
+  heap.millis += 60_000; // It rests for as long as the other took, several times.
+  await check(heap, 100, 2);
+  expect(heap.stands).toBe(2);
 });
 
 test("this process is measured", () => {

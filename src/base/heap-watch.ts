@@ -14,8 +14,8 @@
  *
  * What a collection does not free was no garbage: growth counts from there, so that a server with many live objects is not collected for
  * nothing. Beside a collection (collect-beside.ts) the thread serves others while long work, which makes most of the garbage, waits
- * (rounds.ts). Where the process is beyond its limit all the same, and grew by GARBAGE_BYTES_MAX since the collection began, the thread
- * stands until all is collected. Collections take at most a quarter of the time, and half where the process is near its limit.
+ * (rounds.ts). Near the limit the thread stands until all is collected, which no other load of the machine makes longer. Collections take
+ * at most a tenth of the time, a quarter where the process is near its limit, and half beyond.
  */
 import type { Clock } from "./clock.ts";
 import { collectBeside } from "./collect-beside.ts";
@@ -28,10 +28,11 @@ import type { ServerMemory } from "./server-memory.ts";
 const GARBAGE_BYTES_MAX: number = 192 * 1024 * 1024;
 const GARBAGE_BYTES_MIN: number = 24 * 1024 * 1024;
 const GARBAGE_PART = 1 / 12;
-/** Times that a collection took, that pass before the next; and where the process is near its limit. */
-const REST_PER_COLLECTION = 3;
-const REST_NEAR_LIMIT = 1;
+/** Times that a collection took, that pass before the next; and where the process is near its limit, or beyond. */
+const REST_PER_COLLECTION = 9;
+const REST_NEAR_LIMIT = 3;
 const NEAR_LIMIT = 0.8;
+const REST_BEYOND_LIMIT = 1;
 /** How often it is looked at; a look takes 10 µs. */
 const LOOK_MILLIS = 250;
 
@@ -64,9 +65,11 @@ export class HeapWatch {
   private readonly watched: WatchedProcess;
   private readonly garbageMax: number;
   private least = 0;
-  private restUntil = 0;
-  /** Resident bytes when the collection that is under way began. */
-  private residentBefore: number | undefined;
+  /** When the last collection ended, and how long it took. */
+  private ended = 0;
+  private took = 0;
+  /** Whether a collection is under way beside the thread. */
+  private isCollecting = false;
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(memory: ServerMemory, clock: Clock, watched: WatchedProcess = THIS_PROCESS) {
@@ -97,44 +100,39 @@ export class HeapWatch {
   /** Collects if there is reason to. */
   look(): void {
     this.memory.noteOverhead(this.uncountedBytes);
-    if (this.residentBefore !== undefined) {
-      this.standIfOutrun(this.residentBefore);
-      return;
-    }
+    const isNear = this.isBeyond(NEAR_LIMIT);
+    if (this.isCollecting && !isNear) return;
     const now = this.ownBytes();
     this.least = Math.min(this.least, now);
     if (now - this.least < this.garbageMax) return;
     const began = this.clock.monotonicMillis();
-    if (began < this.restUntil) return;
-    void this.collectBeside(began); // It never rejects.
+    const rest = this.isBeyond(1) ? REST_BEYOND_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
+    if (began < this.ended + this.took * rest) return;
+    if (isNear) {
+      this.watched.collect();
+      this.noteCollection(began);
+    } else void this.collectBeside(began); // It never rejects.
   }
 
   private async collectBeside(began: number): Promise<void> {
-    this.residentBefore = this.watched.residentBytes();
+    this.isCollecting = true;
     const collection = this.watched.collectBeside();
     holdRounds(collection);
     await collection;
-    this.residentBefore = undefined;
+    this.isCollecting = false;
     this.noteCollection(began);
   }
 
-  private standIfOutrun(before: number): void {
-    const resident = this.watched.residentBytes();
-    if (resident <= this.memory.bytesMax || resident - before < this.garbageMax) return;
-    this.watched.collect();
-    this.residentBefore = this.watched.residentBytes();
-  }
-
   private noteCollection(began: number): void {
-    const ended = this.clock.monotonicMillis();
-    this.restUntil = ended + (ended - began) * this.rest();
+    this.ended = this.clock.monotonicMillis();
+    this.took = this.ended - began;
     this.least = this.ownBytes();
     this.memory.noteOverhead(this.uncountedBytes);
   }
 
-  private rest(): number {
-    const { bytesMax } = this.memory;
-    return this.watched.residentBytes() > bytesMax * NEAR_LIMIT ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
+  /** Whether the process holds more than this part of its limit. */
+  private isBeyond(part: number): boolean {
+    return this.watched.residentBytes() > this.memory.bytesMax * part;
   }
 
   /**
