@@ -54,7 +54,7 @@ async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<Reado
   const body = await readBody(exchange, { bytesMax: bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
   const pace = new Pace(systemClock);
-  const form = await inTurns(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES), { signal: exchange.signal, pace });
+  const form = await inTurns(uniquePairsInSteps(body, FORM_NAMES), { signal: exchange.signal, pace });
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
