@@ -1,4 +1,4 @@
-/** Many rows in the orders that sorts, sets, groups, joins and windows like least: shuffled, up and down, equal, long texts that begin alike. */
+/** Many rows in the orders that sorts, sets, joins and windows like least: shuffled, up and down, equal, long texts that begin alike. */
 import { type HostileStatement, repeated } from "./hostile-texts.ts";
 
 /** What many rows hold, as an expression over `number`. */
