@@ -1,4 +1,5 @@
 /** Aggregates that pick a value by another, or by how often it comes: arg_max, arg_min, mode; count_if. */
+import { SplitMap } from "../../../base/split-map.ts";
 import { BOOLEAN, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { compareValues, type Value, valueKey } from "../value/value.ts";
@@ -54,7 +55,7 @@ interface Counted {
 
 /** `mode`: the value that comes most often; of several the least, or the greatest. Both are known all along: there may be millions. */
 export function mode(_: FunctionType, reserve: Reserve): Accumulator {
-  const counts = new Map<string, Counted>();
+  const counts = new SplitMap<Counted>();
   let isGreatest = false;
   let least: Counted | undefined;
   let greatest: Counted | undefined;

@@ -8,6 +8,7 @@
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
  */
+import { SplitMap } from "../../../base/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
@@ -81,7 +82,7 @@ function* dictionaryRanks(
 }
 
 function* valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: number): Generator<void, Float64Array> {
-  const numbers = new Map<string, number>();
+  const numbers = new SplitMap<number>();
   const values: (Present | undefined)[] = [];
   const codes = new Float64Array(rowCount);
   for (let i = 0; i < rowCount; i++) {
