@@ -28,7 +28,7 @@ export interface Layout {
 }
 
 /** Rows that are looked at before others get a turn: some milliseconds, of texts too. */
-const ROWS_PER_STEP = 16_384;
+const ROWS_PER_STEP = 4096;
 
 /** Rows whose place is looked for, of numbers alone. */
 const LAID_PER_STEP = 1 << 18;
