@@ -74,3 +74,19 @@ test("a statement of too many tokens is refused before it is parsed, rows and li
   const list = `SELECT a IN (${Array.from({ length: 100_000 }, (_, i) => i).join(", ")})`;
   expect((await parseInTurns(list, PACE)).statements.length).toBe(1);
 });
+
+test("a list tells how many constants it begins with", () => {
+  for (const [list, want] of [
+    ["1, 2", 2],
+    ["-1, 'it''s', NULL, x, 3", 3],
+    ["x, 1", 0],
+    ["1, - x", 1],
+    ["1, 2 + 3, 4", 1],
+    ["1, (SELECT 2)", 1],
+    ["1, ?, 3", 1],
+  ] as const) {
+    const [select] = parseSql(`SELECT a FROM t WHERE a IN (${list})`);
+    const where = select?.kind === "select" ? select.where : undefined;
+    expect([list, where?.kind === "in-list" ? where.constants : undefined]).toEqual([list, want]);
+  }
+});

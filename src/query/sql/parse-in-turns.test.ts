@@ -57,6 +57,12 @@ test("strings and quoted names of megabytes, with quotes and lines in them", asy
   await check(`SELECT 1,\n '${text}''`);
 });
 
+test("doubled quotes give turns wherever their string begins", async () => {
+  const turns: number[] = [];
+  for (const shift of ["", " "]) turns.push(await check(`SELECT${shift} '${"''".repeat(500_000)}'`));
+  expect(Math.abs((turns[0] ?? 0) - (turns[1] ?? 0))).toBeLessThan(3);
+});
+
 test("a string of very many doubled quotes, and of escapes, gives turns while it is read", async () => {
   expect(await check(`SELECT 1,\n '${"''".repeat(300_000)}', 2`)).toBeGreaterThan(5);
   expect(await check(`SELECT 1,\n E'${"\\n\\x41\\''' \\u00e4\\U0001F600\u{1F600}\\303\\244".repeat(20_000)}', 2`)).toBeGreaterThan(5);

@@ -139,6 +139,8 @@ export type Expression =
       readonly kind: "in-list";
       readonly operand: Expression;
       readonly items: readonly Expression[];
+      /** So many of the first items are constants. They may be hundreds of thousands, and walks have nothing to look for there. */
+      readonly constants: number;
       readonly negated: boolean;
       readonly span: Span;
     }
