@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { errorText } from "../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { withTrees } from "../../../test/support/value-trees.ts";
 import { parseSql } from "./parse.ts";
 import { parseInTurns } from "./parse-in-turns.ts";
 
@@ -9,12 +10,12 @@ import { parseInTurns } from "./parse-in-turns.ts";
 async function check(text: string): Promise<number> {
   let turns = 0;
   const inTurns = await parseInTurns(text, { turn: async () => void turns++ }).then(
-    ({ statements }) => ({ statements }),
+    ({ statements }) => ({ statements: withTrees(statements) }),
     (error: unknown) => ({ error: errorText(error) }),
   );
   let atOnce: unknown;
   try {
-    atOnce = { statements: parseSql(text) };
+    atOnce = { statements: withTrees(parseSql(text)) };
   } catch (error) {
     atOnce = { error: errorText(error) };
   }
