@@ -12,7 +12,10 @@ export class TagKeys {
   readonly dictionary: SeriesDictionary = new SeriesDictionary();
   private readonly table: string;
   private readonly names: readonly string[];
-  private readonly known: Map<string, number> = new Map();
+  /** The tag set before this one, and its key: a single row needs no more. */
+  private last: string | undefined;
+  private lastKey = -1;
+  private known: Map<string, number> | undefined;
 
   /** @param names of the tags, in the order of their values */
   constructor(table: string, names: readonly string[]) {
@@ -24,11 +27,14 @@ export class TagKeys {
   keyOf(texts: readonly (string | undefined)[]): number {
     let raw = "";
     for (const text of texts) raw += text === undefined ? "-" : `${text.length}:${text}`;
-    const known = this.known.get(raw);
-    if (known !== undefined) return known;
-    const key = this.found(raw, texts);
-    if (this.known.size >= KNOWN_MAX) this.known.clear();
-    this.known.set(raw, key);
+    if (this.last === raw) return this.lastKey;
+    const key = this.known?.get(raw) ?? this.found(raw, texts);
+    if (this.last !== undefined) {
+      if (this.known === undefined || this.known.size >= KNOWN_MAX) this.known = new Map();
+      this.known.set(raw, key);
+    }
+    this.last = raw;
+    this.lastKey = key;
     return key;
   }
 

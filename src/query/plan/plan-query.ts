@@ -1,4 +1,4 @@
-/** Queries of every form → plans: SELECT, VALUES, set operations, WITH. */
+/** Queries of every form → plans: SELECT, set operations, WITH; VALUES is `values.ts`. */
 import { assert, unreachable } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";

@@ -23,41 +23,47 @@ const ROW_BYTES = 12;
 /** Bytes of a number, and of where a text begins. */
 const VALUE_BYTES = 8;
 
+const NO_OFFSETS: Float64Array<ArrayBuffer> = new Float64Array(0);
+const NO_KEYS: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+
 /** Values of one column: tags as text in an array; of other columns an array or a vector, which is no dictionary. */
 export type ColumnValues = readonly Scalar[] | Vector;
 
 /** Collects rows of one table. */
 export class ColumnBatchBuilder {
   private readonly schema: TableSchema;
-  private readonly timePosition: number;
+  private readonly timePosition: number = -1;
   private readonly timeUnit: TimeUnit;
-  private readonly tagPositions: readonly number[] = [];
-  private readonly fieldPositions: readonly number[] = [];
+  private readonly tagPositions: number[] = [];
+  private readonly fieldPositions: number[] = [];
   private readonly tagKeys: TagKeys;
   private readonly writes: TableWrite[] = [];
   /** Of the write that is being collected. */
   private count = 0;
   private base = 0n;
-  private offsets: Float64Array<ArrayBuffer> = new Float64Array(0);
-  private keys: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  private offsets: Float64Array<ArrayBuffer> = NO_OFFSETS;
+  private keys: Uint32Array<ArrayBuffer> = NO_KEYS;
   private fields: VectorPart[][] = [];
   private rows = 0;
   private held = 0;
 
   constructor(schema: TableSchema) {
     this.schema = schema;
-    const positionsOf = (wanted: string): number[] => schema.columns.flatMap(({ semantic }, i) => (semantic === wanted ? [i] : []));
-    this.timePosition = positionsOf("timestamp")[0] ?? -1;
-    this.tagPositions = positionsOf("tag");
-    this.fieldPositions = positionsOf("field");
+    const tagNames: string[] = [];
+    for (const [i, { name, semantic }] of schema.columns.entries()) {
+      if (semantic === "timestamp") this.timePosition = i;
+      else if (semantic === "tag") {
+        this.tagPositions.push(i);
+        tagNames.push(name);
+      } else {
+        this.fieldPositions.push(i);
+        this.fields.push([]);
+      }
+    }
     const type = schema.columns[this.timePosition]?.type;
     assert(type?.kind === "timestamp", `one column of ${schema.name} is its time index`);
     this.timeUnit = type.unit;
-    this.tagKeys = new TagKeys(
-      schema.name,
-      this.tagPositions.map((i) => schema.columns[i]?.name ?? ""),
-    );
-    this.fields = this.fieldPositions.map(() => []);
+    this.tagKeys = new TagKeys(schema.name, tagNames);
   }
 
   /** Rows added. */
@@ -114,8 +120,9 @@ export class ColumnBatchBuilder {
     const length = Math.max(needed, Math.min(WRITE_ROWS_MAX, 2 * this.keys.length));
     const { offsets, keys } = this;
     this.offsets = new Float64Array(length);
-    this.offsets.set(offsets);
     this.keys = new Uint32Array(length);
+    if (this.count === 0) return;
+    this.offsets.set(offsets);
     this.keys.set(keys);
   }
 
@@ -148,9 +155,14 @@ export class ColumnBatchBuilder {
     this.writes.push({
       table: this.schema.name,
       rowCount: count,
-      keys: this.keys.subarray(0, count),
+      keys: count === this.keys.length ? this.keys : this.keys.subarray(0, count),
       timeUnit: this.timeUnit,
-      times: { kind: "time", base: this.base, offsets: this.offsets.subarray(0, count), validity: undefined },
+      times: {
+        kind: "time",
+        base: this.base,
+        offsets: count === this.offsets.length ? this.offsets : this.offsets.subarray(0, count),
+        validity: undefined,
+      },
       fields: this.fieldPositions.flatMap((position, i): FieldWrite[] => {
         const column = this.schema.columns[position];
         const parts = fields[i] ?? [];
@@ -160,8 +172,8 @@ export class ColumnBatchBuilder {
       }),
     });
     this.count = 0;
-    this.offsets = new Float64Array(0);
-    this.keys = new Uint32Array(0);
+    this.offsets = NO_OFFSETS;
+    this.keys = NO_KEYS;
     this.fields = this.fieldPositions.map(() => []);
   }
 }

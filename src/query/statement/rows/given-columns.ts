@@ -28,14 +28,24 @@ const TREES_AT_ONCE = 4096;
 export type RowPiece = ConstantBlock | { readonly kind: "trees"; readonly rows: readonly Row[] };
 
 /** The rows of VALUES in pieces that take some milliseconds each. */
-export function* rowPieces(rows: ValueRows<Expression>): Iterable<RowPiece> {
+export function rowPieces(rows: ValueRows<Expression>): Iterable<RowPiece> {
+  const [only] = rows;
+  const isShort = rows.length === 1 && only?.kind === "trees" && only.rows.length <= treesAtOnce(only.rows);
+  return isShort ? [only] : cutRows(rows);
+}
+
+function treesAtOnce(rows: readonly Row[]): number {
+  return Math.max(1, Math.floor(TREES_AT_ONCE / Math.max(1, rows[0]?.length ?? 1)));
+}
+
+function* cutRows(rows: ValueRows<Expression>): Iterable<RowPiece> {
   for (const block of rows) {
     if (block.kind === "constants") {
       yield block;
       continue;
     }
     const trees = treesOf(block);
-    const step = Math.max(1, Math.floor(TREES_AT_ONCE / Math.max(1, trees[0]?.length ?? 1)));
+    const step = treesAtOnce(trees);
     if (trees.length <= step) yield { kind: "trees", rows: trees };
     else for (let from = 0; from < trees.length; from += step) yield { kind: "trees", rows: trees.slice(from, from + step) };
   }
@@ -56,7 +66,10 @@ export async function givenColumns(piece: RowPiece, target: Target, exec: ExecCo
       let values: readonly Value[];
       if (position < 0) values = new Array<Value>(rowsOfPiece(piece)).fill(defaultValue(column, false, target));
       else if (piece.kind === "constants") values = constantValues(piece, position, column, target);
-      else values = await treeValues(piece.rows, position, column, target, exec);
+      else {
+        const found = treeValues(piece.rows, position, column, target, exec);
+        values = found instanceof Promise ? await found : found;
+      }
       columns.push(completed(values, column, position >= 0));
     }
     return columns;
@@ -98,18 +111,35 @@ function completed(values: readonly Value[], column: ColumnSchema, isNamed: bool
   return values.map((value) => completeValue(value, column, isNamed));
 }
 
-async function treeValues(
+/** The values of one column of some trees: at once, unless one takes long to compute. */
+function treeValues(
   rows: readonly Row[],
   position: number,
   column: ColumnSchema,
   target: Target,
   exec: ExecContext,
-): Promise<readonly Value[]> {
+): readonly Value[] | Promise<readonly Value[]> {
   const values: Value[] = [];
-  for (const row of rows) {
-    const found = givenValue(row[position], column, target, exec);
-    const given = found instanceof Promise ? await found : found;
+  for (const [i, row] of rows.entries()) {
+    const given = givenValue(row[position], column, target, exec);
+    if (given instanceof Promise) return behindLongValue(given, values, rows.slice(i + 1), position, column, target, exec);
     values.push(given === "default" ? defaultValue(column, true, target) : given.value);
+  }
+  return values;
+}
+
+async function behindLongValue(
+  long: Promise<Given>,
+  before: readonly Value[],
+  rows: readonly Row[],
+  ...[position, column, target, exec]: readonly [number, ColumnSchema, Target, ExecContext]
+): Promise<readonly Value[]> {
+  const values = [...before];
+  const take = (given: Given): void => void values.push(given === "default" ? defaultValue(column, true, target) : given.value);
+  take(await long);
+  for (const row of rows) {
+    const given = givenValue(row[position], column, target, exec);
+    take(given instanceof Promise ? await given : given);
   }
   return values;
 }

@@ -8,6 +8,7 @@ import { displayName, STRING } from "../../../column/data-type.ts";
 import type { Table } from "../../../table/catalog.ts";
 import { isPhysicalTable, physicalWriteRefusal } from "../../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import { execContextOf, type ExecOptions, prepareSelect } from "../shared/select.ts";
 import { answer } from "../../operator/answer.ts";
@@ -67,23 +68,22 @@ async function insertValues(
   options: ExecOptions,
 ): Promise<number> {
   const exec = execContextOf(target.environment, context, options);
-  const budget = exec.budget.part("rows of INSERT");
+  const builder = new ColumnBatchBuilder(target.schema);
+  let budget: MemoryBudget | undefined;
   try {
-    const builder = new ColumnBatchBuilder(target.schema);
-    let pieces = 0;
     for (const piece of rowPieces(rows)) {
-      if (pieces++ > 0) {
+      if (builder.rowCount > 0) {
+        budget ??= exec.budget.part("rows of INSERT");
+        budget.reserve(builder.bytes - budget.used);
         checkCancelled(exec);
         await exec.pace.turn();
       }
-      const columns = await givenColumns(piece, target, exec);
-      builder.add(columns, rowsOfPiece(piece));
-      budget.reserve(builder.bytes - budget.used);
+      builder.add(await givenColumns(piece, target, exec), rowsOfPiece(piece));
     }
     if (target.schema.options["ttl"] !== "instant") await write(builder, database, context);
     return builder.rowCount;
   } finally {
-    budget.close();
+    budget?.close();
   }
 }
 
