@@ -15,8 +15,9 @@ import type { FieldWrite, TableWrite, WriteBatch } from "../../../table/write-ba
 import { concat, type VectorPart } from "../../operator/kernels/concat.ts";
 import { slice } from "../../operator/kernels/slice.ts";
 
-/** Rows of one `TableWrite`. Reason: columns of that many are put together in a few milliseconds, so that none is left for the end. */
+/** Rows and values of one `TableWrite`. Reason: they are put together in a few milliseconds, so that little is left for the end. */
 const WRITE_ROWS_MAX = 65_536;
+const WRITE_VALUES_MAX = 1024 * 1024;
 
 /** Bytes of a row's time and key. */
 const ROW_BYTES = 12;
@@ -32,6 +33,7 @@ export type ColumnValues = readonly Scalar[] | Vector;
 /** Collects rows of one table. */
 export class ColumnBatchBuilder {
   private readonly schema: TableSchema;
+  private readonly rowsMax: number;
   private readonly timePosition: number = -1;
   private readonly timeUnit: TimeUnit;
   private readonly tagPositions: number[] = [];
@@ -49,6 +51,7 @@ export class ColumnBatchBuilder {
 
   constructor(schema: TableSchema) {
     this.schema = schema;
+    this.rowsMax = Math.min(WRITE_ROWS_MAX, Math.ceil(WRITE_VALUES_MAX / schema.columns.length));
     const tagNames: string[] = [];
     for (const [i, { name, semantic }] of schema.columns.entries()) {
       if (semantic === "timestamp") this.timePosition = i;
@@ -84,13 +87,13 @@ export class ColumnBatchBuilder {
     const tags = this.tagPositions.map((i) => columns[i] as readonly (string | undefined)[]);
     for (let from = 0; from < rowCount; ) {
       this.makeRoom(rowCount - from);
-      const to = this.addTimes(times, from, Math.min(rowCount, from + WRITE_ROWS_MAX - this.count));
+      const to = this.addTimes(times, from, Math.min(rowCount, from + this.rowsMax - this.count));
       this.addKeys(tags, from, to);
       for (const [i, vector] of fields.entries())
         this.fields[i]?.push({ vector: from === 0 && to === rowCount ? vector : slice(vector, from, to), rowCount: to - from });
       this.count += to - from;
       from = to;
-      if (from < rowCount || this.count === WRITE_ROWS_MAX) this.cut();
+      if (from < rowCount || this.count === this.rowsMax) this.cut();
     }
     this.rows += rowCount;
     this.held += rowCount * ROW_BYTES + fields.reduce((sum, vector) => sum + bytesOf(vector, rowCount), 0);
@@ -115,9 +118,9 @@ export class ColumnBatchBuilder {
   }
 
   private makeRoom(rows: number): void {
-    const needed = Math.min(WRITE_ROWS_MAX, this.count + rows);
+    const needed = Math.min(this.rowsMax, this.count + rows);
     if (needed <= this.keys.length) return;
-    const length = Math.max(needed, Math.min(WRITE_ROWS_MAX, 2 * this.keys.length));
+    const length = Math.max(needed, Math.min(this.rowsMax, 2 * this.keys.length));
     const { offsets, keys } = this;
     this.offsets = new Float64Array(length);
     this.keys = new Uint32Array(length);
