@@ -1,7 +1,8 @@
 /**
  * Builds a `WriteBatch` from columns, some rows of them at a time: nothing is made for a row alone. What `RowBatchBuilder` does for rows.
  *
- * Rows whose times lie more than 2^53 units from the first of their `TableWrite` begin another one, as rows beyond `WRITE_ROWS_MAX` do.
+ * Rows whose times lie `CHUNK_TIME_SPAN_MAX` units or more from the first of their `TableWrite` begin another one, as rows beyond its
+ * limits do.
  */
 import { assert } from "../../../base/assert.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";
