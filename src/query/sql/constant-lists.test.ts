@@ -1,12 +1,14 @@
 /** Long lists of constants are taken out of a long text, and mean the same. */
 import { expect, test } from "bun:test";
+import { withTrees } from "../../../test/support/value-trees.ts";
 import { parseInTurns } from "./parse-in-turns.ts";
 import { parseSql } from "./parse.ts";
 
 const PACE = { turn: () => Promise.resolve() };
 const BLANKS = " ".repeat(70_000);
 
-const without = (tree: unknown): string => JSON.stringify(tree, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+const without = (tree: unknown): string =>
+  JSON.stringify(withTrees(tree), (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
 /** A text means the same when it is long enough to be read in turns. */
 async function check(text: string): Promise<void> {
