@@ -36,7 +36,7 @@ const GARBAGE_PART = 1 / 12;
 /** Times that a collection took, that pass before the next; and where the process is near its limit, or beyond. */
 const REST_PER_COLLECTION = 9;
 const REST_NEAR_LIMIT = 3;
-const NEAR_LIMIT = 0.8;
+const NEAR_LIMIT = 0.75;
 const REST_BEYOND_LIMIT = 1;
 /** How often it is looked at; a look takes 10 µs, and a query makes 20 MiB of garbage meanwhile. */
 const LOOK_MILLIS = 50;

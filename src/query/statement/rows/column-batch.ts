@@ -14,7 +14,7 @@ import type { TableSchema } from "../../../table/schema.ts";
 import { TagKeys } from "../../../table/tag-keys.ts";
 import type { FieldWrite, TableWrite, WriteBatch } from "../../../table/write-batch.ts";
 import { concat, type VectorPart } from "../../operator/kernels/concat.ts";
-import { slice } from "../../operator/kernels/slice.ts";
+import { slice } from "../../../column/slice.ts";
 
 /** Rows and values of one `TableWrite`. Reason: they are put together in a few milliseconds, so that little is left for the end. */
 const WRITE_ROWS_MAX = 65_536;
