@@ -1,7 +1,7 @@
 /** Runs SQL text against a memory catalog and reads answers as plain values. */
 import { fixedClock } from "../../src/base/clock.ts";
 import { type DataType, displayName, isNested } from "../../src/column/data-type.ts";
-import { nestedJson } from "../../src/column/nested-json.ts";
+import { nestedJson } from "../../src/value/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";

@@ -3,7 +3,8 @@
  *
  * `%Y %y %m %d %e %j %H %I %M %S %p %b %B %a %A %f %3f %6f %9f %.f %.3f %.6f %.9f %z %:z %Z %s %F %D %T %R %n %t %%`
  */
-import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../function/time/civil.ts";
+import { offsetSecondsOfText } from "../../base/time-zone.ts";
+import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../value/civil.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 const MONTHS: readonly string[] = "January February March April May June July August September October November December".split(" ");
@@ -143,8 +144,9 @@ export class TimePattern {
     if (epoch !== undefined) return BigInt(epoch) * NANOS_PER_SECOND + nanos;
     const days = daysOf(fields);
     const seconds = secondsOf(fields);
-    if (days === undefined || seconds === undefined) return undefined;
-    return BigInt(days * 86_400 + seconds - offsetOf(fields)) * NANOS_PER_SECOND + nanos;
+    const offset = offsetOf(fields);
+    if (days === undefined || seconds === undefined || offset === undefined) return undefined;
+    return BigInt(days * 86_400 + seconds - offset) * NANOS_PER_SECOND + nanos;
   }
 }
 
@@ -186,8 +188,8 @@ function nanosOf(fields: Fields): bigint {
   return BigInt(digits.padEnd(9, "0"));
 }
 
-function offsetOf(fields: Fields): number {
-  const text = (fields.get("z") ?? fields.get(":z"))?.replace(":", "");
-  if (text === undefined) return 0;
-  return (text.startsWith("-") ? -60 : 60) * (Number(text.slice(1, 3)) * 60 + Number(text.slice(3, 5)));
+/** Seconds ahead of UTC; undefined for an offset that is none. */
+function offsetOf(fields: Fields): number | undefined {
+  const text = fields.get("z") ?? fields.get(":z");
+  return text === undefined ? 0 : offsetSecondsOfText(text);
 }

@@ -3,10 +3,11 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, STRING } from "../../../column/data-type.ts";
 import { evaluate } from "../../expression/interpreter.ts";
-import { castValue, canCast } from "../../function/cast/cast.ts";
+import { castValue, canCast } from "../../../value/cast.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { parseTimestamp } from "../../function/time/parse-time.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../function/time/time-units.ts";
+import { integerOfText } from "../../../value/number-text.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
 import { bind } from "../../plan/bind/bind.ts";
 import { fold } from "../../expression/fold.ts";
@@ -95,8 +96,8 @@ function converted(
 function timestampOf(text: string, type: Extract<DataType, { kind: "timestamp" }>, environment: Environment): bigint {
   const trimmed = text.trim();
   const nanos = parseTimestamp(trimmed, environment.timeZone);
-  const value = nanos !== undefined ? rescale(nanos, "nanosecond", type.unit) : /^[+-]?\d+$/.test(trimmed) ? BigInt(trimmed) : undefined;
+  const value = nanos === undefined ? integerOfText(trimmed) : rescale(nanos, "nanosecond", type.unit);
   if (value === undefined || value < INT64_MIN || value > INT64_MAX)
     throw cannotParse(`Failed to parse ${text.slice(0, 80)} to Timestamp value`);
-  return value;
+  return BigInt(value);
 }
