@@ -7,6 +7,7 @@ import { bannedTokens } from "./tidy/banned-tokens.ts";
 import { codeOf } from "./tidy/code-text.ts";
 import { undocumentedExports } from "./tidy/doc-comments.ts";
 import { strayNames } from "./tidy/file-names.ts";
+import { messageLooks } from "./tidy/error-texts.ts";
 import { formatPapers, ingestFiles, readmes } from "./tidy/folders.ts";
 import { layerBreaks } from "./tidy/layers.ts";
 import { type Manifest, packageBreaks, RUNTIME_REASONS } from "./tidy/packages.ts";
@@ -189,6 +190,48 @@ describe("banned tokens", () => {
   ];
   test.each(accepts)("not in a planted %s: %s", (path, line) => {
     check(bannedTokens, [planted(path, line)], []);
+  });
+});
+
+describe("messages of errors", () => {
+  test("are looked into by nobody", () => {
+    expect(messageLooks(tree)).toEqual([]);
+  });
+
+  const rejects: readonly string[] = [
+    'return error.message.startsWith("cannot");',
+    'const why = thrown.message.replace(/^Failed: /, "");',
+    'if (cause.message?.includes("deeper")) return;',
+    'const ofBytes = ({ message }: DbError): boolean => message.endsWith("bytes");',
+    'const first = errorText(error).split("\\n")[0];',
+    "if (String(thrown).match(/no such/)) return;",
+    "if (/nested deeper/.test(error.message)) return;",
+    'if (error.message === "the end") return;',
+    "if (END !== error.message) return;",
+    "switch (error.message) {",
+    "const known = REASONS.get(error.message);",
+  ];
+  test.each(rejects)("a planted look is found: %s", (line) => {
+    expect(messageLooks([planted("src/db/a.ts", line)], {})).toHaveLength(1);
+  });
+
+  const accepts: readonly string[] = [
+    "throw restated(error, `cannot go on: ${error.message}`);",
+    'if (error.code === StatusCode.Cancelled && "code" in cause && cause.code === "ENOENT") return;',
+    "switch (message.kind) {",
+    "this.message.read(reader, end);",
+    "memory.hold(series.message.length);",
+    'if (typeof message !== "string") return;',
+    '// error.message.startsWith("x") would break',
+  ];
+  test.each(accepts)("others are fine: %s", (line) => {
+    expect(messageLooks([planted("src/db/a.ts", line)], {})).toEqual([]);
+  });
+
+  test("a planted look in a test is fine, and an exception that nobody needs is found", () => {
+    expect(messageLooks([planted("src/db/a.test.ts", rejects[0] ?? "")], {})).toEqual([]);
+    expect(messageLooks([planted("src/db/a.ts", rejects[0] ?? "")], { "src/db/a.ts": "a reason" })).toEqual([]);
+    expect(messageLooks([planted("src/db/a.ts", "")], { "src/db/a.ts": "a reason" })).toHaveLength(1);
   });
 });
 

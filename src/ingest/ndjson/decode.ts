@@ -10,7 +10,7 @@ import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { jsonValue } from "../pipeline/json-value.ts";
 import type { PipelineValue } from "../pipeline/value.ts";
-import { eachJson, mayBeTooDeep } from "./json-sequence.ts";
+import { eachJson, JsonFailure, mayBeTooDeep } from "./json-sequence.ts";
 import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "./limits.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "./types.ts";
 
@@ -137,7 +137,7 @@ function isTooDeep(line: string): boolean {
     return false;
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    return error.message.includes("nested deeper");
+    return error instanceof JsonFailure && error.isTooDeep;
   }
 }
 

@@ -8,9 +8,8 @@
  * holds can no longer be trusted, and it holds nothing that others miss.
  */
 import { assert, AssertionError } from "../../base/assert.ts";
+import { toldError } from "../../base/told-error.ts";
 import { systemClock } from "../../base/clock.ts";
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
 import { Pace } from "../../base/pace.ts";
@@ -107,7 +106,7 @@ export class PartServer {
       this.send({ kind: "pulled", fragment, pulled, cacheBytes: storage.cacheBytes() }, buffers);
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      this.send({ kind: "failed", fragment, ...told(error), cacheBytes: storage.cacheBytes() });
+      this.send({ kind: "failed", fragment, error: toldError(error), cacheBytes: storage.cacheBytes() });
     } finally {
       clearInterval(timer);
     }
@@ -121,12 +120,6 @@ export class PartServer {
     this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
     if (this.served.size === 0) this.onRest();
   }
-}
-
-/** An error as it goes to the thread of the query. */
-function told(error: unknown): { readonly code: StatusCode; readonly message: string; readonly stack: string | undefined } {
-  if (error instanceof DbError) return { code: error.code, message: error.message, stack: undefined };
-  return { code: StatusCode.Internal, message: errorText(error), stack: error instanceof Error ? error.stack : undefined };
 }
 
 /** Cancels what runs of a fragment that is over. */

@@ -2,7 +2,7 @@
  * Error answers. Two shapes exist: with a code (SQL and credentials) and without (writes and admin); contract http.md 2.6, ingest.md 0.5.
  */
 import { AssertionError } from "../../base/assert.ts";
-import { DbError, publicMessageOf, toDbError } from "../../base/error.ts";
+import { corruptionOf, DbError, publicMessageOf, toDbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { httpStatusOf, StatusCode, statusNameOf } from "../../base/status-code.ts";
 import { ERROR_HEADER_BYTES_MAX } from "./limits.ts";
@@ -26,6 +26,12 @@ export function codedErrorReply(error: DbError, elapsedMs: number, status: numbe
   };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterSeconds));
   return { status, headers, body: JSON.stringify({ code: error.code, error: message, execution_time_ms: elapsedMs }) };
+}
+
+/** Where an operator finds the bytes that are not what was written, as fields of a log line. */
+function corruptionFields(error: DbError): object {
+  const corruption = corruptionOf(error);
+  return corruption === undefined ? {} : { corruption };
 }
 
 /** An error in a shape. */
@@ -92,7 +98,7 @@ export class FailureLog {
    */
   report(thrown: unknown, method: string, path: string, client: () => string): { readonly error: DbError; readonly requestId?: string } {
     const error = toDbError(thrown);
-    const fields = { method, path, client: client(), code: statusNameOf(error.code) };
+    const fields = { method, path, client: client(), code: statusNameOf(error.code), ...corruptionFields(error) };
     const masked = error.code === StatusCode.Internal || error.code === StatusCode.Unknown;
     if (!masked) {
       const status = httpStatusOf(error.code);

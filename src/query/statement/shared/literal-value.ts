@@ -1,4 +1,5 @@
 /** Values of INSERT and of DEFAULT clauses as values of a column (contract query.md 1.6). */
+import { planFailure } from "../../plan/bind/plan-error.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, STRING } from "../../../column/data-type.ts";
@@ -44,8 +45,7 @@ export function boundValue(expression: Expression, environment: Environment): Ty
 
 /** The value of a constant for a column of a type. @throws DbError as `literalValue` */
 export function valueForColumn(constant: TypedExpression, column: string, type: DataType, environment: Environment): Value {
-  if (constant.kind !== "literal")
-    throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
+  if (constant.kind !== "literal") throw planFailure(`the value of column ${column} is no constant`);
   if (constant.value === undefined) return undefined;
   if (constant.type.kind === "string" && type.kind === "timestamp") return timestampOf(textOf(constant.value), type, environment);
   if (type.kind === "string" && constant.type.kind !== "string") {
