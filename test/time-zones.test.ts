@@ -160,6 +160,43 @@ describe("offsets behind a time", () => {
   }
 });
 
+/** Who shows a moment as a clock in a zone does. */
+const SHOWING: Readonly<Record<string, (moment: string, zone: string) => Promise<string>>> = {
+  "AT TIME ZONE, twice": async (moment, zone) =>
+    shown(await valueOf("UTC", `SELECT '${moment}'::TIMESTAMP(0) AT TIME ZONE 'UTC' AT TIME ZONE '${zone}'`)),
+  "date_trunc, as the moment when its minute begins": async (moment, zone) => {
+    const start = await valueOf("UTC", `SELECT date_trunc('minute', '${moment}'::TIMESTAMP(0), '${zone}')`);
+    return shown(await valueOf("UTC", `SELECT CAST(${start} AS TIMESTAMP(0)) AT TIME ZONE 'UTC' AT TIME ZONE '${zone}'`));
+  },
+  date_format: async (moment, zone) => {
+    const fixture = new QueryFixture();
+    await fixture.sql(`SET time_zone = '${zone}'`);
+    return String((await fixture.sql(`SELECT date_format('${moment}'::TIMESTAMP(0), '%Y-%m-%dT%H:%M:%SZ')`)).rows[0]?.[0]);
+  },
+};
+
+describe("a moment is shown alike", () => {
+  const cases: readonly (readonly [zone: string, moment: string, clock: string])[] = [
+    ["+14:00", "2023-12-31T10:00:00Z", "2024-01-01T00:00:00Z"],
+    ["-14:00", "2024-01-01T14:00:00Z", "2024-01-01T00:00:00Z"],
+    ["+23:59", "2023-12-31T00:01:00Z", "2024-01-01T00:00:00Z"],
+    ["-23:59", "2024-01-01T23:59:00Z", "2024-01-01T00:00:00Z"],
+    ["Europe/Berlin", "2024-03-31T00:59:00Z", "2024-03-31T01:59:00Z"],
+    ["Europe/Berlin", "2024-03-31T01:00:00Z", "2024-03-31T03:00:00Z"],
+    ["Europe/Berlin", "2024-10-27T00:30:00Z", "2024-10-27T02:30:00Z"],
+    ["Europe/Berlin", "2024-10-27T01:30:00Z", "2024-10-27T02:30:00Z"],
+    ["Europe/Berlin", "0099-12-31T23:06:32Z", "0100-01-01T00:00:00Z"],
+    ["Europe/Berlin", "0050-06-01T11:06:32Z", "0050-06-01T12:00:00Z"],
+    ["Europe/Berlin", "0000-12-31T23:06:32Z", "0001-01-01T00:00:00Z"],
+    ["Europe/Berlin", "-0400-02-29T23:06:32Z", "-0400-03-01T00:00:00Z"],
+  ];
+  for (const [user, show] of Object.entries(SHOWING)) {
+    test.each(cases)(`${user}: in %s %s is %s`, async (zone, moment, clock) => {
+      expect(await show(moment, zone)).toBe(clock);
+    });
+  }
+});
+
 /** Who takes the name of a zone: what is made of it, or "refused". */
 const NAMED: Readonly<Record<string, (zone: string) => Promise<string>>> = {
   "SET time_zone": async (zone) => {
