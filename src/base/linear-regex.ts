@@ -5,8 +5,12 @@
  * Limits: `LINEAR_REGEX_PROGRAM_MAX`.
  */
 import { RE2JS } from "re2js";
+import { errorText } from "./error.ts";
 import { LINEAR_REGEX_PROGRAM_MAX } from "./limits.ts";
 import { type Parsed, parsed, refused } from "./parsed.ts";
+
+/** Characters of the engine's complaint that are shown: it may quote the pattern. */
+const SHOWN_CHARACTERS_MAX = 200;
 
 /** How an expression reads texts; all are off unless said. */
 export interface RegexFlags {
@@ -48,7 +52,7 @@ export function compileLinearRegex(pattern: string, flags: RegexFlags = {}): Par
   try {
     compiled = RE2JS.compile(pattern.replaceAll(/\\u\{/g, "\\x{"), flagBits(flags));
   } catch (error) {
-    return refused(error instanceof Error ? error.message.slice(0, 200) : String(error));
+    return refused(errorText(error, SHOWN_CHARACTERS_MAX));
   }
   const programSize = compiled.programSize();
   if (programSize > LINEAR_REGEX_PROGRAM_MAX) return refused(`it makes more than ${LINEAR_REGEX_PROGRAM_MAX} instructions`);

@@ -1,13 +1,17 @@
 /**
- * Time zones, for all that names one: SQL, SET time_zone, AT TIME ZONE, texts of timestamps, HTTP headers, pipelines.
+ * Time zones, for all that names one: SQL, SET time_zone, AT TIME ZONE, texts of timestamps, HTTP headers, pipelines, the configuration.
  *
  * A zone is "UTC", an offset "±HH:MM" of less than a day (as RFC 3339 has it), or an IANA name, whose rules come from the runtime's own
  * tables (`Intl`). Days that begin and end at one distance from UTC are remembered as one number, days of a change with the second of it.
+ *
+ * What a clock shows is a moment by one of two rules: `utcSecondsOf` always gives one, as SQL does; `onlyUtcSecondsOf` gives none for what
+ * the clock shows twice or never, as pipelines do.
  */
 import { DbError } from "./error.ts";
 import { StatusCode } from "./status-code.ts";
 
-const FIXED = /^([+-])(\d{1,2}):(\d{2})$/;
+const FIXED = /^[+-]\d{1,2}:\d{2}$/;
+const OFFSET_TEXT = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
 const OFFSET = /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
 const DAY_SECONDS = 86_400;
 /** Where the runtime's dates end, less a day for its zones; beyond it a zone stays as it is there. */
@@ -37,10 +41,9 @@ const names = new Map<string, string>();
 /** The canonical name of a zone, or undefined when there is none: "utc" → "UTC", "+8:00" → "+08:00", "asia/shanghai" → "Asia/Shanghai". */
 export function parseTimeZone(text: string): string | undefined {
   const name = text.trim();
-  const fixed = FIXED.exec(name);
-  if (fixed !== null) {
-    const [, sign = "+", hours = "0", minutes = "00"] = fixed;
-    return Number(hours) > 23 || Number(minutes) > 59 ? undefined : `${sign}${hours.padStart(2, "0")}:${minutes}`;
+  if (FIXED.test(name)) {
+    if (offsetSecondsOfText(name) === undefined) return undefined;
+    return name.length === 5 ? `${name.slice(0, 1)}0${name.slice(1)}` : name;
   }
   const upper = name.toUpperCase();
   if (upper === "UTC" || upper === "Z" || upper === "GMT" || upper === "ETC/UTC") return "UTC";
@@ -48,13 +51,14 @@ export function parseTimeZone(text: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return undefined;
   const known = names.get(upper);
   if (known !== undefined) return known;
-  const resolved = namedZone(name);
+  const resolved = namedTimeZone(name);
   if (names.size >= NAMES_MAX) names.clear();
   if (resolved !== undefined) names.set(upper, resolved);
   return resolved;
 }
 
-function namedZone(name: string): string | undefined {
+/** The canonical name of a zone of the IANA tables; undefined when there is none: offsets and SYSTEM are not in them. */
+export function namedTimeZone(name: string): string | undefined {
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
   } catch (thrown) {
@@ -73,11 +77,20 @@ export function timeZoneNamed(text: string): string {
   );
 }
 
+/** Seconds ahead of UTC of an offset behind a time, `+08:00`, `-0730` or `+8`; undefined for another text and for a day or more. */
+export function offsetSecondsOfText(text: string): number | undefined {
+  const match = OFFSET_TEXT.exec(text);
+  if (match === null) return undefined;
+  const [hours, minutes] = [Number(match[2]), Number(match[3] ?? 0)];
+  if (hours > 23 || minutes > 59) return undefined;
+  return (match[1] === "-" ? -60 : 60) * (hours * 60 + minutes) + 0; // -00:00 is 0
+}
+
 /** Seconds that a zone is ahead of UTC at a moment. @param zone a canonical name from `parseTimeZone` */
 export function offsetSecondsAt(zone: string, utcSeconds: number): number {
   if (zone === "UTC") return 0;
-  const fixed = FIXED.exec(zone);
-  if (fixed !== null) return (fixed[1] === "-" ? -60 : 60) * (Number(fixed[2]) * 60 + Number(fixed[3]));
+  const fixed = offsetSecondsOfText(zone);
+  if (fixed !== undefined) return fixed;
   const { before, change, after } = dayOf(zoneNamed(zone), Math.floor(utcSeconds / DAY_SECONDS));
   return utcSeconds < change ? before : after;
 }
@@ -89,6 +102,18 @@ export function utcSecondsOf(zone: string, localSeconds: number): number {
   if (offsetSecondsAt(zone, early) === before) return early;
   const late = localSeconds - offsetSecondsAt(zone, early);
   return offsetSecondsAt(zone, late) === localSeconds - late ? late : early;
+}
+
+/** The moment at which a zone's clock shows `localSeconds`; undefined where it never does, in a gap, or does twice, in an overlap. */
+export function onlyUtcSecondsOf(zone: string, localSeconds: number): number | undefined {
+  const before = offsetSecondsAt(zone, localSeconds - DAY_SECONDS);
+  const after = offsetSecondsAt(zone, localSeconds + DAY_SECONDS);
+  const [early, late] = [localSeconds - before, localSeconds - after];
+  const isEarly = offsetSecondsAt(zone, early) === before;
+  if (before === after) return isEarly ? early : undefined;
+  const isLate = offsetSecondsAt(zone, late) === after;
+  if (isEarly === isLate) return undefined;
+  return isEarly ? early : late;
 }
 
 function zoneNamed(name: string): Zone {

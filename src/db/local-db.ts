@@ -187,7 +187,7 @@ export class LocalDb implements Db {
     const steps = maskSyntaxError(thrown.message, text);
     for (;;) {
       const step = steps.next();
-      if (step.done === true) return step.value === thrown.message ? thrown : new DbError(thrown.code, step.value);
+      if (step.done === true) return step.value === undefined ? thrown : new DbError(thrown.code, step.value);
       await pace.turn();
     }
   }

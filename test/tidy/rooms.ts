@@ -28,16 +28,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
   "src/query/function": {
-    ranks: [
-      ["value"],
-      ["time"],
-      ["signature"],
-      ["number"],
-      ["cast"],
-      ["text", "geo", "json", "nested", "sketch"],
-      ["aggregate"],
-      ["family"],
-    ],
+    ranks: [["value"], ["time"], ["signature"], ["number"], ["text", "geo", "json", "nested", "sketch"], ["aggregate"], ["family"]],
     contracts: [],
   },
   "src/query/plan": { ranks: [["bind"], ["common"], ["virtual"], ["rules"], ["from"], ["select"], ["range"]], contracts: [] },

@@ -14,7 +14,8 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
   const noted = (error: unknown): unknown => {
     if (!(error instanceof DbError) || error.code !== StatusCode.StorageUnavailable) return error;
     troubles.failed("metadata", error.message);
-    return new DbError(error.code, error.message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS });
+    const { code, details, message } = error;
+    return new DbError(code, message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS, details });
   };
   return {
     get: (key) => meta.get(key),

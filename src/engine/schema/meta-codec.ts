@@ -1,8 +1,7 @@
 /**
  * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, corrupted } from "../../base/error.ts";
 import { columnId, tableId } from "../../base/units.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
@@ -289,8 +288,9 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
   };
 }
 
-function broken(key: string, want: string, value: unknown): DbError {
-  return new DbError(StatusCode.StorageUnavailable, `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`);
+function broken(key: string, want: string, value: unknown, cause?: unknown): DbError {
+  const message = `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`;
+  return corrupted(message, { file: `meta entry ${key}`, offset: undefined, kind: "structure" }, cause);
 }
 
 /** An entry that is an object. @throws DbError StorageUnavailable */
@@ -320,7 +320,7 @@ function parsed<T>(key: string, want: string, value: MetaValue | undefined, pars
   try {
     return parse(text);
   } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, broken(key, want, value).message, { cause });
+    throw broken(key, want, value, cause);
   }
 }
 

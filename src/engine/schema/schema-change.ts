@@ -7,7 +7,7 @@ import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { columnId } from "../../base/units.ts";
 import { type DataType, displayName, sameType } from "../../column/data-type.ts";
-import { canRetype, retypeScalar } from "../../column/retype.ts";
+import { canRetype, retypeScalar } from "../../value/retype.ts";
 import type {
   ColumnDefault,
   ColumnDefinition,

@@ -6,6 +6,7 @@
  *   thread ──Call──► owner ──Reply──► thread     the thread stands still meanwhile; the owner never waits for a thread
  */
 import { DbError } from "../../base/error.ts";
+import type { ToldError } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
@@ -35,13 +36,6 @@ export type Call =
   | { readonly kind: "news"; readonly since: number }
   /** Make what a write needs, if the catalogue is still at `since`. */
   | { readonly kind: "evolve"; readonly since: number; readonly steps: readonly SchemaStep[] };
-
-/** An error on its way between threads. */
-export interface ToldError {
-  readonly code: StatusCode;
-  readonly message: string;
-  readonly retryAfterSeconds: number | undefined;
-}
 
 /** Answer to a call. */
 export type Reply =
@@ -104,17 +98,6 @@ export type ToThread =
   | { readonly kind: "release"; readonly arena: number }
   /** The answer to an `ask` of the thread. */
   | { readonly kind: "told"; readonly id: number; readonly error: ToldError | undefined };
-
-/** What another thread must know of an error; its cause stays here. */
-export function toldError(error: DbError): ToldError {
-  const { code, message, retryAfterSeconds } = error;
-  return { code, message, retryAfterSeconds };
-}
-
-/** The error that another thread told of, without its cause. */
-export function errorOfTold({ code, message, retryAfterSeconds }: ToldError): DbError {
-  return new DbError(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
-}
 
 /** For a thread that asks while the process goes down. */
 export function goingDown(): DbError {

@@ -5,7 +5,8 @@
  * until no memtable reads them.
  */
 import { AssertionError, assert } from "../../base/assert.ts";
-import { DbError, toDbError } from "../../base/error.ts";
+import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
+import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { SureSteps } from "../../base/sure-steps.ts";
 import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
@@ -16,7 +17,7 @@ import type { LogStream } from "../log/log-stream.ts";
 import type { SchemaStep } from "../schema/schema-store.ts";
 import { renumber, SeriesTranslator } from "../series/series-translator.ts";
 import type { CatalogFeed } from "./catalog-feed.ts";
-import { type Call, type ChunkPlace, errorOfTold, type FromThread, type Reply, type Task, type ToldError, toldError } from "./messages.ts";
+import { type Call, type ChunkPlace, type FromThread, type Reply, type Task } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { OwnerLink } from "./thread-link.ts";
 
@@ -270,7 +271,7 @@ export class ThreadHost implements LogStream {
       await (what === "admit" ? this.owner.admit() : this.owner.durable());
     } catch (thrown) {
       if (thrown instanceof AssertionError) throw thrown;
-      error = toldError(toDbError(thrown));
+      error = toldError(thrown);
     }
     if (!this.isClosed) this.link.post({ kind: "told", id, error });
   }

@@ -1,3 +1,5 @@
+import { DbError } from "../../base/error.ts";
+import { toldError } from "../../base/told-error.ts";
 import { expect, test } from "bun:test";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { columnId, tableId } from "../../base/units.ts";
@@ -112,7 +114,7 @@ test("a table that is full takes rows of series that it has, and no others", asy
 
 test("what the owner refuses is thrown, and a mirror that is behind looks again", async () => {
   const { tables, answer } = mirror([]);
-  answer({ kind: "refused", error: { code: 1004, message: "cannot do it", retryAfterSeconds: undefined } });
+  answer({ kind: "refused", error: toldError(new DbError(1004, "cannot do it")) });
   expect((await errorOf(Promise.try(() => tables.evolve([])))).message).toBe("cannot do it");
   const behind = { ...(news(1, put(schema(1, "a"))) as Extract<Reply, { kind: "news" }>), isApplied: false };
   answer(behind);

@@ -4,6 +4,7 @@
  * It follows the owner by versions: `refresh` costs one atomic read while nothing changed. What a write lacks is made by the owner, while
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
+import { errorOfTold } from "../../base/told-error.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-registry.ts";
@@ -15,7 +16,7 @@ import { SegmentMarks } from "../series/series-mapper.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { LogicalTarget, WriteTables, WriteTarget } from "../table/write-target.ts";
-import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
+import { type Call, type CatalogChange, type CatalogNews } from "./messages.ts";
 import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";

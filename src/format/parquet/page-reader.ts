@@ -77,7 +77,7 @@ function bodyOf(
     throw corruption(fileName, fileOffset, `a page of ${header.storedByteLength} bytes in ${body.length}`);
   }
   if (verify && crc32(body) !== header.crc) {
-    throw corruption(fileName, fileOffset, "the page does not match its checksum");
+    throw corruption(fileName, fileOffset, "the page does not match its checksum", "checksum");
   }
   return body;
 }

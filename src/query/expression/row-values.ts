@@ -12,7 +12,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
-import { castValue } from "../function/cast/cast.ts";
+import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";

@@ -4,9 +4,10 @@ import { displayName, isNested } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { ALL_TIME, type FieldCondition, type TagPredicate, type TimeRange } from "../../table/scan.ts";
 import { type NodeMetrics, ownMillis } from "../operator/contract/node-metrics.ts";
-import { toText } from "../function/cast/cast.ts";
-import { formatFloat } from "../function/value/format-number.ts";
-import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
+import { toText } from "../../value/value-text.ts";
+import { floatText } from "../../value/number-text.ts";
+import { formatTimestamp } from "../../value/format-time.ts";
+import { intervalText } from "../../value/interval-text.ts";
 import { isInterval, type Value } from "../function/value/value.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { timeIndexOf } from "../../table/schema.ts";
@@ -296,9 +297,9 @@ function expressionText(expression: TypedExpression): string {
 
 function literalText(type: DataType, value: Value): string {
   if (value === undefined) return "NULL";
-  if (isInterval(value)) return `INTERVAL '${formatInterval(value)}'`;
+  if (isInterval(value)) return `INTERVAL '${intervalText(value)}'`;
   if (value instanceof Uint8Array) return isNested(type) ? toText(value, type) : `X'${value.toHex()}'`;
   if (type.kind === "timestamp") return `'${formatTimestamp(BigInt(value as bigint), type.unit)}'`;
-  if (type.kind === "float") return formatFloat(Number(value));
+  if (type.kind === "float") return floatText(Number(value));
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }

@@ -4,8 +4,7 @@
 import { assert } from "../../base/assert.ts";
 import { ByteReadError, ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { corrupted } from "../../base/error.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
@@ -99,9 +98,8 @@ function reading<T>(sequence: number, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof ByteReadError)) throw error;
-    throw new DbError(StatusCode.StorageUnavailable, `cannot replay log record ${sequence}: its head is broken: ${error.message}`, {
-      cause: error,
-    });
+    const corruption = { file: `log record ${sequence}`, offset: error.offset, kind: "structure" } as const;
+    throw corrupted(`cannot replay log record ${sequence}: its head is broken: ${error.message}`, corruption, error);
   }
 }
 
@@ -109,10 +107,11 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
   const input = new ByteReader(payload);
   const version = input.u32();
   if (!VERSIONS.includes(version)) {
-    throw new DbError(
-      StatusCode.StorageUnavailable,
-      `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
-    );
+    throw corrupted(`cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`, {
+      file: `log record ${sequence}`,
+      offset: 0,
+      kind: "version",
+    });
   }
   const headEnd = input.u32() + 8;
   const count = input.varint();

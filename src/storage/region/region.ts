@@ -440,7 +440,9 @@ export class Region {
   }
 
   private opened(file: DataFile): SstFile {
-    return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
+    return new SstFile(file, this.store, (trouble, why) =>
+      this.logger.warn({ table: this.schemaNow.name, file: file.name }, `${trouble}: ${why}`),
+    );
   }
 
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import { type FileRow, jobOf, tableOf, wantedRows } from "../../../test/support/storage/table.ts";
 import { UNITS_PER_SECOND } from "../../column/data-type.ts";
-import { clockText } from "../../column/clock-time.ts";
+import { clockText } from "../../value/clock-time.ts";
 import { decimalText } from "../../column/decimal.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import { Arena, SlabPool } from "../memtable/arena.ts";

@@ -27,8 +27,8 @@ const BYTES_PER_DELETED_SERIES = 64;
 /** What an open table of a file holds beside its runs. */
 const BYTES_PER_TABLE = 2048;
 
-/** Takes what is wrong with a file that can still be read: what is not used, a colon, and why. */
-export type Warn = (why: string) => void;
+/** Takes what is wrong with a file that can still be read: what is not used, and why. */
+export type Warn = (trouble: string, why: string) => void;
 
 /** What an open file shares with what was open of it before, or is beside it. */
 export interface OpenAt {
@@ -132,7 +132,7 @@ export class OpenSst {
 
   private async readIndexes(): Promise<FileIndexes | undefined> {
     const { parquet, reader } = this;
-    const onDamage = (why: string): void => this.warn(`the column indexes of a data file are not used: ${why}`);
+    const onDamage = (why: string): void => this.warn("the column indexes of a data file are not used", why);
     try {
       const range = parquet.blob(COLUMN_INDEX_BLOB);
       if (range === undefined) return undefined;

@@ -2,9 +2,9 @@
  * A data file that scans read: opened at its first use, its pages decoded through the cache, deleted when it was dropped and nobody
  * reads it any more.
  */
+import { unreadable } from "./unreadable.ts";
 import { assert } from "../../base/assert.ts";
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { DbError } from "../../base/error.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../file-store/file-store.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
@@ -73,11 +73,10 @@ export class SstFile {
     this.meta = meta;
     this.store = store;
     const said = new Set<string>();
-    this.warn = (why) => {
-      const what = why.slice(0, why.indexOf(":") + 1);
-      if (said.has(what)) return; // A file may be opened many times.
-      said.add(what);
-      warn(why);
+    this.warn = (trouble, why) => {
+      if (said.has(trouble)) return; // A file may be opened many times.
+      said.add(trouble);
+      warn(trouble, why);
     };
   }
 
@@ -315,8 +314,7 @@ export class SstFile {
       return await read();
     } catch (error) {
       if (error instanceof DbError) throw error;
-      const why = errorText(error);
-      throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${this.meta.name}: ${why}`, { cause: error });
+      throw unreadable(this.meta.name, error);
     }
   }
 }

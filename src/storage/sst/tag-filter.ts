@@ -47,17 +47,17 @@ export class TagFilter {
   /** By column id, then by row group. A column that is missing is NULL in all rows. */
   private readonly chunks: ReadonlyMap<number, readonly TagChunk[]>;
   private readonly groupCount: number;
-  private readonly warn: (why: string) => void;
+  private readonly warn: (trouble: string, why: string) => void;
   private hasWarned = false;
 
-  private constructor(chunks: ReadonlyMap<number, readonly TagChunk[]>, groupCount: number, warn: (why: string) => void) {
+  private constructor(chunks: ReadonlyMap<number, readonly TagChunk[]>, groupCount: number, warn: (trouble: string, why: string) => void) {
     this.chunks = chunks;
     this.groupCount = groupCount;
     this.warn = warn;
   }
 
   /** The filter of an opened file. `warn` is told once when a filter is damaged. */
-  static of(parquet: ParquetFile, warn: (why: string) => void): TagFilter {
+  static of(parquet: ParquetFile, warn: (trouble: string, why: string) => void): TagFilter {
     const chunks = new Map<number, readonly TagChunk[]>();
     for (const [id, position] of columnsById(parquet)) {
       if (parquet.columns[position]?.role !== "tag") continue;
@@ -104,7 +104,7 @@ export class TagFilter {
 
   private blocksOf(bytes: Uint8Array, { offset, checksum }: StoredBloom): BloomBlocks | "damaged" {
     if (crc32(bytes) === checksum) return bloomBlocks(bytes);
-    if (!this.hasWarned) this.warn(`tag filters of a data file are not used: the one at byte ${offset} does not match its checksum`);
+    if (!this.hasWarned) this.warn("tag filters of a data file are not used", `the one at byte ${offset} does not match its checksum`);
     this.hasWarned = true;
     return "damaged";
   }

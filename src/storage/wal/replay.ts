@@ -1,7 +1,7 @@
 /**
  * Reads one segment back and decides what damaged bytes mean; the table is in FORMAT.md.
  */
-import { DbError, errorText } from "../../base/error.ts";
+import { corrupted, type CorruptionKind, DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/fail-point.ts";
 import { crc32 } from "../../base/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -86,7 +86,7 @@ export async function replaySegment(source: SegmentSource, listener: SegmentList
     const next = nextIntactRecord(found, at + 1);
     const isKnown = at < durableBytes || (next !== undefined && wasDurable(found, at, next));
     const verdict = judgeDamage(isKnown, isNewest, recovery);
-    if (verdict === "refuse") throw refused(path, `damaged bytes at offset ${at}`);
+    if (verdict === "refuse") throw refused(path, `damaged bytes at offset ${at}`, at, "checksum");
     if (verdict === "torn-tail") {
       const end = at;
       await onDisk("cut", path, () => cut(disk, path, end));
@@ -99,18 +99,16 @@ export async function replaySegment(source: SegmentSource, listener: SegmentList
   }
   if (at < durableBytes) {
     // No bytes to be judged, and still some are known to have been there.
-    if (recovery === "strict") throw refused(path, `it ends at offset ${at}, and ${durableBytes} bytes of it were on disk`);
+    if (recovery === "strict") throw refused(path, `it ends at offset ${at}, and ${durableBytes} bytes of it were on disk`, at, "length");
     listener.onLost(durableBytes - at, [undefined]);
     lostBytes += durableBytes - at;
   }
   return replayed(0);
 }
 
-function refused(path: string, why: string): DbError {
-  return new DbError(
-    StatusCode.StorageUnavailable,
-    `cannot replay log segment ${path}: ${why}; restore the file, or start with wal.recovery = "skip_corrupt" to lose them`,
-  );
+function refused(path: string, why: string, offset: number, kind: CorruptionKind): DbError {
+  const advice = 'restore the file, or start with wal.recovery = "skip_corrupt" to lose them';
+  return corrupted(`cannot replay log segment ${path}: ${why}; ${advice}`, { file: path, offset, kind });
 }
 
 /** The damaged payload of each record in bytes `[start, end)` whose header is intact, and undefined for what comes behind them. */
@@ -155,10 +153,11 @@ function headOf(path: string, bytes: Uint8Array, id: number): SegmentHead {
     case "bad":
       return { start: 0, stamp: undefined, check: 0, previous: undefined };
     case "unknown":
-      throw new DbError(
-        StatusCode.StorageUnavailable,
-        `cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`,
-      );
+      throw corrupted(`cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`, {
+        file: path,
+        offset: 0,
+        kind: "version",
+      });
   }
 }
 

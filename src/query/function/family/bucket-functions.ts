@@ -7,8 +7,8 @@ import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { binned } from "./time-functions.ts";
 import { addInterval } from "../time/interval.ts";
-import { parseTimestamp } from "../time/parse-time.ts";
-import { rescale } from "../time/time-units.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { isInterval, type Present, textOf } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";
 

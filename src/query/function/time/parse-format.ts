@@ -8,7 +8,7 @@
  *
  * Limits: those of `compiled-formats.ts`.
  */
-import { daysFromCivil, daysInMonth } from "./civil.ts";
+import { daysFromCivil, daysInMonth } from "../../../value/civil.ts";
 import { CompiledFormats } from "./compiled-formats.ts";
 import { utcSecondsOf } from "../../../base/time-zone.ts";
 

@@ -1,6 +1,6 @@
 /** Series of slots without gaps as the oracle makes them: a map of slots a series, one value at a time. */
 import { FLOAT64 } from "../../../column/data-type.ts";
-import { castValue } from "../../function/cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import { type Value, valueKey } from "../../function/value/value.ts";
 import type { FilledColumn, PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";

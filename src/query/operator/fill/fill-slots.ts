@@ -9,7 +9,7 @@
 import type { Batch } from "../../../column/batch.ts";
 import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { castValue } from "../../function/cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { FilledColumn, PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";

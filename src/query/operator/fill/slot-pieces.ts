@@ -13,7 +13,7 @@ import type { Batch } from "../../../column/batch.ts";
 import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import { isTimes } from "../../../column/times.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { castValue } from "../../function/cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import type { PlanNode, SortItem } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

@@ -13,7 +13,7 @@ import { checkCancelled } from "../../../base/pace.ts";
 import { execContextOf, type ExecOptions, prepareSelect } from "../shared/select.ts";
 import { answer } from "../../operator/answer.ts";
 import { pieces } from "../../operator/rows/pieces.ts";
-import { canCast } from "../../function/cast/cast.ts";
+import { canCast } from "../../../value/cast.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
 import { planError } from "../../plan/bind/plan-error.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";

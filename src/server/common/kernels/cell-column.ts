@@ -11,9 +11,9 @@
 import { longerBytes, longerWords } from "../../../base/longer-array.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
-import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
+import { type DataType, type NestedType, isNested } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
-import { nestedJson, nestedJsonSteps } from "../../../column/nested-json.ts";
+import { nestedJson, nestedJsonSteps } from "../../../value/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";

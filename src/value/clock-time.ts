@@ -1,5 +1,5 @@
 /** Times of day as text and back: `23:59:59.999`. */
-import { type TimeUnit, UNITS_PER_SECOND } from "./data-type.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
 
 /** Seconds of a day. */
 const DAY_SECONDS = 86_400;

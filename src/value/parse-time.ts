@@ -2,9 +2,10 @@
  * Reads dates and timestamps as people write them (contract query.md 1.6):
  * RFC 3339, `YYYY-MM-DD HH:MM:SS[.f]` with or without a zone, and plain dates. What names no zone is in the session's.
  */
-import { daysFromCivil, daysInMonth } from "./civil.ts";
-import { parseTimeZone, utcSecondsOf } from "../../../base/time-zone.ts";
+import { offsetSecondsOfText, utcSecondsOf } from "../base/time-zone.ts";
+import { daysFromCivil, daysInMonth, floorDivide } from "./civil.ts";
 
+const NANOS_PER_SECOND = 1_000_000_000n;
 /** Years of more than four digits carry a sign, as ISO 8601 has it. */
 const DAY_TEXT = String.raw`(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const DATE = new RegExp(`^${DAY_TEXT}$`);
@@ -42,13 +43,19 @@ export function parseTimestamp(text: string, zone: string): bigint | undefined {
   const seconds = match[8] === undefined ? utcSecondsOf(zone, local) : withOffset(local, match[8]);
   if (seconds === undefined) return undefined;
   const fraction = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
-  return BigInt(seconds) * 1_000_000_000n + fraction;
+  return BigInt(seconds) * NANOS_PER_SECOND + fraction;
 }
 
 function withOffset(local: number, text: string): number | undefined {
-  if (/^(z|utc)$/i.test(text)) return local;
-  const digits = text.slice(1).replace(":", "");
-  const zone = `${text[0]}${digits.length <= 2 ? `${digits}:00` : `${digits.slice(0, -2)}:${digits.slice(-2)}`}`;
-  const canonical = parseTimeZone(zone);
-  return canonical === undefined ? undefined : utcSecondsOf(canonical, local);
+  if (/^[zu]/i.test(text)) return local; // Z or UTC
+  const offset = offsetSecondsOfText(text);
+  return offset === undefined ? undefined : local - offset;
+}
+
+/** Days since 1970-01-01 of a date, or of the day in UTC of a timestamp; undefined when the text is neither. */
+export function dayOfText(text: string): number | undefined {
+  const days = parseDate(text);
+  if (days !== undefined) return days;
+  const nanos = parseTimestamp(text, "UTC");
+  return nanos === undefined ? undefined : Number(floorDivide(nanos, 86_400n * NANOS_PER_SECOND));
 }

@@ -1,7 +1,7 @@
 /** Lists, structs and maps as text: `[1, , 3]`, `{a: 1, b: x}`, NULL empty (contract query.md 2.3). */
-import type { DataType, NestedType } from "../../../column/data-type.ts";
-import { decodeNested } from "../../../column/nested.ts";
-import type { Present, Value } from "../value/value.ts";
+import type { DataType, NestedType } from "../column/data-type.ts";
+import { decodeNested } from "../column/nested.ts";
+import type { Present, Value } from "./any-value.ts";
 
 /** The text of a nested value. @param textOfPart how a part that is not NULL is written */
 export function nestedText(type: NestedType, bytes: Uint8Array, textOfPart: (part: Present, type: DataType) => string): string {

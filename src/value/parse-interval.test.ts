@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isIntervalUnit, parseInterval } from "./interval.ts";
+import { isIntervalUnit, parseInterval } from "./parse-interval.ts";
 
 const SECOND = 1_000_000_000n;
 

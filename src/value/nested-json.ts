@@ -2,12 +2,12 @@
  * Lists, structs and maps as JSON, the way answers carry them (contract http.md 2.4): a list is an array, a struct and a map are objects
  * whose keys are sorted; times are whole numbers in their unit, decimals text, binary an array of byte numbers, NaN and infinities null.
  */
-import { compareCodePoints } from "./code-points.ts";
-import { type DataType, isNested, type NestedType } from "./data-type.ts";
-import { decimalText } from "./decimal.ts";
+import { compareCodePoints } from "../column/code-points.ts";
+import { type DataType, isNested, type NestedType } from "../column/data-type.ts";
+import { decimalText } from "../column/decimal.ts";
 import { intervalText } from "./interval-text.ts";
-import { decodeNested, decodeNestedInPieces, type NestedPart } from "./nested.ts";
-import { floatText } from "./retype-text.ts";
+import { decodeNested, decodeNestedInPieces, type NestedPart } from "../column/nested.ts";
+import { floatText } from "./number-text.ts";
 
 /** The JSON of a nested value. Bounded by the value's size: at most six bytes of text for a byte. */
 export function nestedJson(type: NestedType, bytes: Uint8Array): string {

@@ -1,12 +1,12 @@
 /** The elements of vectors of 32-bit floats, and back. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { toEmbedding } from "./cast.ts";
-import type { Present } from "../value/value.ts";
+import { toEmbedding } from "../../../value/cast-document.ts";
+import type { Present } from "./value.ts";
 
 /** The elements of a vector that is given as bytes or as text. @throws DbError InvalidArguments */
 export function elementsOf(vector: Present | undefined): Float32Array {
-  const bytes = toEmbedding(vector as Present, undefined);
+  const bytes = toEmbedding(vector as Present);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Float32Array.from({ length: bytes.length >> 2 }, (_, i) => view.getFloat32(i * 4, true));
 }

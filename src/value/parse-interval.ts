@@ -3,7 +3,7 @@
  * with an optional clock part (`1 day 02:03:04.5`); ISO 8601 (`P1Y2M3DT4H5M6.7S`); and a bare number, which counts seconds.
  * Fractions flow down: a fraction of a year is months, of a month days (30 to a month), of a week or a day nanoseconds.
  */
-import type { IntervalValue } from "../syntax/ast.ts";
+import type { IntervalParts } from "../column/interval-bytes.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
@@ -84,7 +84,7 @@ class Sum {
     this.nanos += ((scaled - whole * scale * size) * NANOS_PER_DAY) / scale;
   }
 
-  value(): IntervalValue | undefined {
+  value(): IntervalParts | undefined {
     const fits = (value: bigint, max: bigint): boolean => value <= max && value >= -max - 1n;
     if (!fits(this.months, INT32_MAX) || !fits(this.days, INT32_MAX) || !fits(this.nanos, INT64_MAX)) return undefined;
     return { months: Number(this.months), days: Number(this.days), nanos: this.nanos };
@@ -96,7 +96,7 @@ class Sum {
  *
  * @returns undefined for a text that is no interval, or one beyond 2^31 months or days or 2^63 nanoseconds
  */
-export function parseInterval(text: string): IntervalValue | undefined {
+export function parseInterval(text: string): IntervalParts | undefined {
   const trimmed = text.trim();
   if (trimmed.length === 0 || trimmed.length > 256) return undefined;
   const iso = /^([+-]?)P(?=.)/i.exec(trimmed);
@@ -130,7 +130,7 @@ function addAmounts(sum: Sum, text: string): boolean {
   return true;
 }
 
-function parseIso(text: string, outerSign: string): IntervalValue | undefined {
+function parseIso(text: string, outerSign: string): IntervalParts | undefined {
   const sum = new Sum();
   let at = 0;
   let units = ISO_DATE;

@@ -1,16 +1,14 @@
 /**
  * Vectors of 32-bit floats, the type VECTOR(n): n little-endian floats, 4n bytes, and their text `[1,2.5,3]`.
  */
-
 import { shortestFloat32 } from "./float32.ts";
+import { floatOfText } from "./number-text.ts";
 
 /** Why a text is no vector, in the words of the contract (query.md 1.6). */
 export type EmbeddingProblem = "not properly enclosed in brackets" | "elements are not all float32" | "wrong dimension";
 
 /** Bytes of one element. */
 const ELEMENT_BYTES = 4;
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const SPECIAL = /^([+-]?)(?:inf|infinity|nan)$/i;
 
 /** The bytes of `[1.0, 2.0]`, or why there are none. `dimension` undefined: any number of elements. */
 export function embeddingOfText(
@@ -25,19 +23,11 @@ export function embeddingOfText(
   const bytes = new Uint8Array(elements.length * ELEMENT_BYTES);
   const view = new DataView(bytes.buffer);
   for (const [i, element] of elements.entries()) {
-    const value = floatOf(element.trim());
+    const value = floatOfText(element.trim());
     if (value === undefined) return { ok: false, why: "elements are not all float32" };
     view.setFloat32(i * ELEMENT_BYTES, value, true);
   }
   return dimension !== undefined && elements.length !== dimension ? { ok: false, why: "wrong dimension" } : { ok: true, bytes };
-}
-
-function floatOf(text: string): number | undefined {
-  if (FLOAT.test(text)) return Number(text);
-  const special = SPECIAL.exec(text);
-  if (special === null) return undefined;
-  if (text.toLowerCase().endsWith("nan")) return Number.NaN;
-  return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
 /** `[1,2.5,3]`: whole numbers without a point, others with the shortest digits that read back as 32-bit floats. */

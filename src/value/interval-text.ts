@@ -1,11 +1,5 @@
 /** Intervals as text (contract query.md 2.3). */
-
-/** An interval, which is no scalar since no column holds one. */
-export interface IntervalParts {
-  readonly months: number;
-  readonly days: number;
-  readonly nanos: bigint;
-}
+import type { IntervalParts } from "../column/interval-bytes.ts";
 
 /** `14 mons 3 days 4 hours 5 mins 6.000100000 secs`; parts that are zero are left out, negative ones carry their own sign. */
 export function intervalText(value: IntervalParts): string {

@@ -1,9 +1,7 @@
 /** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
-import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
+import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
 import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
 import { rescale } from "./time-units.ts";
-
-export { intervalText as formatInterval } from "../../../column/interval-text.ts";
 
 const two = (value: number): string => String(value).padStart(2, "0");
 

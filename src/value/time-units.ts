@@ -1,6 +1,6 @@
 /** Conversions between time units on exact integers. */
-import type { TimeUnit } from "../../../column/data-type.ts";
-import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
+import type { TimeUnit } from "../column/data-type.ts";
+import { UNITS_PER_SECOND } from "../column/data-type.ts";
 import { floorDivide } from "./civil.ts";
 
 /** Nanoseconds of one unit. */

@@ -7,8 +7,8 @@
  *
  * Limits: nesting 128 levels, so that no document exhausts the stack.
  */
-import { compareCodePoints } from "./code-points.ts";
-import { floatText } from "./retype-text.ts";
+import { compareCodePoints } from "../column/code-points.ts";
+import { floatText } from "./number-text.ts";
 
 /** Most levels of arrays and objects in each other. */
 export const JSON_DEPTH_MAX = 128;
