@@ -48,7 +48,11 @@ test("others get a turn while functions are computed over one batch", async () =
     if (!isOver) setImmediate(count);
   };
   count();
-  const { rows } = await runSql("SELECT max(levenshtein(concat(s, n), concat(n, s))) FROM t", { ...data.context, clock });
+  const { rows } = await runSql("SELECT max(levenshtein(concat(s, n), concat(n, s))) FROM t", {
+    ...data.context,
+    clock,
+    scheduler: new Scheduler(clock),
+  });
   isOver = true;
   expect(rows.length).toBe(1);
   expect(turns).toBeGreaterThan(10);
