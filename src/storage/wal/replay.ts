@@ -33,7 +33,7 @@ export interface SegmentSource {
   readonly durableBytes: number;
   readonly recovery: WalRecovery;
   readonly disk?: LogDisk;
-  /** Bytes that are read at once; default `SEGMENT_PIECE_BYTES`. */
+  /** Bytes that are read at once; default 4 MiB. */
   readonly pieceBytes?: number;
 }
 

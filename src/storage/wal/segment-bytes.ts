@@ -11,7 +11,7 @@ import { assert } from "../../base/assert.ts";
 import type { LogDisk } from "./log-disk.ts";
 
 /** Bytes that are read at once. Reason: a few milliseconds of reading, and most records lie in one piece. */
-export const SEGMENT_PIECE_BYTES: number = 4 * 1024 * 1024;
+const SEGMENT_PIECE_BYTES: number = 4 * 1024 * 1024;
 
 /** Invariant: `window` begins with bytes `[from, to)` of the file, and `0 <= from <= to <= length`. */
 export class SegmentBytes {
