@@ -3,6 +3,7 @@
  * may let them go. The descriptor of a file is closed when no scan reads it any more, so that one that was deleted meanwhile gives its disk
  * space back.
  */
+import type { TableId } from "../../base/units.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../cache/page-cache.ts";
@@ -74,7 +75,7 @@ function numbersOf({ series, tombstoneSeries }: SnapshotFile): SeriesNumbers {
   };
 }
 
-async function readTable(file: SnapshotFile, tableId: number, reader: FileReader): Promise<FileContents> {
+async function readTable(file: SnapshotFile, tableId: TableId, reader: FileReader): Promise<FileContents> {
   const parquet = await readFooter(file.meta, reader);
   const sections = await readSections(parquet, reader);
   const runs = sections === undefined ? undefined : await readTableRuns(sections, reader, tableId, numbersOf(file));
