@@ -129,7 +129,7 @@ export function startOfRun({ ends, firstRow }: Pick<RunIndex, "ends" | "firstRow
 }
 
 function tableOfRun({ codes, dictionaries }: SeriesIndex, run: number): number {
-  return Number(textAt(dictionaries[0] as TextTable, codes[0]?.[run] ?? 0));
+  return Number(textAt(dictionaries[0] as TextTable, codes[0]![run]!));
 }
 
 /** Codes renumbered to those that occur; NULL stays 0. Codes of neighbours lie close together, so little is looked at. */
