@@ -51,7 +51,7 @@ export class SplitMap<V> {
   }
 
   private mapOf(key: SplitKey): Map<SplitKey, V> {
-    return this.maps === undefined ? this.few : (this.maps[MAP_OF[hashOf(key) >>> (32 - MAP_BITS)] ?? 0] ?? this.few);
+    return this.maps === undefined ? this.few : (this.maps[MAP_OF[hashOf(key) >>> (32 - MAP_BITS)] as number] ?? this.few);
   }
 }
 
@@ -72,5 +72,5 @@ function hashOf(key: SplitKey): number {
 function hashOfNumber(key: number): number {
   if ((key | 0) === key) return Math.imul(key, 0x9e3779b1) >>> 0;
   double[0] = Number.isNaN(key) ? Number.NaN : key + 0;
-  return Math.imul(Math.imul(halves[1] ?? 0, 0x85ebca6b) ^ (halves[0] ?? 0), 0x9e3779b1) >>> 0;
+  return Math.imul(Math.imul(halves[1] as number, 0x85ebca6b) ^ (halves[0] as number), 0x9e3779b1) >>> 0;
 }

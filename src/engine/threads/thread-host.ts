@@ -4,6 +4,7 @@
  * Records become visible here. Their series get the numbers of the region, as in replay; their chunks stay on the thread's memory, leased
  * until no memtable reads them.
  */
+import type { TableId } from "../../base/units.ts";
 import { AssertionError, assert } from "../../base/assert.ts";
 import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
 import { DbError } from "../../base/error.ts";
@@ -27,7 +28,7 @@ export interface ThreadOwner {
   readonly feed: CatalogFeed;
   readonly sure: SureSteps;
   /** The table of an id, dropped ones apart. */
-  regionOf(tableId: number): Region | undefined;
+  regionOf(tableId: TableId): Region | undefined;
   /** Makes what a write needs, in one commit. @throws DbError */
   evolve(steps: readonly SchemaStep[]): void;
   /** Called when rows became visible, with their bytes. */
@@ -92,7 +93,7 @@ export class ThreadHost implements LogStream {
   /**
    * Resolves when every record that the thread had begun is told of, or failed; chunks of the table lie on other memory from then on.
    */
-  async barrier(tableId: number): Promise<void> {
+  async barrier(tableId: TableId): Promise<void> {
     if (!this.isClosed) await this.request({ kind: "barrier", tableId });
   }
 
@@ -100,7 +101,7 @@ export class ThreadHost implements LogStream {
    * Has the thread begin anew with the series of a table, whose registry was renewed: what it said of them before is kept until it has said
    * all again.
    */
-  async renew(tableId: number): Promise<void> {
+  async renew(tableId: TableId): Promise<void> {
     if (this.isClosed) return;
     this.renewals.set(tableId, (this.renewals.get(tableId) ?? 0) + 1);
     await this.request({ kind: "renew", tableId });

@@ -5,6 +5,7 @@
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
 import { errorOfTold } from "../../base/told-error.ts";
+import type { TableId } from "../../base/units.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-registry.ts";
@@ -69,7 +70,7 @@ export class ThreadTables implements WriteTables {
   private readonly link: ThreadLink;
   private readonly arenas: ThreadArenas;
   private readonly byName: Map<string, MirrorTable> = new Map();
-  private readonly byId: Map<number, MirrorTable> = new Map();
+  private readonly byId: Map<TableId, MirrorTable> = new Map();
   private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
   private databaseNames: ReadonlySet<string> = new Set();
   private optionsOfDatabase: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
@@ -94,7 +95,7 @@ export class ThreadTables implements WriteTables {
   }
 
   /** Begins anew with the series of a table. */
-  renew(tableId: number): void {
+  renew(tableId: TableId): void {
     const table = this.byId.get(tableId);
     if (table === undefined) return;
     table.renew();
@@ -149,7 +150,7 @@ export class ThreadTables implements WriteTables {
   }
 
   /** Leaves the memory of a table to the owner. */
-  rotate(tableId: number): void {
+  rotate(tableId: TableId): void {
     this.byId.get(tableId)?.memory.rotate();
   }
 
@@ -162,7 +163,7 @@ export class ThreadTables implements WriteTables {
 
   private take({ version, isWhole, changes }: CatalogNews): void {
     if (isWhole) {
-      const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id as number] : [])));
+      const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id] : [])));
       for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(id)) this.drop(id);
     }
     for (const change of changes) this.apply(change);
@@ -202,7 +203,7 @@ export class ThreadTables implements WriteTables {
     known.setSchema(schema);
   }
 
-  private drop(tableId: number): void {
+  private drop(tableId: TableId): void {
     if (this.logicalTables.drop(tableId)) this.epoch++;
     const table = this.byId.get(tableId);
     if (table === undefined) return;

@@ -4,6 +4,7 @@
  * Runs on the thread that owns the catalogue and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
  * thread's mirror of them.
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
@@ -41,7 +42,7 @@ export interface WritePathParts {
   /** From the append on, whatever fails ends the process: nobody knows whether the record will be read back. */
   readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
-  noteLogged(segment: number, tableId: number, sequence: number): void;
+  noteLogged(segment: number, tableId: TableId, sequence: number): void;
   /** Called with the number of rows that had expired when they came: they are taken and not kept. */
   noteExpired(rows: number): void;
 }

@@ -37,7 +37,7 @@ function offsetsOf(type: NestedType, rows: Rows): readonly Uint8Array[] {
   if (type.kind === "struct") return [];
   const offsets = new Uint32Array(rows.length + 1);
   const width = type.kind === "map" ? 2 : 1;
-  for (const [row, parts] of rows.entries()) offsets[row + 1] = (offsets[row] ?? 0) + (parts?.length ?? 0) / width;
+  for (const [row, parts] of rows.entries()) offsets[row + 1] = offsets[row]! + (parts?.length ?? 0) / width;
   return [viewOf(offsets)];
 }
 

@@ -213,7 +213,7 @@ export class SeriesRegistry implements SeriesView {
 
   tagOf(column: string, series: number): string | undefined {
     const { codes, dictionary } = this.columnAt(this.positionOfName(column));
-    return dictionary.textOf(codes[series] ?? 0);
+    return dictionary.textOf(codes[series]!);
   }
 
   /**

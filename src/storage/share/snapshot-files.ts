@@ -5,6 +5,7 @@
  */
 import { unreadable } from "../sst/unreadable.ts";
 import { DbError } from "../../base/error.ts";
+import type { TableId } from "../../base/units.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
 import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/file-contents.ts";
@@ -74,7 +75,7 @@ function numbersOf({ series, tombstoneSeries }: SnapshotFile): SeriesNumbers {
   };
 }
 
-async function readTable(file: SnapshotFile, tableId: number, reader: FileReader): Promise<FileContents> {
+async function readTable(file: SnapshotFile, tableId: TableId, reader: FileReader): Promise<FileContents> {
   const parquet = await readFooter(file.meta, reader);
   const sections = await readSections(parquet, reader);
   const runs = sections === undefined ? undefined : await readTableRuns(sections, reader, tableId, numbersOf(file));

@@ -1,4 +1,5 @@
 /** What a data file says of itself: its footer and page indexes, its series and its tombstones, read before any page. */
+import type { TableId } from "../../base/units.ts";
 import { openParquet, type ParquetFile } from "../../format/parquet/file.ts";
 import type { FileReader } from "../file-store/file-store.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
@@ -99,7 +100,7 @@ export async function readSections(parquet: ParquetFile, reader: FileReader): Pr
 export async function readTableRuns(
   sections: readonly SeriesSection[],
   reader: FileReader,
-  tableId: number,
+  tableId: TableId,
   numbers: SeriesNumbers,
 ): Promise<FileRuns | undefined> {
   const parts: FileRuns[] = [];

@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { errorOf } from "../../../test/support/failure-of.ts";
@@ -48,7 +49,7 @@ async function check(requests: readonly Request[], unit: TimeUnit, mergeMode: Me
     const isIn = (time: bigint): boolean => time >= file.minTime && time <= file.maxTime;
     expect(file).toEqual({
       id: 7 + i,
-      name: dataFileName(42, 7 + i),
+      name: dataFileName(tableId(42), 7 + i),
       rowCount: found.length,
       byteLength: (await store.open(file.name)).byteLength,
       minTime: times.reduce((a, b) => (a < b ? a : b)),

@@ -1,4 +1,5 @@
 /** A data file while it is open: where its pages are, and their values, decoded through the cache. */
+import type { TableId } from "../../base/units.ts";
 import { errorText } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -36,7 +37,7 @@ export interface OpenAt {
   readonly pageKeys?: number | undefined;
   readonly layout?: PageLayout | undefined;
   /** Set where the runs are those of one table of a shared region. */
-  readonly tableId?: number | undefined;
+  readonly tableId?: TableId | undefined;
 }
 
 /** An opened file. Pages are numbered through all row groups; page p is rows `[pageStarts[p], pageStarts[p + 1])` of every column. */
@@ -55,7 +56,7 @@ export class OpenSst {
   /** How many keys of the cache it has: one a page of a column, and one a column for its last rows. */
   readonly keyCount: number;
   /** The table whose runs these are; undefined: all of the file's. */
-  readonly tableId: number | undefined;
+  readonly tableId: TableId | undefined;
   private readonly layout: PageLayout;
   private readonly lastRowKeys: number;
   private readonly reader: FileReader;

@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { textAt, textTableOf } from "../../column/text-table.ts";
@@ -72,7 +73,7 @@ async function readTable({ directory, bytes }: Written, table: number, tags: str
     read: (offset: number, length: number) => bytes.subarray(offset, offset + length),
     close: () => undefined,
   };
-  const runs = await readTableRuns(decodeSections(directory), reader, table, numbers);
+  const runs = await readTableRuns(decodeSections(directory), reader, tableId(table), numbers);
   if (runs === undefined) return [];
   const { index, series } = runs;
   expect([...series]).toEqual([...series.keys()]);
@@ -187,7 +188,7 @@ test("a file from before there were sections is opened whole", async () => {
     { id: LABELS_COLUMN_ID, name: "__labels" },
   ]);
   const file = new SstFile(meta, memoryFileStore(new Map([[meta.name, bytes]])));
-  const opened = await file.openIfHolds([], registry, new PageCache(1 << 20), 1025);
+  const opened = await file.openIfHolds([], registry, new PageCache(1 << 20), tableId(1025));
   expect(opened?.tableId).toBeUndefined();
   expect(opened?.index.ends.at(-1)).toBe(60);
   expect(registry.dictionaryAt(0)).toEqual([undefined, "1025", "1026"]);

@@ -6,6 +6,7 @@
  *   runs       | 4,096 | 4,096 | …         section ─► encodeSeriesIndex ─► bytes behind the row groups
  *   directory  | tables, runs, rows, place, checksum of each
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
@@ -99,7 +100,7 @@ export function decodeSection(section: SeriesSection, bytes: Uint8Array): Series
 }
 
 /** Runs `[from, to)` of a section that are of a table; empty if there is none. */
-export function runsOfTable(index: SeriesIndex, tableId: number): { readonly from: number; readonly to: number } {
+export function runsOfTable(index: SeriesIndex, tableId: TableId): { readonly from: number; readonly to: number } {
   let from = 0;
   while (from < index.ends.length && tableOfRun(index, from) !== tableId) from++;
   let to = from;
@@ -128,7 +129,7 @@ export function startOfRun({ ends, firstRow }: Pick<RunIndex, "ends" | "firstRow
 }
 
 function tableOfRun({ codes, dictionaries }: SeriesIndex, run: number): number {
-  return Number(textAt(dictionaries[0] as TextTable, codes[0]?.[run] ?? 0));
+  return Number(textAt(dictionaries[0] as TextTable, codes[0]![run]!));
 }
 
 /** Codes renumbered to those that occur; NULL stays 0. Codes of neighbours lie close together, so little is looked at. */

@@ -3,6 +3,7 @@
  * reads it any more.
  */
 import { unreadable } from "./unreadable.ts";
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import type { PageCache } from "../cache/page-cache.ts";
@@ -58,7 +59,7 @@ export class SstFile {
   private held: { readonly cache: PageCache; readonly key: number; readonly pageKeys: number; readonly keyCount: number } | undefined;
   private basing: Promise<Base> | undefined;
   private baseKey: { readonly cache: PageCache; readonly key: number } | undefined;
-  private readonly tables: Map<number, OpenTable> = new Map();
+  private readonly tables: Map<TableId, OpenTable> = new Map();
   /** Whose numbers its series have where it is open; a table's later registry comes in the place of an earlier. */
   private registry: SeriesRegistry | undefined;
   /** Open for those that go on with an earlier registry. */
@@ -142,7 +143,7 @@ export class SstFile {
     wanted: readonly WantedTag[],
     registry: SeriesRegistry,
     cache: PageCache,
-    tableId?: number,
+    tableId?: TableId,
   ): Promise<OpenSst | undefined> {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     if (this.opening === undefined && wanted.length > 0 && this.meta.tombstones === undefined) {
@@ -156,7 +157,7 @@ export class SstFile {
     return this.openTable(tableId, registry, cache);
   }
 
-  private async openTable(tableId: number, registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
+  private async openTable(tableId: TableId, registry: SeriesRegistry, cache: PageCache): Promise<OpenSst | undefined> {
     if (this.baseKey !== undefined) cache.get(this.baseKey.key); // It counts as just used.
     this.basing ??= this.baseOnce(cache);
     const base = await this.basing;
@@ -241,7 +242,7 @@ export class SstFile {
   private async tableOnce(
     { reader, parquet, layout }: Base,
     sections: readonly SeriesSection[],
-    tableId: number,
+    tableId: TableId,
     registry: SeriesRegistry,
     cache: PageCache,
     key: number,

@@ -133,9 +133,9 @@ class Replaying {
         this.saw(record);
         return this.onRecord(record);
       },
-      onLost: (bytes, payloads) => {
+      onLost: async (bytes, payloads) => {
         this.lose(id, bytes);
-        for (const payload of payloads) this.onLost(payload);
+        for await (const payload of payloads) this.onLost(payload);
       },
     });
   }

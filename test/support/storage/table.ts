@@ -1,5 +1,5 @@
 /** A table for tests of storage: two tags, a time index and a field of every kind, its flush jobs, and its files read back row by row. */
-import { columnId, tableId } from "../../../src/base/units.ts";
+import { tableId } from "../../../src/base/units.ts";
 import { STRING, type TimeUnit } from "../../../src/column/data-type.ts";
 import { scalarAt } from "../../../src/column/scalar.ts";
 import type { Scalar } from "../../../src/column/vector.ts";
@@ -36,10 +36,10 @@ export type FileRow = readonly Scalar[];
 export function tableOf(unit: TimeUnit, mergeMode: MergeMode): TableSchema {
   const options: Record<string, string> = mergeMode === "append" ? { append_mode: "true" } : { merge_mode: mergeMode };
   const columns: ColumnSchema[] = [
-    { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(2), name: "region", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(TIME_ID), name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false },
-    ...FIELDS.map(({ id, type }): ColumnSchema => ({ id: columnId(id), name: `f_${id}`, type, semantic: "field", nullable: true })),
+    { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true },
+    { id: 2, name: "region", type: STRING, semantic: "tag", nullable: true },
+    { id: TIME_ID, name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false },
+    ...FIELDS.map(({ id, type }): ColumnSchema => ({ id: id, name: `f_${id}`, type, semantic: "field", nullable: true })),
   ];
   return { id: tableId(42), version: 3, database: "public", name: "t", columns, primaryKey: ["host", "region"], engine: "mito", options };
 }
