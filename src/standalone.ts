@@ -46,7 +46,7 @@ import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
-import { workerFlushExecutor } from "./storage/sst/flush-executor.ts";
+import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { listening, nameThreadLogs, openThreadLog, openThreadLogs } from "./thread-parts.ts";

@@ -54,6 +54,10 @@ const HOUSES: Readonly<Record<string, House>> = {
   "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
   "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
   "src/server": { ranks: [["connections"], ["common"], ["*"]], contracts: [] },
+  "src/storage/sst": {
+    ranks: [["series"], ["write", "read"]],
+    contracts: ["data-file.ts", "time-window.ts", "label-columns.ts"],
+  },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [

@@ -15,7 +15,7 @@ import type { NumberedSeries } from "../../storage/scan/select/series-selection.
 import { wantedTags } from "../../storage/scan/select/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
-import type { WantedTag } from "../../storage/sst/tag-filter.ts";
+import type { WantedTag } from "../../storage/sst/read/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import type { OverwriteWatch } from "../../table/delete.ts";

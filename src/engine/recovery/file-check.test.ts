@@ -6,7 +6,7 @@ import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
 import { dataFileName } from "../../storage/sst/data-file.ts";
-import { flushChunks } from "../../storage/sst/flush.ts";
+import { flushChunks } from "../../storage/sst/write/flush.ts";
 import { FileCheck, type FileVerdict, judgeFile } from "./file-check.ts";
 
 const NEXT_FILE = 1025;

@@ -23,7 +23,7 @@ import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { dataFileName, tableFolder } from "../../storage/sst/data-file.ts";
-import { fileSequence } from "../../storage/sst/file-sequence.ts";
+import { fileSequence } from "../../storage/sst/read/file-sequence.ts";
 
 /** What the meta store knows. */
 export interface KnownFiles {

@@ -6,8 +6,8 @@ import { DbError, corrupted } from "../../base/error.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { type MetaStore, UNVERIFIED_KEY } from "../../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
-import { entryMismatch } from "../../storage/sst/entry-check.ts";
-import { readParquet } from "../../storage/sst/file-contents.ts";
+import { entryMismatch } from "../../storage/sst/read/entry-check.ts";
+import { readParquet } from "../../storage/sst/read/file-contents.ts";
 import type { CheckedTable } from "../health/damaged-files.ts";
 
 /** See the file header. @throws DbError StorageUnavailable naming the first entry that is not its file's */

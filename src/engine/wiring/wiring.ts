@@ -4,7 +4,7 @@
  *   ground ◄─ threads ◄─ file work ◄─ table work ◄─ upkeep      each is made of those before it
  *              └─ tells ─►┴──────────►┘                         the one way back: asked for when a thread tells something, not before
  */
-import type { FlushExecutor } from "../../storage/sst/flush-executor.ts";
+import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { FlushLimits } from "../flush/flush-scheduler.ts";
 import { Upkeep } from "../health/upkeep.ts";

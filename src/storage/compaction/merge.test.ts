@@ -14,7 +14,7 @@ import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { flushChunks } from "../sst/flush.ts";
+import { flushChunks } from "../sst/write/flush.ts";
 import { type MergeJob, mergeFiles } from "./merge.ts";
 import { workerMergeExecutor } from "./merge-executor.ts";
 

@@ -10,7 +10,7 @@ import { textTableOf } from "../../column/text-table.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
-import { DataFileWriter, fieldInput, tagInput } from "../sst/data-file-writer.ts";
+import { DataFileWriter, fieldInput, tagInput } from "../sst/write/data-file-writer.ts";
 
 const folder = mkdtemp(join(tmpdir(), "varve-index-"));
 afterAll(async () => rm(await folder, { recursive: true }));

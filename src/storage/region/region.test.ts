@@ -9,7 +9,7 @@ import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SlabPool } from "../memtable/arena.ts";
 import type { Chunk } from "../memtable/chunk.ts";
-import { flushChunks } from "../sst/flush.ts";
+import { flushChunks } from "../sst/write/flush.ts";
 import type { PreparedChunk } from "./prepared-chunk.ts";
 import { Region } from "./region.ts";
 

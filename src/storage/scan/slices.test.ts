@@ -15,8 +15,8 @@ import { buildChunk } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { flushChunks } from "../sst/flush.ts";
-import { SstFile } from "../sst/sst-file.ts";
+import { flushChunks } from "../sst/write/flush.ts";
+import { SstFile } from "../sst/read/sst-file.ts";
 import { scanRows } from "./scan.ts";
 import type { ResolvedScan } from "./selected-scan.ts";
 

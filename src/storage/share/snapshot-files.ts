@@ -8,8 +8,8 @@ import { DbError } from "../../base/error.ts";
 import type { TableId } from "../../base/units.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
-import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/file-contents.ts";
-import { OpenSst } from "../sst/open-sst.ts";
+import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/read/file-contents.ts";
+import { OpenSst } from "../sst/read/open-sst.ts";
 import type { SnapshotFile } from "./scan-snapshot.ts";
 
 /** Where an open file is counted, and where its pages are. */

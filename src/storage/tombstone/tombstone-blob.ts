@@ -4,8 +4,8 @@
  */
 import { ByteReader } from "../../base/byte-reader.ts";
 import { ByteWriter } from "../../base/byte-writer.ts";
-import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series-index.ts";
-import { usedCodes } from "../sst/used-codes.ts";
+import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series/series-index.ts";
+import { usedCodes } from "../sst/write/used-codes.ts";
 import type { TagColumnView } from "../series/series-ranks.ts";
 import type { TombstoneSet } from "./tombstone-set.ts";
 

@@ -4,7 +4,7 @@ import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../src/column/data-ty
 import { Arena, SlabPool } from "../../../src/storage/memtable/arena.ts";
 import { buildChunk } from "../../../src/storage/memtable/chunk-builder.ts";
 import { SeriesRegistry } from "../../../src/storage/series/series-registry.ts";
-import type { FlushJob } from "../../../src/storage/sst/flush.ts";
+import type { FlushJob } from "../../../src/storage/sst/write/flush.ts";
 import type { ColumnSchema, TableSchema } from "../../../src/table/schema.ts";
 import { TSBS_FIELDS, TSBS_FIRST_FIELD, tsbsRequest } from "./tsbs.ts";
 

@@ -12,7 +12,7 @@ import type { ScanRequest, TagPredicate } from "../../../table/scan.ts";
 import { DROPPED } from "../../memtable/sort-rows.ts";
 import { orderByTags } from "../../series/series-ranks.ts";
 import type { SeriesRegistry } from "../../series/series-registry.ts";
-import type { WantedTag } from "../../sst/tag-filter.ts";
+import type { WantedTag } from "../../sst/read/tag-filter.ts";
 import type { TagCodes } from "./tag-codes.ts";
 
 /** The wanted series of a table are few when all are this many times as many. */
