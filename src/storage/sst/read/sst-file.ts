@@ -5,12 +5,11 @@
 import { unreadable } from "../unreadable.ts";
 import type { TableId } from "../../../base/units.ts";
 import { assert } from "../../../base/assert.ts";
-import { DbError, errorText } from "../../../base/error.ts";
+import { DbError } from "../../../base/error.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../../file-store/file-store.ts";
 import type { SeriesRegistry } from "../../series/series-registry.ts";
 import type { DataFile } from "../data-file.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { readContents, readFooter, readSections, readTableRuns } from "./file-contents.ts";
 import { numbersOf } from "./file-series.ts";
 import type { ParquetFile } from "../../../format/parquet/file.ts";
