@@ -5,10 +5,10 @@
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { systemClock } from "./base/clock.ts";
 import { bugText } from "./base/assert.ts";
-import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
-import { ServerMemory } from "./base/server-memory.ts";
+import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { ThreadDb } from "./db/thread-db.ts";

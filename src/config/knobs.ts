@@ -3,12 +3,12 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
-import { parseEndpointPattern } from "../base/endpoint-pattern.ts";
+import { parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
 import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
-import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
-import { type Parsed, parsed, refused } from "../base/parsed.ts";
-import { namedTimeZone } from "../base/time-zone.ts";
+import { parseLogFilter, printLogFilter } from "../base/text/log-filter.ts";
+import { type Parsed, parsed, refused } from "../base/text/parsed.ts";
+import { namedTimeZone } from "../base/text/time-zone.ts";
 import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";

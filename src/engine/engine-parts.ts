@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
-import type { ServerMemory } from "../base/server-memory.ts";
+import type { ServerMemory } from "../base/memory/server-memory.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";

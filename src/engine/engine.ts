@@ -8,9 +8,9 @@
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
 import { DbError } from "../base/error.ts";
-import { failPoint } from "../base/fail-point.ts";
+import { failPoint } from "../base/process/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
-import type { Trouble, Troubles } from "../base/troubles.ts";
+import type { Trouble, Troubles } from "../base/process/troubles.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";

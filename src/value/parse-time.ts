@@ -2,7 +2,7 @@
  * Reads dates and timestamps as people write them (contract query.md 1.6):
  * RFC 3339, `YYYY-MM-DD HH:MM:SS[.f]` with or without a zone, and plain dates. What names no zone is in the session's.
  */
-import { offsetSecondsOfText, utcSecondsOf } from "../base/time-zone.ts";
+import { offsetSecondsOfText, utcSecondsOf } from "../base/text/time-zone.ts";
 import { daysFromCivil, daysInMonth, floorDivide } from "./civil.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;

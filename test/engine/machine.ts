@@ -7,7 +7,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
-import type { ServerMemory } from "../../src/base/server-memory.ts";
+import type { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";

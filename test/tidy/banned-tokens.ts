@@ -26,8 +26,8 @@ const BANS: readonly Ban[] = [
   { token: /\bconsole\s*\./, instead: "a Logger (base/log.ts)", allowed: isRealProcessTest, anywhere: false },
   {
     token: /\bIntl\.DateTimeFormat\b/,
-    instead: "base/time-zone.ts, so that a zone is the same to all",
-    allowed: (file) => file.path === "src/base/time-zone.ts" || isTestOrBench(file),
+    instead: "base/text/time-zone.ts, so that a zone is the same to all",
+    allowed: (file) => file.path === "src/base/text/time-zone.ts" || isTestOrBench(file),
     anywhere: false,
   },
   {

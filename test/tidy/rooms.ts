@@ -14,6 +14,14 @@ interface House {
 }
 
 const HOUSES: Readonly<Record<string, House>> = {
+  "src/base": {
+    ranks: [
+      ["bytes", "wasm"],
+      ["scheduler", "text"],
+      ["memory", "process"],
+    ],
+    contracts: ["assert.ts", "clock.ts", "error.ts", "limits.ts", "log.ts", "metrics.ts", "status-code.ts", "told-error.ts", "units.ts"],
+  },
   "src/query": {
     ranks: [["sql"], ["function"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
     contracts: [
@@ -56,7 +64,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   "src/server": { ranks: [["connections"], ["common"], ["*"]], contracts: [] },
   "src/storage/sst": {
     ranks: [["series"], ["write", "read"]],
-    contracts: ["data-file.ts", "time-window.ts", "label-columns.ts"],
+    contracts: ["data-file.ts", "time-window.ts", "label-columns.ts", "unreadable.ts"],
   },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],

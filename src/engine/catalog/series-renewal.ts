@@ -13,8 +13,8 @@ import type { TableId } from "../../base/units.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
-import type { ServerMemory } from "../../base/server-memory.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { ServerMemory } from "../../base/memory/server-memory.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
 

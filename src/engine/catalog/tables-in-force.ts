@@ -7,7 +7,7 @@ import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { SlabPool } from "../../storage/memtable/arena.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";

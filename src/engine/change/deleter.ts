@@ -14,12 +14,12 @@
  */
 import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
-import { throwIfCancelled } from "../../base/cancel.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
 import { abandonAll, type PreparedChunk, publishAll } from "../../storage/region/prepared-chunk.ts";

@@ -1,7 +1,7 @@
 /** The meta store with its failures noted: a full or failing disk shows, and clients are told when to come back. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 
 /** After how many seconds a refused client should come back. */

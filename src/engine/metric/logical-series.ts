@@ -3,7 +3,7 @@
  * queried and kept up from there: tables that are only written to cost nothing here.
  */
 import type { TableId } from "../../base/units.ts";
-import { countingUp } from "../../base/counting-up.ts";
+import { countingUp } from "../../base/bytes/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/select/series-selection.ts";

@@ -18,7 +18,7 @@
  */
 import { tableId, type TableId } from "../../base/units.ts";
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";

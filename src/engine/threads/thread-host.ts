@@ -9,7 +9,7 @@ import { AssertionError, assert } from "../../base/assert.ts";
 import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
 import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { Region } from "../../storage/region/region.ts";

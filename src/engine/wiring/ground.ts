@@ -2,9 +2,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { Logger } from "../../base/log.ts";
-import { MemoryCounter, ServerMemory } from "../../base/server-memory.ts";
-import { SureSteps } from "../../base/sure-steps.ts";
-import { Troubles } from "../../base/troubles.ts";
+import { MemoryCounter, ServerMemory } from "../../base/memory/server-memory.ts";
+import { SureSteps } from "../../base/process/sure-steps.ts";
+import { Troubles } from "../../base/process/troubles.ts";
 import { PageCache } from "../../storage/cache/page-cache.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { type LastingDeletes, lastingDeletes } from "../../storage/file-store/lasting-deletes.ts";

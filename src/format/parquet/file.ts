@@ -4,7 +4,7 @@
  * The caller reads the file's tail, gives it to `openParquet`, and is told when more is needed. An opened file keeps that tail (indexes and
  * footer, about 20 bytes a page and column), never pages.
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { decodeColumns } from "./column-schema.ts";
 import { corruption } from "./corruption.ts";
 import { decodeFooter, type Footer, type FooterChunk } from "./file-metadata-reader.ts";

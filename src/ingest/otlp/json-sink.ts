@@ -4,7 +4,7 @@
  *
  * Binary values become base64 as in OTLP's own JSON, numbers that JSON does not have become null.
  */
-import { longerBytes } from "../../base/longer-array.ts";
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { floatText } from "../../value/number-text.ts";
 import { field, ProtoError, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "./any-value.ts";

@@ -1,5 +1,5 @@
 /** The zone of texts that name none. A local time that does not exist or happens twice is none (contract ingest.md 8.5). */
-import { onlyUtcSecondsOf, parseTimeZone } from "../../base/time-zone.ts";
+import { onlyUtcSecondsOf, parseTimeZone } from "../../base/text/time-zone.ts";
 import { failure } from "./failure.ts";
 
 /** Makes moments of what a clock on the wall shows. */

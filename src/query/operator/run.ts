@@ -13,7 +13,7 @@ import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { asof } from "./join/asof.ts";
 import { computedFirst } from "./rows/computed-first.ts";
 import { FilterEvaluator, VectorEvaluator } from "../expression/evaluator.ts";
-import { checkCancelled } from "../../base/pace.ts";
+import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
 import { fillSlots } from "./fill/fill-slots.ts";
 import { fillSlotsInterpreted } from "./fill/fill-slots-interpreted.ts";

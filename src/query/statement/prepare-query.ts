@@ -16,7 +16,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, displayName } from "../../column/data-type.ts";
-import { inTurns, Pace } from "../../base/pace.ts";
+import { inTurns, Pace } from "../../base/scheduler/pace.ts";
 import { canCast, castValue } from "../../value/cast.ts";
 import type { Environment, Placeholders } from "../function/signature/environment.ts";
 import { floatText } from "../../value/number-text.ts";

@@ -12,7 +12,7 @@ import { assert, AssertionError } from "../../base/assert.ts";
 import { toldError } from "../../base/told-error.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
-import { Pace } from "../../base/pace.ts";
+import { Pace } from "../../base/scheduler/pace.ts";
 import { type PartAccount, PartRunner } from "./part-runner.ts";
 import type { FragmentJob } from "../operator/contract/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";

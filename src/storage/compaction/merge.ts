@@ -7,7 +7,7 @@
  * Memory: decoded pages of the inputs (`PAGE_CACHE_BYTES_MAX`), one row group as columns and once more while it is joined, and the series.
  */
 import { assert } from "../../base/assert.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 import { ALL_TIME } from "../../table/scan.ts";

@@ -11,7 +11,7 @@
 import { tableId } from "../../base/units.ts";
 import { measure } from "mitata";
 import { tsbsRequest } from "../../../test/support/storage/tsbs.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { Arena, SlabPool } from "./arena.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf } from "../../../test/support/storage/rows.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { utf8Text } from "../../column/text-table.ts";

@@ -3,8 +3,8 @@
  */
 import { type TableId, tableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
-import { ByteReadError, ByteReader } from "../../base/byte-reader.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteReadError, ByteReader } from "../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { corrupted } from "../../base/error.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";

@@ -10,7 +10,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
-import { HashSlots, slotOf } from "../../base/hash-slots.ts";
+import { HashSlots, slotOf } from "../../base/bytes/hash-slots.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";

@@ -6,9 +6,9 @@
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import type { LogDisk } from "./log-disk.ts";
 import {
   decodeStatement,

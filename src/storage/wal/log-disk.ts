@@ -4,7 +4,7 @@
 import { close, fdatasync, fsync, ftruncate, open, read, writev } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { promisify } from "node:util";
-import { withDescriptor } from "../../base/descriptors.ts";
+import { withDescriptor } from "../../base/process/descriptors.ts";
 
 /** Most buffers of one writev; Linux's IOV_MAX is 1024. */
 const WRITEV_PARTS_MAX = 1000;

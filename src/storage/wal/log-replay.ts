@@ -3,7 +3,7 @@
  * be there besides. The table is in FORMAT.md.
  */
 import { corrupted, type CorruptionKind, type DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { LogDisk } from "./log-disk.ts";
 import { type LogEnds, NO_ENDS } from "./log-ends.ts";
 import type { LogFolder } from "./log-folder.ts";

@@ -1,7 +1,7 @@
 /**
  * The frame around a log record; see FORMAT.md.
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 
 /** Bytes of a record header. */
 export const RECORD_HEADER_BYTES = 32;

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { errorOf } from "../../../test/support/failure-of.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { systemLogDisk } from "./log-disk.ts";
 import {
   checkOfHeader,

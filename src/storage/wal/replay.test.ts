@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { corruptionOf, DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import {
   completeRecordHeader,
   encodeRecordHeader,

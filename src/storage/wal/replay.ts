@@ -6,8 +6,8 @@
  * give others when it is asked again. Where bytes are damaged, a second window looks ahead for intact records, if need be to the end.
  */
 import { corrupted, type CorruptionKind, DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { crc32 } from "../../base/hash.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import { LogFile } from "./log-file.ts";

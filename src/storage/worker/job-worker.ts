@@ -2,7 +2,7 @@
  * A worker thread that takes jobs one after another and answers each. It starts with the first job, or before; one that dies fails all
  * jobs it had, and the next job starts another.
  */
-import { descriptorsForThread, hasFewDescriptors, startThread } from "../../base/descriptors.ts";
+import { descriptorsForThread, hasFewDescriptors, startThread } from "../../base/process/descriptors.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { errorOfTold, type ToldError } from "../../base/told-error.ts";

@@ -1,7 +1,7 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
-import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
-import { RestingHeap } from "../../base/resting-heap.ts";
-import { giveWayToClients } from "../../base/thread-priority.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/process/fail-point.ts";
+import { RestingHeap } from "../../base/memory/resting-heap.ts";
+import { giveWayToClients } from "../../base/process/thread-priority.ts";
 import { toldError } from "../../base/told-error.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";

@@ -9,7 +9,7 @@ import { durationParts } from "../../../value/format-time.ts";
 import { parseClockByFormat } from "../time/parse-format.ts";
 import { formatLocalTime } from "../time/strftime.ts";
 import { rescale } from "../../../value/time-units.ts";
-import { offsetSecondsAt } from "../../../base/time-zone.ts";
+import { offsetSecondsAt } from "../../../base/text/time-zone.ts";
 import { NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;

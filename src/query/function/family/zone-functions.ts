@@ -8,7 +8,7 @@ import { type DataType, STRING, TIMESTAMP_NANOSECOND, type TimeUnit, UNITS_PER_S
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { floorDivide } from "../../../value/civil.ts";
 import { INT64_MAX, INT64_MIN } from "../../../value/time-units.ts";
-import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../../base/time-zone.ts";
+import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../../base/text/time-zone.ts";
 import { type Present, textOf } from "../value/value.ts";
 
 /** (time, zone): dates and texts become timestamps. */

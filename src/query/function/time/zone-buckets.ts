@@ -5,7 +5,7 @@
  *
  * Below a day the clock is no guide, since it shows an hour twice in autumn: such buckets are spans of elapsed time.
  */
-import { offsetSecondsAt, utcSecondsOf } from "../../../base/time-zone.ts";
+import { offsetSecondsAt, utcSecondsOf } from "../../../base/text/time-zone.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, type TimeBuckets } from "./buckets.ts";

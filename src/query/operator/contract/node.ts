@@ -1,7 +1,7 @@
 /**
  * Plans: a tree of operators, each a stream of batches with the columns it names. Expressions read columns of the operator's input.
  */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { ScannedTable, Table } from "../../../table/catalog.ts";

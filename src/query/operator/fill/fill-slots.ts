@@ -12,7 +12,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { castValue } from "../../../value/cast.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { FilledColumn, PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";

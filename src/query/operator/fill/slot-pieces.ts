@@ -15,7 +15,7 @@ import { isTimes } from "../../../column/times.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { castValue } from "../../../value/cast.ts";
 import type { PlanNode, SortItem } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { RowCodes } from "../rows/row-codes.ts";

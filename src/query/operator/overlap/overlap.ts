@@ -17,7 +17,7 @@ import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
 import { exactInteger, type Value } from "../../function/value/value.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { evaluate } from "../../expression/interpreter.ts";
 import { type BucketSpan, frameOf, locate } from "../../expression/kernels/bucket-starts.ts";

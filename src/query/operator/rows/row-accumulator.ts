@@ -4,7 +4,7 @@ import { distinct } from "../../function/aggregate/choices.ts";
 import { SortedRuns } from "../../function/aggregate/sorted-runs.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import type { AggregateCall, SortItem } from "../contract/node.ts";
-import { atOnce, inTurns } from "../../../base/pace.ts";
+import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 
 /** About what a row that waits for sorting costs, bytes. */

@@ -5,7 +5,7 @@ import { QueryFixture, runSql } from "../../../../test/support/query-fixture.ts"
 import type { Batch } from "../../../column/batch.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { shortPieces } from "./short-pieces.ts";
 import { rowsBetween } from "./pieces.ts";

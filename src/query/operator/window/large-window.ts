@@ -16,7 +16,7 @@ import type { Value } from "../../function/value/value.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode, WindowCall } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../../../column/slice.ts";

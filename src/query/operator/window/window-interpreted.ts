@@ -4,7 +4,7 @@
  */
 import type { AnomalyName, FrameBound, PlanNode, SortItem, WindowCall, WindowFrame } from "../contract/node.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, type HeldRows } from "../rows/held-rows.ts";
 import { evaluate } from "../../expression/interpreter.ts";

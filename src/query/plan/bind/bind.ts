@@ -51,7 +51,7 @@ import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 import type { Steps } from "./steps.ts";
 import { systemVariable } from "./system-variables.ts";
 

@@ -9,7 +9,7 @@ import type { Environment } from "../../function/signature/environment.ts";
 import { floorDivide } from "../../../value/civil.ts";
 import { intervalText } from "../../../value/interval-text.ts";
 import { parseTimestamp } from "../../../value/parse-time.ts";
-import { offsetSecondsAt, parseTimeZone } from "../../../base/time-zone.ts";
+import { offsetSecondsAt, parseTimeZone } from "../../../base/text/time-zone.ts";
 import { isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
 import { parseInterval } from "../../../value/parse-interval.ts";

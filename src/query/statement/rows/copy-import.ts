@@ -2,7 +2,7 @@
  * Rows of files → writes of a table, in parts that are durable one after another. Columns are matched by name: what a file has besides is
  * left out, what it lacks takes its default or NULL.
  */
-import { throwIfCancelled } from "../../../base/cancel.ts";
+import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import { DbError, restated } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Scalar } from "../../../column/vector.ts";

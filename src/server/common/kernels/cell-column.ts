@@ -8,7 +8,7 @@
  * 21 columns (10 tags, time, 10 small integers) take 0.53 µs a row with both passes, 330 MB/s of JSON
  * (formats/formats.bench.ts, 100,000 rows, one EPYC core at 3.55 GHz).
  */
-import { longerBytes, longerWords } from "../../../base/longer-array.ts";
+import { longerBytes, longerWords } from "../../../base/bytes/longer-array.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
 import { type DataType, type NestedType, isNested } from "../../../column/data-type.ts";

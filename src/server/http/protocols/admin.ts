@@ -2,7 +2,7 @@
  * Endpoints for operators (contract http.md 1.3–1.7). They stand outside `/v1`, except `/v1/health`.
  */
 import { DbError, restated } from "../../../base/error.ts";
-import { parseLogFilter, printLogFilter } from "../../../base/log-filter.ts";
+import { parseLogFilter, printLogFilter } from "../../../base/text/log-filter.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { readBody } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";

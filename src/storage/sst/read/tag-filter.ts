@@ -10,7 +10,7 @@ import {
   bloomBlocks,
   type BloomHash,
 } from "../../../format/parquet/bloom-filter.ts";
-import { crc32 } from "../../../base/hash.ts";
+import { crc32 } from "../../../base/bytes/hash.ts";
 import type { ParquetFile } from "../../../format/parquet/file.ts";
 import type { ByteRange } from "../../../format/parquet/types.ts";
 import type { FileReader } from "../../file-store/file-store.ts";

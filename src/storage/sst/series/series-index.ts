@@ -2,8 +2,8 @@
  * Which rows of a file belong to which series, kept in the file beside the Parquet data, so that a scan never decodes a tag column.
  * FORMAT.md has the layout. 4,000 series of 2M rows: about 30 KB, 0.02 B a row; a million series of ten tags: 11 B a series.
  */
-import { ByteReader } from "../../../base/byte-reader.ts";
-import { ByteWriter } from "../../../base/byte-writer.ts";
+import { ByteReader } from "../../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import type { TextTable } from "../../../column/text-table.ts";
 
 /** Where the runs of a file lie: what stays in memory of an open one. Every time of a row fits 64 bits; `timeBase` itself may lie below. */

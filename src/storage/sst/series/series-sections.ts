@@ -8,9 +8,9 @@
  */
 import type { TableId } from "../../../base/units.ts";
 import { assert } from "../../../base/assert.ts";
-import { ByteReader } from "../../../base/byte-reader.ts";
-import { ByteWriter } from "../../../base/byte-writer.ts";
-import { crc32 } from "../../../base/hash.ts";
+import { ByteReader } from "../../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
+import { crc32 } from "../../../base/bytes/hash.ts";
 import { pickTexts, type TextTable, textAt } from "../../../column/text-table.ts";
 import { LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../../series/label-set.ts";
 import { decodeSeriesIndex, encodeSeriesIndex, type RunIndex, type SeriesIndex } from "./series-index.ts";

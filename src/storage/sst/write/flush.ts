@@ -7,7 +7,7 @@
  * The memory on top of the chunks is one file's rows as columns plus 12 B a row.
  */
 import { assert } from "../../../base/assert.ts";
-import { failPoint } from "../../../base/fail-point.ts";
+import { failPoint } from "../../../base/process/fail-point.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import { type TextTable, textAt } from "../../../column/text-table.ts";
 import type { ColumnInput, TagRuns } from "../../../format/parquet/types.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { DbError } from "./error.ts";
+import { DbError } from "../error.ts";
 import { parseLogFilter, printLogFilter } from "./log-filter.ts";
-import { StatusCode } from "./status-code.ts";
+import { StatusCode } from "../status-code.ts";
 
 function check(text: string, want: string): void {
   expect(printLogFilter(parseLogFilter(text))).toBe(want);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { DbError } from "./error.ts";
+import { DbError } from "../error.ts";
 import { armFailPoints, failPoint, watchFailPoints } from "./fail-point.ts";
 import { FAIL_POINTS, type FailPointName } from "./fail-point-names.ts";
-import { StatusCode } from "./status-code.ts";
+import { StatusCode } from "../status-code.ts";
 
 afterEach(() => watchFailPoints(null));
 

@@ -5,8 +5,8 @@
  * (server/connections/connection-guard.ts), but a burst of them may take all there are for a moment: who opens a file then waits for it.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { DbError } from "./error.ts";
-import { StatusCode } from "./status-code.ts";
+import { DbError } from "../error.ts";
+import { StatusCode } from "../status-code.ts";
 
 /** Where Linux tells of this process. */
 const LIMITS_FILE = "/proc/self/limits";

@@ -2,10 +2,10 @@
  * The text form of a log filter: directives joined by commas, each a level (`debug`), a target (`wal`, everything it says) or both
  * (`wal=debug`). Levels are names in any case or digits 0 (off) to 5 (trace). Source: contract http.md 1.6.
  */
-import { DbError } from "./error.ts";
-import { ERROR_QUOTE_CHARACTERS_MAX, LOG_FILTER_CHARACTERS_MAX } from "./limits.ts";
-import type { LogFilter, LogLevel } from "./log.ts";
-import { StatusCode } from "./status-code.ts";
+import { DbError } from "../error.ts";
+import { ERROR_QUOTE_CHARACTERS_MAX, LOG_FILTER_CHARACTERS_MAX } from "../limits.ts";
+import type { LogFilter, LogLevel } from "../log.ts";
+import { StatusCode } from "../status-code.ts";
 
 const LEVELS: ReadonlyMap<string, LogLevel> = new Map<string, LogLevel>([
   ["off", "off"],

@@ -1,5 +1,5 @@
-import { DbError } from "./error.ts";
-import { StatusCode } from "./status-code.ts";
+import { DbError } from "../error.ts";
+import { StatusCode } from "../status-code.ts";
 
 /**
  * Ends work whose signal has fired; called once a batch.

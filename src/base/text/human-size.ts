@@ -3,7 +3,7 @@
  * Source: contract http.md 1.5.
  */
 import { type Parsed, parsed, refused } from "./parsed.ts";
-import { type ByteLength, byteLength } from "./units.ts";
+import { type ByteLength, byteLength } from "../units.ts";
 
 const KIB = 1024;
 

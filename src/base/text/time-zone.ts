@@ -7,8 +7,8 @@
  * What a clock shows is a moment by one of two rules: `utcSecondsOf` always gives one, as SQL does; `onlyUtcSecondsOf` gives none for what
  * the clock shows twice or never, as pipelines do.
  */
-import { DbError } from "./error.ts";
-import { StatusCode } from "./status-code.ts";
+import { DbError } from "../error.ts";
+import { StatusCode } from "../status-code.ts";
 
 const FIXED = /^[+-]\d{1,2}:\d{2}$/;
 const OFFSET_TEXT = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { HeapWatch } from "./heap-watch.ts";
-import { Scheduler } from "./scheduler/scheduler.ts";
+import { Scheduler } from "../scheduler/scheduler.ts";
 import { MemoryCounter, ServerMemory } from "./server-memory.ts";
 
 const MIB = 1024 * 1024;

@@ -9,9 +9,9 @@
  * for a while on top (arrays being joined, results) has room. The limit is that of the query, or what the memory of all queries has left
  * for it where that is less: a query spills before it is refused.
  */
-import { DbError } from "./error.ts";
+import { DbError } from "../error.ts";
 import type { MemoryAccount } from "./server-memory.ts";
-import { StatusCode } from "./status-code.ts";
+import { StatusCode } from "../status-code.ts";
 
 /** Most bytes one query holds. Reason: a grouping by a unique column must not take the process down. Error: RuntimeResourcesExhausted. */
 export const QUERY_BYTES_MAX: number = 512 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { throwIfCancelled, withDeadline } from "./cancel.ts";
-import { DbError } from "./error.ts";
-import { StatusCode } from "./status-code.ts";
+import { DbError } from "../error.ts";
+import { StatusCode } from "../status-code.ts";
 
 const codeOf = (signal: AbortSignal): StatusCode | undefined => {
   try {

@@ -1,5 +1,5 @@
 /** Lines that strangers can cause, a few a minute: the rest are counted, and the next line says how many. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** See the file header. */
 export class Seldom {

@@ -10,10 +10,10 @@
  * | error  | `DbError StorageUnavailable`, once                                             |
  * | pause  | the thread stands still for `PAUSE_MILLIS`, so that others get ahead of it     |
  */
-import { DbError } from "./error.ts";
+import { DbError } from "../error.ts";
 import { FAIL_POINTS, type FailPointName } from "./fail-point-names.ts";
-import { nearestName } from "./nearest.ts";
-import { StatusCode } from "./status-code.ts";
+import { nearestName } from "../text/nearest.ts";
+import { StatusCode } from "../status-code.ts";
 
 /** Variable of the environment that arms fail points in a process and its worker threads. */
 export const FAIL_POINTS_VARIABLE = "VARVE_FAIL_POINTS";

@@ -5,8 +5,8 @@
  * Limits: `LINEAR_REGEX_PROGRAM_MAX`.
  */
 import { RE2JS } from "re2js";
-import { errorText } from "./error.ts";
-import { LINEAR_REGEX_PROGRAM_MAX } from "./limits.ts";
+import { errorText } from "../error.ts";
+import { LINEAR_REGEX_PROGRAM_MAX } from "../limits.ts";
 import { type Parsed, parsed, refused } from "./parsed.ts";
 
 /** Characters of the engine's complaint that are shown: it may quote the pattern. */

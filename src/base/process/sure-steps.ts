@@ -5,7 +5,7 @@
  * or a flush on top of it would make that last: the flush says that everything up to a sequence is in files. So the process ends at once,
  * and the next start makes memory whole from the disk.
  */
-import { AssertionError, bugText } from "./assert.ts";
+import { AssertionError, bugText } from "../assert.ts";
 
 /** See the file header. One a thread, for all of its steps. */
 export class SureSteps {

@@ -22,11 +22,11 @@
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
  * 100 MiB a quarter of a second that way while its heap said 25.
  */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { collectBeside } from "./collect-beside.ts";
 import { freedBytes } from "./free-bytes.ts";
 import { heapBytes, residentBytes } from "./process-memory.ts";
-import type { Scheduler } from "./scheduler/scheduler.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { ServerMemory } from "./server-memory.ts";
 
 /** Growth from which it is collected, and what part of a small memory limit that is; not below what collections are worth. */

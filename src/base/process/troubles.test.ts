@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { fixedClock } from "./clock.ts";
-import type { Logger } from "./log.ts";
+import { fixedClock } from "../clock.ts";
+import type { Logger } from "../log.ts";
 import { Troubles } from "./troubles.ts";
 
 function make(): { readonly troubles: Troubles; readonly lines: string[]; readonly clock: ReturnType<typeof fixedClock> } {

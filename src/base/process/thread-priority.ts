@@ -6,7 +6,7 @@
  */
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
-import { errorText } from "./error.ts";
+import { errorText } from "../error.ts";
 
 /** `nice` of such a thread: a tenth of the share of one that does not give way, where processors are short. */
 const BACKGROUND_NICE = 10;

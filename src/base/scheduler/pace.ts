@@ -1,6 +1,6 @@
 /** Long work on a thread that others share: it gives way now and then, and ends when nobody waits for it any more. */
 import { throwIfCancelled } from "./cancel.ts";
-import type { Scheduler } from "./scheduler/scheduler.ts";
+import type { Scheduler } from "./scheduler.ts";
 
 /** Most milliseconds of work before other tasks of the thread get a turn. Reason: ingest and small queries share the thread. */
 const TURN_MS_MAX = 10;

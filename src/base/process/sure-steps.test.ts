@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AssertionError } from "./assert.ts";
+import { AssertionError } from "../assert.ts";
 import { SureSteps } from "./sure-steps.ts";
 
 function rig(): { readonly steps: SureSteps; readonly bugs: Error[] } {

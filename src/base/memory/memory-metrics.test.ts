@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { registerMemoryMetrics } from "./memory-metrics.ts";
-import { MetricRegistry } from "./metrics.ts";
+import { MetricRegistry } from "../metrics.ts";
 import { MemoryCounter, ServerMemory } from "./server-memory.ts";
 
 test("each part is shown with what it holds when it is asked for, and the limit", async () => {

@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { HeapWatch } from "./heap-watch.ts";
-import type { MetricRegistry } from "./metrics.ts";
+import type { MetricRegistry } from "../metrics.ts";
 import { MEMORY_PARTS, type ServerMemory } from "./server-memory.ts";
 
 /** Shows what each part of the server holds, what none counts, and the limit of all together, at `/metrics`. Call once a registry. */

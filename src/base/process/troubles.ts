@@ -2,8 +2,8 @@
  * What does not work at the moment, part by part: one line in the log when it begins and one when it is over, however often it fails in
  * between; the list is what `/health`, `/status` and `/metrics` show.
  */
-import type { Clock } from "./clock.ts";
-import type { Logger } from "./log.ts";
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../log.ts";
 
 /** Parts that can be in trouble. */
 export const TROUBLE_PARTS = [
