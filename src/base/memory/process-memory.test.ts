@@ -4,9 +4,9 @@ import { join } from "node:path";
 /** Takes all descriptors, and then does what servers do then. */
 const PROGRAM = `
 import { openSync, writeFileSync } from "node:fs";
-import { descriptorLimit, descriptorsInUse } from "${join(import.meta.dir, "descriptors.ts")}";
+import { descriptorLimit, descriptorsInUse } from "${join(import.meta.dir, "../process/descriptors.ts")}";
 import { heapBytes, residentBytes } from "${join(import.meta.dir, "process-memory.ts")}";
-import { DescriptorPool } from "${join(import.meta.dir, "../storage/file-store/descriptor-pool.ts")}";
+import { DescriptorPool } from "${join(import.meta.dir, "../../storage/file-store/descriptor-pool.ts")}";
 const before = residentBytes();
 const [limit] = [descriptorLimit(), heapBytes()];
 const pool = new DescriptorPool(1000);
