@@ -39,7 +39,7 @@ interface Look {
   /** Data files that were seen so far, flushed and merged ones. */
   readonly filesMade: number;
   readonly fileBytes: number;
-  /** Catalogue: schemas, lists of files. */
+  /** Catalog: schemas, lists of files. */
   readonly otherBytes: number;
   readonly logBytes: number;
   readonly ackMsMax: number;
@@ -164,7 +164,7 @@ function resultText(plan: RemoteHoursPlan, looks: readonly Look[], ended: Ended)
 ${(hosts * METRICS_PER_HOST).toLocaleString("en-US")} series, ${METRICS_PER_HOST} metrics on ${hosts} hosts, a sample each every \
 ${intervalSeconds} s: ${fed.samples.toLocaleString("en-US")} samples in ${seconds.toFixed(0)} s, all counted; \
 ${fed.retried} requests had to be sent again. **${perSample(merged.fileBytes)} B a sample** on the disk after flush and merge \
-(${perSample(flushed.fileBytes)} before the merge; the catalogue ${perSample(merged.otherBytes)} more), \
+(${perSample(flushed.fileBytes)} before the merge; the catalog ${perSample(merged.otherBytes)} more), \
 peak RSS **${(rssBytesPeak / MIB).toFixed(0)} MiB**, ${((cpuSeconds / fed.samples) * 1e6).toFixed(2)} CPU s a million samples.
 
 ${table(head, rows)}`;

@@ -52,7 +52,7 @@ export const ERROR_LINES_MAX = 100;
 /** Bad input quoted in an error is cut at this many characters. */
 export const ERROR_QUOTE_CHARACTERS_MAX = 120;
 
-/** Rows or stretches that one log record deletes; a DELETE of more makes several. Reason: memory, and what a crash may leave half done. */
+/** Rows or ranges that one log record deletes; a DELETE of more makes several. Reason: memory, and what a crash may leave half done. */
 export const DELETE_BATCH_ROWS = 65_536;
 
 /**
@@ -61,7 +61,7 @@ export const DELETE_BATCH_ROWS = 65_536;
  */
 export const OVERWRITES_WATCHED_MAX = 2_097_152;
 
-/** Deleted stretches of one table in memory after which it is flushed. Reason: scans sort them, at about 50 B each while they do. */
+/** Deleted ranges of one table in memory after which it is flushed. Reason: scans sort them, at about 50 B each while they do. */
 export const DELETES_IN_MEMORY_MAX = 1_048_576;
 
 /** Deepest nesting of an SQL expression. Reason: the parser and planner recurse. Error: InvalidSyntax. */

@@ -117,7 +117,7 @@ test("what cannot be prepared says why", async () => {
   expect(await refused(reader.db.prepare("INSERT INTO cpu VALUES (?)", reader.session))).toContain("not authorized");
 });
 
-test("describing a long statement gives way", async () => {
+test("describing a long statement yields", async () => {
   const { db, session } = await fixture();
   const sums = Array.from({ length: 3000 }, (_, i) => `abs(v) = ${i}`).join(" OR ");
   for (const text of [`SELECT v FROM cpu WHERE v = ? OR ${sums}`, `DELETE FROM cpu WHERE v = ? OR ${sums}`]) {

@@ -12,9 +12,9 @@ import type { Session } from "./session.ts";
 export interface IngestFacade extends RowWriter, SchemaLookup {
   /** Names of all databases. */
   readonly databases: ReadonlySet<string>;
-  /** Follows changes of the catalogue: what was acknowledged before the call is seen after it. */
+  /** Follows changes of the catalog: what was acknowledged before the call is seen after it. */
   refresh(): void;
-  /** Resolves when there is memory for another write, with the catalogue as it is then. @throws DbError RateLimited */
+  /** Resolves when there is memory for another write, with the catalog as it is then. @throws DbError RateLimited */
   admit(): Promise<void>;
 }
 

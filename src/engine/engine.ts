@@ -201,7 +201,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   // ---- Ingest threads ----
 
-  /** The catalogue as a new thread needs it. */
+  /** The catalog as a new thread needs it. */
   catalogNews(): CatalogNews {
     return this.parts.feed.whole();
   }

@@ -50,7 +50,7 @@ export type FieldCondition =
   | { readonly kind: "all"; readonly of: readonly FieldCondition[] }
   | { readonly kind: "any"; readonly of: readonly FieldCondition[] };
 
-/** Columns of which figures will do where storage has them without reading rows. */
+/** Columns of which statistics will do where storage has them without reading rows. */
 export interface SummaryRequest {
   readonly columns: readonly {
     /** A field, or the time index, of which only bounds are had. */
@@ -59,13 +59,13 @@ export interface SummaryRequest {
     /** Of integers and floats only. */
     readonly wantsSum: boolean;
   }[];
-  /** All times of a summary lie in one stretch `[origin + i * width, origin + (i + 1) * width)`, in the unit of the time index. */
+  /** All times of a summary lie in one range `[origin + i * width, origin + (i + 1) * width)`, in the unit of the time index. */
   readonly buckets: { readonly width: bigint; readonly origin: bigint } | undefined;
   /** All rows of a summary are of one series. */
   readonly isPerSeries: boolean;
 }
 
-/** Figures of one column over some rows. Those that were not asked for are undefined. */
+/** Statistics of one column over some rows. Those that were not asked for are undefined. */
 export interface ColumnSummary {
   /** Values that are not NULL. */
   readonly valueCount: number;
@@ -76,7 +76,7 @@ export interface ColumnSummary {
   readonly sum: number | undefined;
 }
 
-/** Rows of a scan that come as figures alone. */
+/** Rows of a scan that come as statistics alone. */
 export interface RowsSummary {
   /** Of the rows' time index. */
   readonly minTime: bigint;
@@ -123,7 +123,7 @@ export interface ScanRequest {
 export interface ScanBatch extends Batch {
   /** Present when the table has a primary key or not: rows without tags form one series. */
   readonly runs: SeriesRuns;
-  /** Only when the request allows it: figures of the batch's rows, which then has no vectors. Without `isPerSeries` it has no runs. */
+  /** Only when the request allows it: statistics of the batch's rows, which then has no vectors. Without `isPerSeries` it has no runs. */
   readonly summary?: RowsSummary;
 }
 
@@ -137,13 +137,13 @@ export interface ScanMetrics {
   filesSkippedByTags: number;
   pagesRead: number;
   pagesSkipped: number;
-  /** Pages, counted once for all columns, of which figures were enough. */
+  /** Pages, counted once for all columns, of which statistics were enough. */
   pagesSummarised: number;
   /** Those of `pagesSkipped` that the index of a column ruled out, where statistics did not. */
   pagesSkippedByIndex: number;
 }
 
-/** Figures before anything happened. */
+/** Statistics before anything happened. */
 export function newScanMetrics(): ScanMetrics {
   return {
     rowsReturned: 0,

@@ -10,7 +10,7 @@ export interface ShareLimits {
   readonly partsMax: number;
 }
 
-/** Some of a scan's rows: those of a stretch of its series in a range of times. No two parts hold rows of one series and time. */
+/** Some of a scan's rows: those of a range of its series in a range of times. No two parts hold rows of one series and time. */
 export interface ScanPart {
   /** Places of series in the order of the scan, `[start, end)`. */
   readonly slots: { readonly start: number; readonly end: number };

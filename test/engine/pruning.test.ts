@@ -1,4 +1,4 @@
-/** That pages and files which hold nothing of interest are not read, by the figures of scans; and answers over damaged indexes. */
+/** That pages and files which hold nothing of interest are not read, by the statistics of scans; and answers over damaged indexes. */
 import { describe, expect, test } from "bun:test";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../src/column/data-type.ts";
 import { openParquet, type ParquetFile } from "../../src/format/parquet/file.ts";

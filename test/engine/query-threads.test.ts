@@ -141,7 +141,7 @@ describe.each(STATES.map(([state, statements], i) => ({ state, statements, name:
   });
 
   test("aggregates of every kind, by keys of every type", async () => {
-    // Without keys and conditions figures of pages may be enough.
+    // Without keys and conditions statistics of pages may be enough.
     for (const calls of CALLS) expect(await threads.pullsOf(`SELECT ${calls} FROM ${name} WHERE n >= 0`)).toBeGreaterThan(0);
     for (const [i, keys] of KEYS.entries()) {
       const calls = CALLS[i % CALLS.length] ?? "";

@@ -54,13 +54,13 @@ export class EngineFixture {
   }
 
   /** Figures of the scan in EXPLAIN ANALYZE, in the order of their names; 0 for one that is not there. Pages in the cache are not read. */
-  async figures(text: string, ...names: readonly string[]): Promise<readonly number[]> {
+  async statistics(text: string, ...names: readonly string[]): Promise<readonly number[]> {
     const answer = await this.sql(`EXPLAIN ANALYZE ${text}`);
     return names.map((name) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(String(answer.rows[0]?.[2]))?.[1] ?? 0));
   }
 
-  /** One of the figures. */
+  /** One of the statistics. */
   async figure(text: string, name: string): Promise<number> {
-    return (await this.figures(text, name))[0] ?? 0;
+    return (await this.statistics(text, name))[0] ?? 0;
   }
 }

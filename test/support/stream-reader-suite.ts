@@ -17,7 +17,7 @@ export interface StreamReader {
   readonly samples: Readonly<Record<PackedSample, string>>;
 }
 
-/** Longest piece that goes out. Reason: it lies in memory, and is unpacked in one stretch. */
+/** Longest piece that goes out. Reason: it lies in memory, and is unpacked in one range. */
 const PIECE_BYTES_MAX: number = 256 * 1024;
 const ZEROS = 9_400_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Seldom } from "./seldom.ts";
 
-test("says a few in each stretch of time, and then how many it did not say", () => {
+test("says a few in each range of time, and then how many it did not say", () => {
   let now = 0;
   const seldom = new Seldom({ monotonicMillis: () => now }, 2, 1000);
   const take = (count: number): (number | undefined)[] => Array.from({ length: count }, () => seldom.take());

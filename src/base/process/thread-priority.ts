@@ -8,15 +8,15 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { errorText } from "../error.ts";
 
-/** `nice` of such a thread: a tenth of the share of one that does not give way, where processors are short. */
+/** `nice` of such a thread: a tenth of the share of one that does not yield, where processors are short. */
 const BACKGROUND_NICE = 10;
 
 /**
- * Lets the calling thread give way to those that clients wait for. Linux only; elsewhere it does nothing.
+ * Lets the calling thread yield to those that clients wait for. Linux only; elsewhere it does nothing.
  *
  * @returns why it could not, if so: the thread works as before
  */
-export function giveWayToClients(): string | undefined {
+export function yieldToClients(): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     // `PID/task/TID`. Linux takes the number of a thread where others take that of a process.

@@ -1,4 +1,4 @@
-/** Long work on a thread that others share: it gives way now and then, and ends when nobody waits for it any more. */
+/** Long work on a thread that others share: it yields now and then, and ends when nobody waits for it any more. */
 import { throwIfCancelled } from "./cancel.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -20,12 +20,12 @@ export class Pace {
     this.last = this.now();
   }
 
-  /** Whether `turn` would give way: work in short steps asks first, since each `await` costs more than a step of a small plan. */
+  /** Whether `turn` would yield: work in short steps asks first, since each `await` costs more than a step of a small plan. */
   isDue(): boolean {
     return this.now() - this.last >= TURN_MS_MAX;
   }
 
-  /** Gives way if this query has worked for `TURN_MS_MAX` since it last did. */
+  /** Yields if this query has worked for `TURN_MS_MAX` since it last did. */
   async turn(): Promise<void> {
     this.onTurn?.();
     const now = this.now();

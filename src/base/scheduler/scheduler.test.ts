@@ -3,7 +3,7 @@ import { Scheduler } from "./scheduler.ts";
 
 const scheduler = new Scheduler();
 
-test("one piece of work a round, in the order in which they gave way", async () => {
+test("one piece of work a round, in the order in which they yielded", async () => {
   let round = 0;
   let isOver = false;
   const count = (): void => {
@@ -33,7 +33,7 @@ test("work that comes late is not forgotten", async () => {
 test("work is held up until what goes before is over, and others are not", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const seen: string[] = [];
-  const before = scheduler.nextRound().then(() => seen.push("gave way before"));
+  const before = scheduler.nextRound().then(() => seen.push("yielded before"));
   scheduler.hold(promise);
   const held = scheduler.nextRound().then(() => seen.push("held"));
   await before;
@@ -42,5 +42,5 @@ test("work is held up until what goes before is over, and others are not", async
   resolve();
   await held;
   await scheduler.nextRound();
-  expect(seen).toEqual(["gave way before", "others", "held"]);
+  expect(seen).toEqual(["yielded before", "others", "held"]);
 });

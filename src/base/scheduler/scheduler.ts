@@ -6,7 +6,7 @@
  *                                  ─► one piece of long work, up to 10 ms ─► sockets, files, timers …
  *
  * What is short runs when it comes: small bodies, health checks, answers of other threads. Large bodies and queries that begin take turns,
- * since a round reads at most 512 KiB of each connection. Long work gives way (`Pace`): with a plain `setImmediate` each, 200 queries would
+ * since a round reads at most 512 KiB of each connection. Long work yields (`Pace`): with a plain `setImmediate` each, 200 queries would
  * all work in every round, and sockets would be looked at once in 200 pieces of 10 ms.
  */
 import { type Clock, type Soon, systemClock } from "../clock.ts";
@@ -44,12 +44,12 @@ export class Scheduler {
     return bytes < LARGE_BODY_BYTES ? undefined : this.bodies.take();
   }
 
-  /** Gives way: resolves in a later round, after all that gave way before. */
+  /** Yields: resolves in a later round, after all that yielded before. */
   nextRound(): Promise<void> {
     return this.held === undefined ? this.pieces.next() : this.held.then(() => this.pieces.next());
   }
 
-  /** Holds up long work that gives way from now on until `end`, which never rejects and is not far. */
+  /** Holds up long work that yields from now on until `end`, which never rejects and is not far. */
   hold(end: Promise<void>): void {
     this.held = end;
     void end.then(() => {

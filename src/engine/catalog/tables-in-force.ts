@@ -166,7 +166,7 @@ export class TablesInForce implements SchemaLookup {
   }
 }
 
-/** Everything the store has, as changes of an empty catalogue. */
+/** Everything the store has, as changes of an empty catalog. */
 export function wholeCatalog(schemas: SchemaStore): CatalogChange[] {
   return [databasesOf(schemas), ...schemas.allSchemas().map((schema): CatalogChange => ({ kind: "schema", schema }))];
 }

@@ -144,7 +144,7 @@ describe("ranges", () => {
     return machine;
   }
 
-  test("of a day of all series are one stretch a series, and their file goes", async () => {
+  test("of a day of all series are one range a series, and their file goes", async () => {
     const machine = await ofDays(3);
     const timeRange = { start: START + DAY, end: START + 2n * DAY };
     expect(await tableOf(machine).deleteRange({ timeRange, tagPredicates: [] })).toBe(48);

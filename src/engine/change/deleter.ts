@@ -1,5 +1,5 @@
 /**
- * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of stretches
+ * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of ranges
  * (`storage/tombstone/delete-chunk.ts`) that are logged, published and flushed as writes are.
  *
  *   keys     ─► at most DELETE_BATCH_ROWS at a time ─► one log record ─► durable ─► visible
@@ -38,7 +38,7 @@ import { timeUnitOf } from "../time/expiry.ts";
 import type { LiveTables, TableEntry } from "../catalog/live-tables.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { seriesOfTags } from "../series/series-mapper.ts";
-import { StretchCollector } from "./stretch-collector.ts";
+import { RangeCollector } from "./range-collector.ts";
 import { tableNotFound } from "../schema/table-not-found.ts";
 import { convertTimes, splitForUnit } from "../time/time-conversion.ts";
 
@@ -66,16 +66,16 @@ export interface DeleterParts {
   flush(region: Region): Promise<void>;
 }
 
-/** What a stretch takes at most, in the log and in a file together: two times, a series number and a row count in each. */
+/** What a range takes at most, in the log and in a file together: two times, a series number and a row count in each. */
 const STRETCH_BYTES = 64;
 
-/** Stretches of one table, without their place in the log. */
-type Stretches = Omit<DeleteSource, "sequence" | "seriesMax">;
+/** Ranges of one table, without their place in the log. */
+type Ranges = Omit<DeleteSource, "sequence" | "seriesMax">;
 
 /** What is to be deleted of one table. */
 interface Work {
   readonly table: EngineTable;
-  readonly stretches: Stretches;
+  readonly ranges: Ranges;
   /** Whose numbers the series have; those of now when it is logged. */
   readonly registry: SeriesRegistry;
 }
@@ -115,7 +115,7 @@ export class Deleter implements RowDeleter {
     const all = series.slice(0, rowCount);
     for (let from = 0; from < rowCount; from += DELETE_BATCH_ROWS) {
       const to = Math.min(rowCount, from + DELETE_BATCH_ROWS);
-      const stretches = {
+      const ranges = {
         count: to - from,
         series: all.subarray(from, to),
         timeBase: times.base,
@@ -123,7 +123,7 @@ export class Deleter implements RowDeleter {
         lengths: undefined,
         rows: undefined,
       };
-      leftOut += stretches.count - (await this.deleteKeys({ table, stretches, registry }, unless));
+      leftOut += ranges.count - (await this.deleteKeys({ table, ranges, registry }, unless));
     }
     return leftOut;
   }
@@ -132,13 +132,13 @@ export class Deleter implements RowDeleter {
   private async deleteKeys(work: Work, unless: OverwriteWatch | undefined): Promise<number> {
     if (unless === undefined) {
       await this.applyAll([work]);
-      return work.stretches.count;
+      return work.ranges.count;
     }
-    await this.admitted(work.stretches.count);
+    await this.admitted(work.ranges.count);
     const { table } = work;
     const done = await this.parts.whileQuiet(table.schema.id, () => {
       const left = unwritten(work, unless);
-      return left === undefined ? undefined : { count: left.stretches.count, logged: this.log([left]) };
+      return left === undefined ? undefined : { count: left.ranges.count, logged: this.log([left]) };
     });
     if (done === undefined) return 0;
     await this.settle(done.logged, [table]);
@@ -151,7 +151,7 @@ export class Deleter implements RowDeleter {
     const unit = timeUnitOf(table.schema);
     const request = { projection: [name], timeRange, tagPredicates, fieldBounds: [], order: "none" as const };
     let rowCount = 0;
-    let group: StretchCollector | undefined;
+    let group: RangeCollector | undefined;
     for await (const batch of rows.scan(signal === undefined ? request : { ...request, signal })) {
       const [times] = batch.vectors;
       assert(times?.kind === "time", `times come as a time vector; got ${times?.kind}`);
@@ -160,7 +160,7 @@ export class Deleter implements RowDeleter {
         group = undefined;
       }
       assert(times.base === groupStartOf(times.base, unit), `times count from the start of their 64 days; got ${times.base}`);
-      group ??= new StretchCollector(times.base);
+      group ??= new RangeCollector(times.base);
       group.add(regionRuns(batch.runs, rows.regionSeriesOf), times.offsets);
       rowCount += batch.rowCount;
     }
@@ -209,26 +209,26 @@ export class Deleter implements RowDeleter {
 
   private async applyGroup(
     table: EngineTable,
-    group: StretchCollector,
+    group: RangeCollector,
     registry: SeriesRegistry,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    for (const stretches of group.parts(DELETE_BATCH_ROWS)) {
+    for (const ranges of group.parts(DELETE_BATCH_ROWS)) {
       throwIfCancelled(signal);
-      await this.applyAll([{ table, stretches, registry }]);
+      await this.applyAll([{ table, ranges, registry }]);
     }
   }
 
   /** One log record, then all of it visible at once. */
   private async applyAll(work: readonly Work[]): Promise<void> {
-    await this.admitted(work.reduce((sum, { stretches }) => sum + stretches.count, 0));
+    await this.admitted(work.reduce((sum, { ranges }) => sum + ranges.count, 0));
     await this.settle(
       this.log(work),
       work.map(({ table }) => table),
     );
   }
 
-  /** Resolves when there is room for this many stretches. @throws DbError */
+  /** Resolves when there is room for this many ranges. @throws DbError */
   private async admitted(count: number): Promise<void> {
     await this.parts.admit();
     this.parts.refuse(count * STRETCH_BYTES);
@@ -259,18 +259,18 @@ export class Deleter implements RowDeleter {
   /** Nothing waits in here: records of a segment rely on earlier ones. */
   private log(work: readonly Work[]): LoggedDelete {
     const { wal, sequences, tables } = this.parts;
-    const targets = work.map((one) => ({ entry: this.entryOf(one.table), stretches: currentStretches(one) }));
+    const targets = work.map((one) => ({ entry: this.entryOf(one.table), ranges: currentRanges(one) }));
     const segment = wal.beginRecord();
     const sequence = sequences.take();
     const prepared: PreparedChunk[] = [];
     const entries: RecordEntry[] = [];
     let record: readonly Uint8Array[];
     try {
-      for (const { entry, stretches } of targets) {
+      for (const { entry, ranges } of targets) {
         const { region } = entry.table;
         const marks = entry.marks.reserve(region.registry.count);
-        const { newSeries, seriesMax } = freshSeries(stretches, marks, segment);
-        const chunk = region.prepareDelete({ ...stretches, sequence, seriesMax });
+        const { newSeries, seriesMax } = freshSeries(ranges, marks, segment);
+        const chunk = region.prepareDelete({ ...ranges, sequence, seriesMax });
         prepared.push(chunk);
         const { registry } = region;
         entries.push({ tableId: region.schemaNow.id, registry, newSeries, segment, tagMarks: entry.marks.tags, chunk: chunk.chunk });
@@ -301,18 +301,18 @@ export class Deleter implements RowDeleter {
 
 /** The work without the rows that were written since `unless` began; undefined when none is left. */
 function unwritten(work: Work, unless: OverwriteWatch): Work | undefined {
-  const { count, series, timeBase: base, firsts: offsets, ...rest } = currentStretches(work);
+  const { count, series, timeBase: base, firsts: offsets, ...rest } = currentRanges(work);
   const left = unless.unwritten({ count, series, base, offsets });
   if (left === 0) return undefined;
   const { table } = work;
-  return { table, stretches: { ...rest, count: left, series, timeBase: base, firsts: offsets }, registry: table.region.registry };
+  return { table, ranges: { ...rest, count: left, series, timeBase: base, firsts: offsets }, registry: table.region.registry };
 }
 
-/** The stretches under the numbers that series have now. */
-function currentStretches({ table, stretches, registry }: Work): Stretches {
+/** The ranges under the numbers that series have now. */
+function currentRanges({ table, ranges, registry }: Work): Ranges {
   const { region } = table;
-  if (registry === region.registry) return stretches;
-  return { ...stretches, series: stretches.series.map((series) => region.currentNumber(series, registry)) };
+  if (registry === region.registry) return ranges;
+  return { ...ranges, series: ranges.series.map((series) => region.currentNumber(series, registry)) };
 }
 
 /** The rows whose series exist. */
@@ -337,7 +337,7 @@ async function workOf({ table, seriesOf, tags, base, offsets }: NamedRows): Prom
   }
   if (series.length === 0) return [];
   const arrays = { series: Uint32Array.from(series), firsts: Float64Array.from(firsts), lengths: undefined, rows: undefined };
-  return [{ table, registry, stretches: { count: series.length, timeBase: base, ...arrays } }];
+  return [{ table, registry, ranges: { count: series.length, timeBase: base, ...arrays } }];
 }
 
 /** Runs under the region's numbers. */
@@ -345,9 +345,9 @@ function regionRuns(runs: SeriesRuns, regionSeriesOf: ScannedRows["regionSeriesO
   return regionSeriesOf === undefined ? runs : { ...runs, series: runs.series.map((series) => regionSeriesOf(series)) };
 }
 
-/** Series of the stretches that the segment has not defined yet, each once, and the largest number of all. */
+/** Series of the ranges that the segment has not defined yet, each once, and the largest number of all. */
 function freshSeries(
-  { series, count }: Stretches,
+  { series, count }: Ranges,
   marks: Uint32Array,
   segment: number,
 ): { readonly newSeries: readonly number[]; readonly seriesMax: number } {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import { expiredFiles, livingFrom, olderOf, truncationOf } from "./file-expiry.ts";
 
-/** A file whose sequence is its id; `deletes` stretches. */
+/** A file whose sequence is its id; `deletes` ranges. */
 function file(id: number, minTime: number, maxTime: number, rowCount = 10, deletes = 0): DataFile {
   const times = { minTime: BigInt(minTime), maxTime: BigInt(maxTime) };
   const tombstones = deletes === 0 ? {} : { tombstones: { count: deletes, rowCount: deletes } };

@@ -1,4 +1,4 @@
-/** Several writes to physical tables as few: one a table, time unit and stretch of 2^52 units. */
+/** Several writes to physical tables as few: one a table, time unit and range of 2^52 units. */
 import { assert } from "../../base/assert.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import type { NumberVector, TimeVector } from "../../column/vector.ts";

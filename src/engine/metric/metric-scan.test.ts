@@ -1,4 +1,4 @@
-/** Scans of logical and physical tables leave out what other tables' scans leave out: files, pages, rows that figures stand for. */
+/** Scans of logical and physical tables leave out what other tables' scans leave out: files, pages, rows that statistics stand for. */
 import { describe, expect, test } from "bun:test";
 import { newMetrics, read } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
@@ -170,7 +170,7 @@ test("series of tables that nobody asks for any more are let go, and come back t
   expect(await shown()).toEqual(want);
 });
 
-test("figures stand for pages of one metric, those of its time as well", async () => {
+test("statistics stand for pages of one metric, those of its time as well", async () => {
   const samples = Array.from({ length: 60_000 }, (_, i) => ({
     metric: i % 2 === 0 ? "up" : "cpu",
     labels: { job: "a" },

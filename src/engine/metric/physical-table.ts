@@ -216,7 +216,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(this.schema.name));
   }
 
-  /** Figures of pages that a scan may be answered with. `stored`: the column of the region that has a field's values. */
+  /** Statistics of pages that a scan may be answered with. `stored`: the column of the region that has a field's values. */
   summariesOf(request: ScanRequest, stored: (name: string) => ColumnSchema): ResolvedSummaries | undefined {
     return resolvedSummaries(request, timeIndexOf(this.storage.schema).id, (name) => {
       const { id, type } = stored(name);

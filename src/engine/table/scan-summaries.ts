@@ -1,11 +1,11 @@
 import type { ResolvedSummaries, SummaryColumn } from "../../storage/scan/source/page-summaries.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 
-/** A column of storage whose figures may stand for its rows. */
+/** A column of storage whose statistics may stand for its rows. */
 export type SummarisedColumn = Omit<SummaryColumn, "wantsBounds" | "wantsSum">;
 
 /**
- * The figures that a request allows to answer with, names resolved; undefined where it has to have rows.
+ * The statistics that a request allows to answer with, names resolved; undefined where it has to have rows.
  *
  * @param columnOf what storage has for a field of the table
  */

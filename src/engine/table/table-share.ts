@@ -30,10 +30,10 @@ export function shareMeeting(registry: SeriesRegistry, predicates: ScanRequest["
 
 /** Whether a request can be met in parts, and is worth it if it meets many rows. */
 export function isShareable(request: ScanRequest): boolean {
-  return request.limit === undefined && request.newestPerSeries !== true && !isMostlyFigures(request);
+  return request.limit === undefined && request.newestPerSeries !== true && !isMostlyStatistics(request);
 }
 
-/** Whether figures of whole pages answer most of a scan: pages end neither with a series nor with a stretch of time. */
-function isMostlyFigures({ summaries }: ScanRequest): boolean {
+/** Whether statistics of whole pages answer most of a scan: pages end neither with a series nor with a range of time. */
+function isMostlyStatistics({ summaries }: ScanRequest): boolean {
   return summaries !== undefined && !summaries.isPerSeries && summaries.buckets === undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The latest changes of the catalogue, for threads that mirror it: each change has a version, and a thread asks what came after the one it
+ * The latest changes of the catalog, for threads that mirror it: each change has a version, and a thread asks what came after the one it
  * has. One that is far behind gets everything there is instead.
  */
 import type { CatalogChange, CatalogNews } from "./messages.ts";
@@ -18,7 +18,7 @@ export class CatalogFeed {
   private first = 1;
 
   /**
-   * @param everything changes that make the whole catalogue
+   * @param everything changes that make the whole catalog
    * @param durable resolves once all changes until now are durable
    */
   constructor(shared: SharedState, everything: () => CatalogChange[], durable: () => Promise<void>) {

@@ -42,7 +42,7 @@ export interface IngestThreadParts {
   /** Recovered already; the thread closes it. */
   readonly wal: Wal;
   readonly clock: Clock;
-  /** The catalogue as it is. */
+  /** The catalog as it is. */
   readonly news: CatalogNews;
   /** Bytes of memtables over which writers wait. */
   readonly writeBufferBytes: number;
@@ -96,7 +96,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
     return this.tables.databases;
   }
 
-  /** Follows changes of the catalogue: what was acknowledged before the call is seen after it. */
+  /** Follows changes of the catalog: what was acknowledged before the call is seen after it. */
   refresh(): void {
     this.tables.refresh();
   }
@@ -116,7 +116,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
   }
 
   /**
-   * Resolves when there is memory for another write, with the catalogue as it is then; call it right before decoding.
+   * Resolves when there is memory for another write, with the catalog as it is then; call it right before decoding.
    *
    * @throws DbError RateLimited; StorageUnavailable while the owner refuses writes
    */

@@ -13,7 +13,7 @@ import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SchemaStep } from "../schema/schema-store.ts";
 
-/** A change of the catalogue, as far as writers care. */
+/** A change of the catalog, as far as writers care. */
 export type CatalogChange =
   /** A new table, or a new version of one. */
   | { readonly kind: "schema"; readonly schema: TableSchema }
@@ -35,7 +35,7 @@ export interface CatalogNews {
 export type Call =
   /** What happened since a version. */
   | { readonly kind: "news"; readonly since: number }
-  /** Make what a write needs, if the catalogue is still at `since`. */
+  /** Make what a write needs, if the catalog is still at `since`. */
   | { readonly kind: "evolve"; readonly since: number; readonly steps: readonly SchemaStep[] };
 
 /** Answer to a call. */
@@ -72,7 +72,7 @@ export type FromThread =
   | { readonly kind: "retired"; readonly arena: number }
   /** The answer to an `ask` of the owner. */
   | { readonly kind: "answer"; readonly id: number; readonly error: ToldError | undefined }
-  /** Asks without standing still: for memory, or for the catalogue to be durable. */
+  /** Asks without standing still: for memory, or for the catalog to be durable. */
   | { readonly kind: "ask"; readonly id: number; readonly what: "admit" | "durable" }
   | { readonly kind: "call"; readonly call: Call }
   /** Why the log takes no more writes, or that it does again. */

@@ -110,7 +110,7 @@ describe("metrics from several threads", () => {
     await check(machine, "SELECT core, greptime_value FROM cpu ORDER BY 2", "|2", "c|3");
   });
 
-  test("reach a thread that is far behind with the whole catalogue, in whatever order it comes", async () => {
+  test("reach a thread that is far behind with the whole catalog, in whatever order it comes", async () => {
     const machine = await Machine.start({ threads: 1 });
     const { send } = bound(machine);
     await send(1, sample("gone", { job: "a" }, 1, 1), sample("up", { job: "a" }, 1, 1));

@@ -1,6 +1,6 @@
 /**
  * What an ingest thread knows of the metric engine: physical tables as carriers, and logical tables by name. A logical table finds its
- * physical one by name when it is used, since a whole catalogue comes in no particular order.
+ * physical one by name when it is used, since a whole catalog comes in no particular order.
  */
 import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";

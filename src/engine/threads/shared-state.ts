@@ -3,7 +3,7 @@
  *
  *   int64  0 sequence counter | 1 bytes in memory that the owner knows | 2 bytes taken that it does not know yet | 3 expired rows
  *          | 4… log bytes a thread | … bytes of series a thread
- *   int32  0 catalogue version | 1 durable version | 2 closed | 3 writes are refused | 4 new series are refused
+ *   int32  0 catalog version | 1 durable version | 2 closed | 3 writes are refused | 4 new series are refused
  *          | 5 how many hold writes back | then three a thread: a message waits, a reply waits, messages posted
  *
  * Every field has one writer, or is changed by atomic steps.
@@ -55,7 +55,7 @@ export class SharedState {
     this.flags = new Int32Array(this.memory, longs * 8);
   }
 
-  /** Changes with every change of the catalogue. */
+  /** Changes with every change of the catalog. */
   get version(): number {
     return Atomics.load(this.flags, VERSION);
   }
@@ -65,7 +65,7 @@ export class SharedState {
     Atomics.store(this.flags, VERSION, version);
   }
 
-  /** Version up to which changes of the catalogue are durable. */
+  /** Version up to which changes of the catalog are durable. */
   get durableVersion(): number {
     return Atomics.load(this.flags, DURABLE_VERSION);
   }

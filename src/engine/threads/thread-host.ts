@@ -35,7 +35,7 @@ export interface ThreadOwner {
   written(bytes: number): void;
   /** Resolves when there is memory for another write. @throws DbError RateLimited */
   admit(): Promise<void>;
-  /** Resolves when the catalogue is durable. @throws DbError */
+  /** Resolves when the catalog is durable. @throws DbError */
   durable(): Promise<void>;
 }
 

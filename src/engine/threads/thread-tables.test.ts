@@ -92,7 +92,7 @@ test("a new version keeps the series; another name or a drop makes keys of decod
   expect([tables.find("public", "b"), [...tables.entries()].length]).toEqual([undefined, 0]);
 });
 
-test("a whole catalogue takes away what it does not name, and tables may have swapped their names in it", () => {
+test("a whole catalog takes away what it does not name, and tables may have swapped their names in it", () => {
   const { tables, answer } = mirror(put(schema(1, "a"), schema(2, "b"), schema(3, "c")));
   answer(news(9, put(schema(1, "b"), schema(2, "a")), true));
   tables.refresh();

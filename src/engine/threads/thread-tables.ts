@@ -110,7 +110,7 @@ export class ThreadTables implements WriteTables {
     return bytes;
   }
 
-  /** Version of the catalogue that the mirror shows. */
+  /** Version of the catalog that the mirror shows. */
   get catalogVersion(): number {
     return this.version;
   }
@@ -213,7 +213,7 @@ export class ThreadTables implements WriteTables {
     table.memory.rotate();
   }
 
-  /** A whole catalogue comes in no particular order: the name may be another table's by now. */
+  /** A whole catalog comes in no particular order: the name may be another table's by now. */
   private forgetName(table: MirrorTable): void {
     const key = keyOf(table.schema.database, table.schema.name);
     if (this.byName.get(key) === table) this.byName.delete(key);

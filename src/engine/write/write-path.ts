@@ -1,7 +1,7 @@
 /**
  * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record.
  *
- * Runs on the thread that owns the catalogue and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
+ * Runs on the thread that owns the catalog and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
  * thread's mirror of them.
  */
 import type { TableId } from "../../base/units.ts";
@@ -69,7 +69,7 @@ export interface LoggedRecord {
   readonly head: Uint8Array;
 }
 
-/** Times that another thread's change of the catalogue may come between before a write gives up: each of them took a whole change. */
+/** Times that another thread's change of the catalog may come between before a write gives up: each of them took a whole change. */
 const EVOLVE_ROUNDS_MAX = 100;
 
 /**

@@ -186,8 +186,8 @@ describe("random columns come back as they were written", () => {
   });
   test("tags in any order, as codes and as runs", () => {
     const tags = fc.array(fc.tuple(fc.constantFrom(undefined, "", "a", "b", "ü"), fc.integer({ min: 1, max: 40 })), { maxLength: 60 });
-    const property = fc.property(tags, (stretches) => {
-      const values = stretches.flatMap(([value, length]) => new Array<string | undefined>(length).fill(value));
+    const property = fc.property(tags, (ranges) => {
+      const values = ranges.flatMap(([value, length]) => new Array<string | undefined>(length).fill(value));
       const bytes = writeToMemory([{ name: "tag", type: STRING, nullable: true, role: "tag" }], values.length, [runsOf(values)], {
         rowsPerPage: 100,
       });

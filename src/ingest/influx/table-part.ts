@@ -1,7 +1,7 @@
 /**
  * Rows of one table whose times lie in one window, so that their distance from the first is exact in a double.
  *
- * Windows are fixed stretches of 4,503,598 s (52 days) counted from 1970, so a time always belongs to the same part of a request and
+ * Windows are fixed ranges of 4,503,598 s (52 days) counted from 1970, so a time always belongs to the same part of a request and
  * later rows of one series and time stay behind earlier ones. Ordinary requests have one part a table.
  */
 import { assert } from "../../base/assert.ts";

@@ -12,8 +12,8 @@ export const LINE_DECODER_IDLE_MS = 300_000;
 /** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
 export const DECODE_ROUNDS_MAX = 8;
 
-/** Most log lines about failed logins in a stretch of time. Reason: who guesses must not fill the disk. Error: none, they are counted. */
+/** Most log lines about failed logins in a range of time. Reason: who guesses must not fill the disk. Error: none, they are counted. */
 export const LOGIN_FAILURES_LOGGED_MAX = 10;
 
-/** Milliseconds of that stretch. */
+/** Milliseconds of that range. */
 export const LOGIN_FAILURES_WINDOW_MILLIS = 60_000;

@@ -45,7 +45,7 @@ const LAYERS_MAX = 32;
 
 /** A window of which at least this share of rows is deleted is merged whole: disk comes back at about four times its rewriting at most. */
 const DELETED_SHARE = 1 / 4;
-/** Stretches of a window from which it is merged whole. Reason: whoever opens its files holds them all, at 16 B each. */
+/** Ranges of a window from which it is merged whole. Reason: whoever opens its files holds them all, at 16 B each. */
 const TOMBSTONES_MAX = 1_048_576;
 
 /** The next merges, independent of each other, those of the newest window first. */
@@ -126,13 +126,13 @@ function spanOf(file: DataFile, unit: TimeUnit): number {
 function isMuchDeleted(members: readonly DataFile[]): boolean {
   let rows = 0;
   let deleted = 0;
-  let stretches = 0;
+  let ranges = 0;
   for (const { rowCount, tombstones } of members) {
     rows += rowCount;
     deleted += tombstones?.rowCount ?? 0;
-    stretches += tombstones?.count ?? 0;
+    ranges += tombstones?.count ?? 0;
   }
-  return stretches > 0 && (deleted >= rows * DELETED_SHARE || stretches >= TOMBSTONES_MAX);
+  return ranges > 0 && (deleted >= rows * DELETED_SHARE || ranges >= TOMBSTONES_MAX);
 }
 
 function bytesOf(files: readonly DataFile[]): number {

@@ -1,5 +1,5 @@
 /**
- * The directory of a file's column indexes: where the filter or value list of each stretch of rows lies. FORMAT.md has the layout.
+ * The directory of a file's column indexes: where the filter or value list of each range of rows lies. FORMAT.md has the layout.
  */
 import { ByteReader } from "../../base/bytes/byte-reader.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";

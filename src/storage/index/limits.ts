@@ -1,4 +1,4 @@
-/** The bounds of column indexes, in one place. Beyond them a stretch of rows has no index and is read; an answer never changes. */
+/** The bounds of column indexes, in one place. Beyond them a range of rows has no index and is read; an answer never changes. */
 
 /** Fewest rows that one filter covers, whatever an option asks for. Reason: each has an entry in the directory, which stays in memory. */
 export const FILTER_ROWS_MIN = 1024;

@@ -63,7 +63,7 @@ const NUMBER_CLASSES: readonly ElementClass[] = Object.values(ElementClass).filt
 
 /** What a chunk header says; `place` makes the chunk once the payload is in memory. */
 export interface ChunkHeader {
-  /** Of a delete chunk: its stretches. */
+  /** Of a delete chunk: its ranges. */
   readonly rowCount: number;
   readonly deletes: boolean;
   readonly payloadBytes: number;

@@ -18,7 +18,7 @@ export class Memtable {
   readonly arena: Arena;
   readonly chunks: Chunk[] = [];
   rowCount = 0;
-  /** Stretches that its delete chunks name. */
+  /** Ranges that its delete chunks name. */
   deleteCount = 0;
   /** Oldest and newest time of any row; undefined without rows. */
   times: TimeSpan | undefined;

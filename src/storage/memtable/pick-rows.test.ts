@@ -16,7 +16,7 @@ const arena = new Arena(new SlabPool(0));
 /** Rows of one request: series and time. */
 type Rows = readonly (readonly [series: number, time: number])[];
 
-/** Stretches of one delete: series, first time, last minus first. */
+/** Ranges of one delete: series, first time, last minus first. */
 interface Deletes {
   readonly deletes: readonly (readonly [series: number, first: number, length: number])[];
 }

@@ -36,7 +36,7 @@ export interface RowPick {
   /** Only rows with the newest time of their series within the range. */
   readonly newestOnly: boolean;
   /**
-   * What the chunks delete of the wanted series; the age of a stretch is the place of its chunk through all memtables. Undefined:
+   * What the chunks delete of the wanted series; the age of a range is the place of its chunk through all memtables. Undefined:
    * nothing.
    */
   readonly tombstones: TombstoneSet | undefined;

@@ -5,7 +5,7 @@
  *
  *   heads[series] ─► row ─► previous[row] ─► … ─► none
  *
- * A chunk that deletes takes row numbers for its stretches, which are in no chain. 4 B a row, 20 B a series. Rows of most series come about
+ * A chunk that deletes takes row numbers for its ranges, which are in no chain. 4 B a row, 20 B a series. Rows of most series come about
  * in the order of time, those of several connections some requests late: `latenessOf` says how late, so that a scan of a time range or of
  * the newest row stops at the first row before which nothing of interest can have come.
  */

@@ -117,7 +117,7 @@ export class Region {
     return this.active.rowBytes;
   }
 
-  /** Deleted stretches in the memtable being written. */
+  /** Deleted ranges in the memtable being written. */
   get activeDeletes(): number {
     return this.active.deleteCount;
   }

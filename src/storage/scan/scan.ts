@@ -33,7 +33,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   const plan = planScan(scan, sliceSeries);
   let returned = 0;
   for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
-    returned += batch.rowCount; // A filter may leave none for long: the reader gives way all the same.
+    returned += batch.rowCount; // A filter may leave none for long: the reader yields all the same.
     scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
     yield batch;
@@ -90,7 +90,7 @@ async function* newestRows({ assembler, runs, singlesOf, selection }: Group): As
   if (count > 0) yield await assembleNewest(assembler, series.subarray(0, count), parts);
 }
 
-/** Runs that stand alone, and figures of their pages where those will do. */
+/** Runs that stand alone, and statistics of their pages where those will do. */
 async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
   const pending = new PendingBatch(group.assembler);
   for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);

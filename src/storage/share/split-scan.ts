@@ -1,7 +1,7 @@
 /**
- * Cuts a scan into parts that need nothing of each other: rows of one series and time are always in one part. Parts are stretches of slots
+ * Cuts a scan into parts that need nothing of each other: rows of one series and time are always in one part. Parts are ranges of slots
  * with about as many rows each, so that groups by tags rarely meet in several parts; where a scan has few series and any order will do,
- * they are stretches of time.
+ * they are ranges of time.
  */
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";

@@ -3,7 +3,7 @@ import type { TableId } from "../../base/units.ts";
 
 /** What a file deletes of older ones. */
 export interface FileTombstones {
-  /** Stretches of time of one series each. */
+  /** Ranges of time of one series each. */
   readonly count: number;
   /** Rows that they covered when they were made, about. */
   readonly rowCount: number;

@@ -30,12 +30,12 @@ function put(sequence: number, ...rows: readonly (readonly [series: number, time
   return chunkOf(sequence, request, FIELDS, arena);
 }
 
-/** A delete of stretches: series, first and last time. */
-function remove(sequence: number, ...stretches: readonly (readonly [series: number, first: number, last: number])[]): Chunk {
-  const series = Uint32Array.from(stretches, ([s]) => s);
-  const lengths = Float64Array.from(stretches, ([, first, last]) => last - first);
-  const source = { sequence, count: stretches.length, series, seriesMax: Math.max(...series), timeBase: BASE };
-  const firsts = Float64Array.from(stretches, ([, first]) => first);
+/** A delete of ranges: series, first and last time. */
+function remove(sequence: number, ...ranges: readonly (readonly [series: number, first: number, last: number])[]): Chunk {
+  const series = Uint32Array.from(ranges, ([s]) => s);
+  const lengths = Float64Array.from(ranges, ([, first, last]) => last - first);
+  const source = { sequence, count: ranges.length, series, seriesMax: Math.max(...series), timeBase: BASE };
+  const firsts = Float64Array.from(ranges, ([, first]) => first);
   const isPoints = lengths.every((length) => length === 0);
   return buildDeleteChunk(
     { ...source, firsts, lengths: isPoints ? undefined : lengths, rows: isPoints ? undefined : lengths.map((length) => length + 1) },
@@ -65,7 +65,7 @@ describe("a delete in memory", () => {
     expect(left(chunks)).toEqual({ rows: ["0@6", "1@5"], deleted: ["0 5..5", "1 5..5"], rowCount: 2 });
   });
 
-  test("of stretches covers all times of them", () => {
+  test("of ranges covers all times of them", () => {
     const chunks = [put(1, [0, 1, 1], [0, 2, 1], [0, 3, 1], [0, 4, 1]), remove(2, [0, 2, 3])];
     expect(left(chunks)).toEqual({ rows: ["0@1", "0@4"], deleted: ["0 2..3"], rowCount: 2 });
   });

@@ -1,9 +1,9 @@
 /**
  * A DELETE as a chunk: it goes through log, memtable and flush like rows do (`memtable/chunk.ts`), under its own sequence.
  *
- *   series, times     as of rows: series and first time of each stretch
- *   column 1          length of each stretch, its last time minus the first; left out when all are single times
- *   column 2          rows that each stretch covered when it was made; left out when that is one each
+ *   series, times     as of rows: series and first time of each range
+ *   column 1          length of each range, its last time minus the first; left out when all are single times
+ *   column 2          rows that each range covered when it was made; left out when that is one each
  *
  * It hides rows of older chunks and files, never rows of its own request or later ones.
  */
@@ -18,24 +18,24 @@ import type { TombstoneSet } from "./tombstone-set.ts";
 const LENGTH_COLUMN = 1;
 const ROWS_COLUMN = 2;
 
-/** Stretches to delete; arrays hold at least `count` of them and are borrowed until the call returns. */
+/** Ranges to delete; arrays hold at least `count` of them and are borrowed until the call returns. */
 export interface DeleteSource {
   readonly sequence: number;
   readonly count: number;
-  /** Series number of each stretch. */
+  /** Series number of each range. */
   readonly series: Uint32Array;
   /** Largest element of `series`. */
   readonly seriesMax: number;
   readonly timeBase: bigint;
-  /** First time of each stretch as an offset from `timeBase`. */
+  /** First time of each range as an offset from `timeBase`. */
   readonly firsts: Float64Array;
-  /** Last time minus first time, 0 or more; undefined: single times. No stretch crosses the border of a 64-day group. */
+  /** Last time minus first time, 0 or more; undefined: single times. No range crosses the border of a 64-day group. */
   readonly lengths: Float64Array | undefined;
-  /** Rows that each stretch covered; undefined: one each. */
+  /** Rows that each range covered; undefined: one each. */
   readonly rows: Float64Array | undefined;
 }
 
-/** Copies stretches into a chunk on memory of `arena`. */
+/** Copies ranges into a chunk on memory of `arena`. */
 export function buildDeleteChunk(source: DeleteSource, arena: Arena): Chunk {
   const columns: ColumnSource[] = [];
   const add = (columnId: number, values: Float64Array | undefined): void => {

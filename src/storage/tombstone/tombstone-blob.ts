@@ -1,5 +1,5 @@
 /**
- * Tombstones in a data file, beside its Parquet data (`../sst/FORMAT.md`): the series as in a series index, then the stretches as
+ * Tombstones in a data file, beside its Parquet data (`../sst/FORMAT.md`): the series as in a series index, then the ranges as
  * differences, which compress to almost nothing where rows come at a steady pace.
  */
 import { ByteReader } from "../../base/bytes/byte-reader.ts";
@@ -13,7 +13,7 @@ import type { TombstoneSet } from "./tombstone-set.ts";
 export const TOMBSTONE_BLOB = "tombstones";
 const VERSION = 1;
 
-/** What a file deletes: run r of `series` is one series, whose stretches are `[ends[r - 1] ?? 0, ends[r])`. */
+/** What a file deletes: run r of `series` is one series, whose ranges are `[ends[r - 1] ?? 0, ends[r])`. */
 export interface StoredTombstones {
   readonly series: SeriesIndex;
   readonly firsts: Float64Array;
@@ -60,18 +60,18 @@ export function decodeTombstones(bytes: Uint8Array): StoredTombstones {
   const plain = new Uint8Array(Bun.zstdDecompressSync(input.raw(input.remaining)));
   if (plain.length !== plainBytes) throw new Error(`tombstones of ${plainBytes} bytes; got ${plain.length}`);
   const count = series.ends.at(-1) ?? 0;
-  if (count * 2 > plain.length) throw new Error(`${count} stretches in ${plain.length} bytes`);
+  if (count * 2 > plain.length) throw new Error(`${count} ranges in ${plain.length} bytes`);
   const firsts = new Float64Array(count);
   const lasts = new Float64Array(count);
-  const stretches = new ByteReader(plain);
+  const ranges = new ByteReader(plain);
   let at = 0;
   for (const end of series.ends) {
     for (let before = 0; at < end; at++) {
-      firsts[at] = before + stretches.varint();
-      lasts[at] = firsts[at]! + stretches.varint();
+      firsts[at] = before + ranges.varint();
+      lasts[at] = firsts[at]! + ranges.varint();
       before = lasts[at]!;
     }
   }
-  if (stretches.remaining > 0) throw new Error(`stretches end ${stretches.remaining} bytes before their blob`);
+  if (ranges.remaining > 0) throw new Error(`ranges end ${ranges.remaining} bytes before their blob`);
   return { series, firsts, lasts };
 }

@@ -1,11 +1,11 @@
 /**
- * Makes a `TombstoneSet` of stretches that come in any order and may overlap: sorted by series and time, then cut so that each time is
- * covered once, by the newest stretch that covers it.
+ * Makes a `TombstoneSet` of ranges that come in any order and may overlap: sorted by series and time, then cut so that each time is
+ * covered once, by the newest range that covers it.
  *
  *   given      |---- age 1 ----|          made   |- 1 -|--- 2 ---|
  *                    |--- age 2 ---|
  *
- * Counting sort by series; stretches of a series mostly come in order of time, and then nothing is compared but neighbours.
+ * Counting sort by series; ranges of a series mostly come in order of time, and then nothing is compared but neighbours.
  */
 import { assert } from "../../base/assert.ts";
 import { TombstoneSet } from "./tombstone-set.ts";
@@ -25,7 +25,7 @@ export class TombstoneBuilder {
     this.base = base;
   }
 
-  /** Adds a stretch, inclusive on both ends, as offsets from the base. */
+  /** Adds a range, inclusive on both ends, as offsets from the base. */
   add(series: number, first: number, last: number, age: number): void {
     if (this.count === this.series.length) this.grow();
     const i = this.count++;
@@ -35,9 +35,9 @@ export class TombstoneBuilder {
     this.ages[i] = age;
   }
 
-  /** Adds all stretches of a set as of one age. */
+  /** Adds all ranges of a set as of one age. */
   addSet(set: TombstoneSet, age: number): void {
-    assert(set.base === this.base, `stretches that count from ${this.base}; got ${set.base}`);
+    assert(set.base === this.base, `ranges that count from ${this.base}; got ${set.base}`);
     for (let position = 0; position < set.series.length; position++) {
       for (let i = set.startOf(position); i < set.ends[position]!; i++) {
         this.add(set.series[position]!, set.firsts[i]!, set.lasts[i]!, age);
@@ -56,7 +56,7 @@ export class TombstoneBuilder {
     const { count } = this;
     if (count === 0) return undefined;
     const order = this.bySeries();
-    const out: Stretches = { firsts: [], lasts: [], ages: [] };
+    const out: Ranges = { firsts: [], lasts: [], ages: [] };
     const series: number[] = [];
     const ends: number[] = [];
     for (let from = 0; from < count; ) {
@@ -79,7 +79,7 @@ export class TombstoneBuilder {
     });
   }
 
-  /** Positions of the stretches by ascending series; those of one series in the order in which they came. */
+  /** Positions of the ranges by ascending series; those of one series in the order in which they came. */
   private bySeries(): Uint32Array {
     const { series, count } = this;
     let max = 0;
@@ -96,8 +96,8 @@ export class TombstoneBuilder {
     return order;
   }
 
-  /** Appends what the stretches `order` of one series cover. */
-  private coverSeries(order: Uint32Array, out: Stretches): void {
+  /** Appends what the ranges `order` of one series cover. */
+  private coverSeries(order: Uint32Array, out: Ranges): void {
     const { firsts, lasts, ages } = this;
     const start = out.firsts.length;
     if (!this.isAscending(order)) order.sort((a, b) => firsts[a]! - firsts[b]! || ages[b]! - ages[a]!);
@@ -149,14 +149,14 @@ export class TombstoneBuilder {
   }
 }
 
-interface Stretches {
+interface Ranges {
   readonly firsts: number[];
   readonly lasts: number[];
   readonly ages: number[];
 }
 
-/** Appends a stretch, or makes the last one of the series longer when they touch and are of one age. */
-function push(out: Stretches, start: number, first: number, last: number, age: number): void {
+/** Appends a range, or makes the last one of the series longer when they touch and are of one age. */
+function push(out: Ranges, start: number, first: number, last: number, age: number): void {
   const at = out.firsts.length - 1;
   if (at >= start && out.lasts[at]! + 1 === first && out.ages[at] === age) {
     out.lasts[at] = last;
@@ -167,7 +167,7 @@ function push(out: Stretches, start: number, first: number, last: number, age: n
   out.ages.push(age);
 }
 
-/** Stretches that are open at a time, the newest on top: a binary heap of their positions. */
+/** Ranges that are open at a time, the newest on top: a binary heap of their positions. */
 class NewestFirst {
   private readonly ages: Uint32Array;
   private readonly heap: number[] = [];

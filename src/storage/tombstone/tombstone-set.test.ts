@@ -6,30 +6,30 @@ import { decodeTombstones, encodeTombstones } from "./tombstone-blob.ts";
 import { TombstoneBuilder } from "./tombstone-builder.ts";
 import type { TombstoneSet } from "./tombstone-set.ts";
 
-/** A stretch: series, first and last time, age. */
-type Stretch = readonly [series: number, first: number, last: number, age: number];
+/** A range: series, first and last time, age. */
+type Range = readonly [series: number, first: number, last: number, age: number];
 
 const TIMES = 40;
-const stretch: fc.Arbitrary<Stretch> = fc
+const range: fc.Arbitrary<Range> = fc
   .tuple(fc.nat(3), fc.nat(TIMES - 1), fc.nat(12), fc.nat(5))
   .map(([series, first, length, age]) => [series, first, Math.min(TIMES - 1, first + length), age]);
 
-function setOf(stretches: readonly Stretch[], base = 0n): TombstoneSet | undefined {
+function setOf(ranges: readonly Range[], base = 0n): TombstoneSet | undefined {
   const builder = new TombstoneBuilder(base);
-  for (const [series, first, last, age] of stretches) builder.add(series, first, last, age);
+  for (const [series, first, last, age] of ranges) builder.add(series, first, last, age);
   return builder.finish();
 }
 
 /** Newest age at each time of each series, the slow way: -1 where nothing is deleted. */
-function painted(stretches: readonly Stretch[]): number[][] {
+function painted(ranges: readonly Range[]): number[][] {
   return [0, 1, 2, 3].map((series) =>
     Array.from({ length: TIMES }, (_, time) =>
-      Math.max(-1, ...stretches.filter(([s, first, last]) => s === series && first <= time && time <= last).map(([, , , age]) => age)),
+      Math.max(-1, ...ranges.filter(([s, first, last]) => s === series && first <= time && time <= last).map(([, , , age]) => age)),
     ),
   );
 }
 
-/** The same, read from a set; stretches must ascend and lie apart. */
+/** The same, read from a set; ranges must ascend and lie apart. */
 function paintedBy(set: TombstoneSet | undefined): number[][] {
   return [0, 1, 2, 3].map((series) => {
     const ages = new Array<number>(TIMES).fill(-1);
@@ -44,11 +44,11 @@ function paintedBy(set: TombstoneSet | undefined): number[][] {
   });
 }
 
-describe("stretches", () => {
+describe("ranges", () => {
   test("in any order cover each time by the newest of them", () => {
     fc.assert(
-      fc.property(fc.array(stretch, { maxLength: 30 }), (stretches) => {
-        expect(paintedBy(setOf(stretches))).toEqual(painted(stretches));
+      fc.property(fc.array(range, { maxLength: 30 }), (ranges) => {
+        expect(paintedBy(setOf(ranges))).toEqual(painted(ranges));
       }),
       { seed: 3, numRuns: 400 },
     );
@@ -83,10 +83,10 @@ describe("stretches", () => {
   test("are cut at spans, which may overlap", () => {
     const span = fc.tuple(fc.integer({ min: -5, max: TIMES + 5 }), fc.nat(20)).map(([min, length]) => ({ min, max: min + length }));
     fc.assert(
-      fc.property(fc.array(stretch, { minLength: 1, maxLength: 20 }), fc.array(span, { maxLength: 4 }), (stretches, spans) => {
+      fc.property(fc.array(range, { minLength: 1, maxLength: 20 }), fc.array(span, { maxLength: 4 }), (ranges, spans) => {
         const within = (time: number): boolean => spans.some(({ min, max }) => min <= time && time <= max);
-        const want = painted(stretches).map((ages) => ages.map((age, time) => (age >= 0 && within(time) ? 0 : -1)));
-        expect(paintedBy(setOf(stretches)?.within(spans))).toEqual(want);
+        const want = painted(ranges).map((ages) => ages.map((age, time) => (age >= 0 && within(time) ? 0 : -1)));
+        expect(paintedBy(setOf(ranges)?.within(spans))).toEqual(want);
       }),
       { seed: 4, numRuns: 300 },
     );
@@ -109,9 +109,9 @@ describe("tombstones of a file", () => {
 
   test("come back with their series", () => {
     fc.assert(
-      fc.property(fc.array(stretch, { minLength: 1, maxLength: 30 }), (stretches) => {
+      fc.property(fc.array(range, { minLength: 1, maxLength: 30 }), (ranges) => {
         const set = setOf(
-          stretches.map(([series, first, last]) => [series, first, last, 0] as const),
+          ranges.map(([series, first, last]) => [series, first, last, 0] as const),
           base,
         )!;
         const { series, firsts, lasts } = decodeTombstones(encoded(set));
@@ -123,7 +123,7 @@ describe("tombstones of a file", () => {
     );
   });
 
-  test("hold long stretches and ends of the 64-bit range", () => {
+  test("hold long ranges and ends of the 64-bit range", () => {
     const { firsts, lasts } = decodeTombstones(encoded(some));
     expect([[...firsts], [...lasts]]).toEqual([[...some.firsts], [...some.lasts]]);
     const low = setOf([[0, 5_000_000_000_000_000, 5_000_000_000_000_000, 0]], -(2n ** 63n) - 4_000_000_000_000_000n)!;

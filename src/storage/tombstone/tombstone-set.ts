@@ -1,12 +1,12 @@
 /**
- * Deleted stretches of time by series, within one 64-day group: what hides older rows.
+ * Deleted ranges of time by series, within one 64-day group: what hides older rows.
  *
  *   series   [ 7        | 2 | 9     ]           each once, in any order
- *   ends     [ 3        | 4 | 6     ]           stretches of series i are [ends[i - 1] ?? 0, ends[i])
+ *   ends     [ 3        | 4 | 6     ]           ranges of series i are [ends[i - 1] ?? 0, ends[i])
  *   firsts   [ 0  5  20 | 3 | 0  9  ]           inclusive on both ends, offsets from `base`; within a series ascending and apart
  *   lasts    [ 0  9  31 | 3 | 4  9  ]
  *
- * A single row is a stretch of one time, so a DELETE of a day of 4,000 series is 4,000 stretches. 16 B a stretch and 12 B a series.
+ * A single row is a range of one time, so a DELETE of a day of 4,000 series is 4,000 ranges. 16 B a range and 12 B a series.
  */
 import { assert } from "../../base/assert.ts";
 
@@ -18,7 +18,7 @@ export class TombstoneSet {
   readonly ends: Uint32Array;
   readonly firsts: Float64Array;
   readonly lasts: Float64Array;
-  /** Larger is newer; only where stretches of several ages were joined (`TombstoneBuilder`). */
+  /** Larger is newer; only where ranges of several ages were joined (`TombstoneBuilder`). */
   readonly ages: Uint32Array | undefined;
   /** Rows that were counted when they were deleted: for deciding what is worth a merge. Not exact. */
   readonly rowCount: number;
@@ -26,7 +26,7 @@ export class TombstoneSet {
 
   constructor(parts: Pick<TombstoneSet, "base" | "series" | "ends" | "firsts" | "lasts" | "ages" | "rowCount">) {
     assert(parts.series.length === parts.ends.length, `an end a series; got ${parts.ends.length} of ${parts.series.length}`);
-    assert((parts.ends.at(-1) ?? 0) === parts.firsts.length, `stretches end at ${parts.ends.at(-1)}; got ${parts.firsts.length}`);
+    assert((parts.ends.at(-1) ?? 0) === parts.firsts.length, `ranges end at ${parts.ends.at(-1)}; got ${parts.firsts.length}`);
     this.base = parts.base;
     this.series = parts.series;
     this.ends = parts.ends;
@@ -36,7 +36,7 @@ export class TombstoneSet {
     this.rowCount = parts.rowCount;
   }
 
-  /** Number of stretches. */
+  /** Number of ranges. */
   get count(): number {
     return this.firsts.length;
   }
@@ -47,7 +47,7 @@ export class TombstoneSet {
     return this.positions.get(series) ?? -1;
   }
 
-  /** The first stretch of the series at `position` that does not end before `time`; `ends[position]` if there is none. */
+  /** The first range of the series at `position` that does not end before `time`; `ends[position]` if there is none. */
   firstFrom(position: number, time: number): number {
     const { lasts } = this;
     let low = this.startOf(position);
@@ -60,7 +60,7 @@ export class TombstoneSet {
     return low;
   }
 
-  /** Index of the first stretch of the series at `position`. */
+  /** Index of the first range of the series at `position`. */
   startOf(position: number): number {
     return position === 0 ? 0 : this.ends[position - 1]!;
   }
@@ -77,7 +77,7 @@ export class TombstoneSet {
     return { min, max };
   }
 
-  /** The parts of the stretches within the spans, inclusive offsets; undefined when nothing is left. Spans may overlap. */
+  /** The parts of the ranges within the spans, inclusive offsets; undefined when nothing is left. Spans may overlap. */
   within(spans: readonly { readonly min: number; readonly max: number }[]): TombstoneSet | undefined {
     const joined = joinSpans(spans);
     const series: number[] = [];
@@ -86,7 +86,7 @@ export class TombstoneSet {
     const lasts: number[] = [];
     for (let position = 0; position < this.series.length; position++) {
       const before = firsts.length;
-      let span = 0; // Stretches ascend, so spans that end before one are over for the next.
+      let span = 0; // Ranges ascend, so spans that end before one are over for the next.
       for (let i = this.startOf(position); i < this.ends[position]!; i++) {
         while (span < joined.length && joined[span]!.max < this.firsts[i]!) span++;
         for (let s = span; s < joined.length && joined[s]!.min <= this.lasts[i]!; s++) {

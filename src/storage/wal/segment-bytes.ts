@@ -5,7 +5,7 @@
  *                            ▲ what is read next; what the window holds behind it is moved to the front, once a piece
  *
  * Memory: the window has room for a piece, or for what one call asks for if that is more; with `keepFrom`, for all of that once more, so
- * that a long stretch is moved a few times and not once a piece. Nothing beyond the end of the file is ever asked for.
+ * that a long range is moved a few times and not once a piece. Nothing beyond the end of the file is ever asked for.
  */
 import { assert } from "../../base/assert.ts";
 import type { LogDisk } from "./log-disk.ts";

@@ -1,7 +1,7 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/process/fail-point.ts";
 import { RestingHeap } from "../../base/memory/resting-heap.ts";
-import { giveWayToClients } from "../../base/process/thread-priority.ts";
+import { yieldToClients } from "../../base/process/thread-priority.ts";
 import { toldError } from "../../base/told-error.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
@@ -22,7 +22,7 @@ const RESTING_HEAP_BYTES_MAX = 32 * 1024 * 1024;
  */
 export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Promise<Answer>, runningMax = 1): void {
   armFailPoints(process.env[FAIL_POINTS_VARIABLE]);
-  giveWayToClients(); // Where it may not, the worker works as before.
+  yieldToClients(); // Where it may not, the worker works as before.
   const stores = new Map<string, FileStore>();
   const waiting: JobRequest<Job>[] = [];
   const resting = new RestingHeap(RESTING_HEAP_BYTES_MAX);

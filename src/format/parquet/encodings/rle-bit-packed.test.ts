@@ -63,8 +63,8 @@ describe("values come back", () => {
   });
   test("random runs", () => {
     const runs = fc.array(fc.tuple(fc.nat(7), fc.integer({ min: 1, max: 40 })), { maxLength: 80 });
-    const property = fc.property(runs, (stretches) => {
-      const values = stretches.flatMap(([value, length]) => repeat(value, length));
+    const property = fc.property(runs, (ranges) => {
+      const values = ranges.flatMap(([value, length]) => repeat(value, length));
       check(values, 3);
       check(
         values.map((value) => value & 1),

@@ -77,7 +77,7 @@ export function inputOf(type: DataType, values: readonly Scalar[]): ColumnInput 
   return vector;
 }
 
-/** The writer's input for a tag column, one run a stretch of equal values. */
+/** The writer's input for a tag column, one run a range of equal values. */
 export function runsOf(values: readonly (string | undefined)[]): TagRuns {
   const dictionary: (string | undefined)[] = [undefined];
   const ends: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Times of rows in nanoseconds as halves of 64 bits, so that none is a bigint; at the end offsets from a base, a part for each stretch of
+ * Times of rows in nanoseconds as halves of 64 bits, so that none is a bigint; at the end offsets from a base, a part for each range of
  * time within which they are exact.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";

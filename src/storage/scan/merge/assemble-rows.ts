@@ -1,5 +1,5 @@
 /**
- * Single rows in, batches out: the newest row of each series, or the rows that a filter left. What `assemble.ts` does with stretches of
+ * Single rows in, batches out: the newest row of each series, or the rows that a filter left. What `assemble.ts` does with ranges of
  * rows, without an object a row.
  */
 import type { SeriesRuns } from "../../../column/batch.ts";
@@ -37,7 +37,7 @@ export function assembleNewest(assembler: Assembler, series: Uint32Array, parts:
 
 /**
  * A batch of those rows of the segments that may meet the filter, in their order. Undefined when they are more than one in `share`: it is
- * faster then to join whole stretches.
+ * faster then to join whole ranges.
  */
 export async function assembleFiltered(
   assembler: Assembler,

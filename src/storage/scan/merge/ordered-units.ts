@@ -40,7 +40,7 @@ export function orderUnits(groups: readonly UnitGroup[], slotStart: number, slot
     firsts[at] = first;
     slots[at] = slot;
   });
-  sortStretches(units, slots, firsts);
+  sortRanges(units, slots, firsts);
   return units;
 }
 
@@ -65,7 +65,7 @@ function forEachUnit(
 }
 
 /** Units of one slot and group stand together, in the order of sources: brings them in that of their first times. */
-function sortStretches({ count, groups, runs, clusters }: OrderedUnits, slots: Uint32Array, firsts: Float64Array): void {
+function sortRanges({ count, groups, runs, clusters }: OrderedUnits, slots: Uint32Array, firsts: Float64Array): void {
   for (let i = 1; i < count; i++) {
     const slot = slots[i] as number;
     const group = groups[i] as number;

@@ -5,7 +5,7 @@ import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
 import { RunList } from "./run-list.ts";
 import type { ScanSource } from "./scan-source.ts";
 
-type Stretch = readonly [series: number, first: number, last: number];
+type Range = readonly [series: number, first: number, last: number];
 
 /** A source whose row r has time `times[r]`; counts how often it is read. */
 function sourceOf(times: readonly number[], reads: { count: number }): ScanSource {
@@ -29,9 +29,9 @@ function sourceOf(times: readonly number[], reads: { count: number }): ScanSourc
   };
 }
 
-function tombstones(source: number, stretches: readonly Stretch[]): SourceTombstones[] {
+function tombstones(source: number, ranges: readonly Range[]): SourceTombstones[] {
   const builder = new TombstoneBuilder(0n);
-  for (const [series, first, last] of stretches) builder.add(series, first, last, 0);
+  for (const [series, first, last] of ranges) builder.add(series, first, last, 0);
   const set = builder.finish();
   return set === undefined ? [] : [{ source, set }];
 }
@@ -50,10 +50,10 @@ async function carve(times: readonly number[], sets: readonly SourceTombstones[]
   return { pieces, reads: reads.count };
 }
 
-test("rows within stretches go, whatever sources the stretches are of", async () => {
-  const stretch = fc.tuple(fc.constantFrom(0, 1, 1, 1), fc.nat(40), fc.nat(6)).map(([s, first, n]): Stretch => [s, first, first + n]);
+test("rows within ranges go, whatever sources the ranges are of", async () => {
+  const range = fc.tuple(fc.constantFrom(0, 1, 1, 1), fc.nat(40), fc.nat(6)).map(([s, first, n]): Range => [s, first, first + n]);
   await fc.assert(
-    fc.asyncProperty(fc.uniqueArray(fc.nat(40)), fc.array(stretch), fc.array(stretch), async (unsorted, one, other) => {
+    fc.asyncProperty(fc.uniqueArray(fc.nat(40)), fc.array(range), fc.array(range), async (unsorted, one, other) => {
       const times = unsorted.sort((a, b) => a - b);
       const { pieces } = await carve(times, [...tombstones(1, one), ...tombstones(2, other)]);
       const isGone = (time: number): boolean => [...one, ...other].some(([s, first, last]) => s === 1 && first <= time && time <= last);
@@ -85,7 +85,7 @@ test("a run that is covered whole, and one that is not touched, are not read", a
   ).toEqual({ pieces: [[2, 3, 4]], reads: 0 });
 });
 
-test("a stretch between rows leaves the run whole", async () => {
+test("a range between rows leaves the run whole", async () => {
   expect(await carve([2, 8, 9], tombstones(1, [[1, 4, 5]]))).toEqual({ pieces: [[2, 8, 9]], reads: 1 });
 });
 

@@ -4,8 +4,8 @@
  *   run of file 1          [ 0 1 2 3 4 5 6 7 8 ]           becomes   [ 0 1 ] [ 5 6 7 8 ]
  *   tombstones of file 2         |---|                     so no row of it has to be merged
  *
- * What is left are rows that nothing newer deletes, in every merge mode. Runs that no stretch touches are not looked at, and a run that one
- * stretch covers goes without being read.
+ * What is left are rows that nothing newer deletes, in every merge mode. Runs that no range touches are not looked at, and a run that one
+ * range covers goes without being read.
  */
 import { assert } from "../../../base/assert.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
@@ -38,7 +38,7 @@ export async function carveRuns(
     const source = runs.sources[i] as number;
     const slot = runs.slots[i] as number;
     const run = { start, end, first: runs.firsts[i] as number, last: runs.lasts[i] as number };
-    const hidden = stretchesOver(tombstones, source, seriesOf(slot), run.first, run.last);
+    const hidden = rangesOver(tombstones, source, seriesOf(slot), run.first, run.last);
     if (hidden.length === 0) carved.push(slot, source, start, end, run.first, run.last);
     else await carveRun(run, slot, source, hidden, sources[source] as ScanSource, carved);
   }
@@ -52,15 +52,15 @@ interface Run {
   readonly last: number;
 }
 
-/** A stretch of deleted time, inclusive. */
-interface Stretch {
+/** A range of deleted time, inclusive. */
+interface Range {
   readonly first: number;
   readonly last: number;
 }
 
-/** Stretches of newer sources that touch `[first, last]`, ascending and apart. */
-function stretchesOver(tombstones: readonly SourceTombstones[], source: number, series: number, first: number, last: number): Stretch[] {
-  const found: Stretch[] = [];
+/** Ranges of newer sources that touch `[first, last]`, ascending and apart. */
+function rangesOver(tombstones: readonly SourceTombstones[], source: number, series: number, first: number, last: number): Range[] {
+  const found: Range[] = [];
   let setCount = 0;
   for (const { source: newer, set } of tombstones) {
     if (newer <= source) continue;
@@ -76,10 +76,10 @@ function stretchesOver(tombstones: readonly SourceTombstones[], source: number, 
   return setCount > 1 ? joined(found) : found;
 }
 
-function joined(stretches: Stretch[]): Stretch[] {
-  stretches.sort((a, b) => a.first - b.first);
+function joined(ranges: Range[]): Range[] {
+  ranges.sort((a, b) => a.first - b.first);
   const apart: { first: number; last: number }[] = [];
-  for (const { first, last } of stretches) {
+  for (const { first, last } of ranges) {
     const before = apart.at(-1);
     if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last);
     else apart.push({ first, last });
@@ -91,7 +91,7 @@ async function carveRun(
   run: Run,
   slot: number,
   source: number,
-  hidden: readonly Stretch[],
+  hidden: readonly Range[],
   rows: ScanSource,
   carved: RunList,
 ): Promise<void> {

@@ -55,7 +55,7 @@ export interface ScanSource {
   tombstones(): TombstoneSet | undefined;
   /** Finds pages that hold no row of interest; `own` are those runs of the source, as indexes into the list, that stand alone. */
   prune(runs: RunList, own: Uint32Array): Promise<void>;
-  /** Batches of figures of whole pages, if the scan allows them; their rows are not to be read any more. `own` as for `prune`. */
+  /** Batches of statistics of whole pages, if the scan allows them; their rows are not to be read any more. `own` as for `prune`. */
   summarise(runs: RunList, own: Uint32Array): readonly ScanBatch[];
   /** Whether the page of `row` holds no row of interest, as `prune` found, or was handed out by `summarise`. */
   holdsNothing(row: number): boolean;

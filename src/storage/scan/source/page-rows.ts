@@ -14,15 +14,15 @@ import { takeRows } from "../merge/merge-rows.ts";
 import type { Piece } from "../runs/scan-source.ts";
 
 /** Rows `[from, to)` of a list lie in page `page`, whose first row is `start`. */
-interface Stretch {
+interface Range {
   readonly page: number;
   readonly start: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** A stretch with the values of its page. */
-interface Filled extends Stretch {
+/** A range with the values of its page. */
+interface Filled extends Range {
   readonly vector: Vector;
 }
 
@@ -30,7 +30,7 @@ interface Filled extends Stretch {
 export class PageRows {
   private readonly file: OpenSst;
   private rows: Uint32Array = new Uint32Array(0);
-  private stretches: readonly Stretch[] = [];
+  private ranges: readonly Range[] = [];
   /** Whether `rows` are the last rows of all runs. */
   private isLastRows = false;
 
@@ -42,15 +42,15 @@ export class PageRows {
   async take(column: number, type: DataType, rows: Uint32Array, metrics: ScanMetrics | undefined): Promise<Vector> {
     if (rows !== this.rows) {
       this.isLastRows = areLastRows(this.file, rows);
-      this.stretches = stretchesOf(this.file, rows);
+      this.ranges = rangesOf(this.file, rows);
       this.rows = rows;
     }
     const kept = this.isLastRows ? this.file.lastRows(column) : undefined;
     if (kept !== undefined) return kept;
     const filled: Filled[] = [];
-    for (const stretch of this.stretches) {
-      const vector = this.file.pageAtHand(column, stretch.page) ?? (await this.file.page(column, stretch.page, metrics));
-      filled.push({ ...stretch, vector });
+    for (const range of this.ranges) {
+      const vector = this.file.pageAtHand(column, range.page) ?? (await this.file.page(column, range.page, metrics));
+      filled.push({ ...range, vector });
     }
     const vector = joinFilled(filled, type, rows);
     if (this.isLastRows) this.file.keepLastRows(column, vector);
@@ -64,8 +64,8 @@ function areLastRows({ index: { ends } }: OpenSst, rows: Uint32Array): boolean {
   return true;
 }
 
-function stretchesOf(file: OpenSst, rows: Uint32Array): Stretch[] {
-  const found: Stretch[] = [];
+function rangesOf(file: OpenSst, rows: Uint32Array): Range[] {
+  const found: Range[] = [];
   for (let from = 0; from < rows.length; ) {
     const page = file.pageOf(rows[from] as number);
     const start = file.pageStarts[page] as number;

@@ -1,5 +1,5 @@
 /**
- * Pages that a scan need not read because figures of them will do: all rows wanted, no other source beside them, one series or one time
+ * Pages that a scan need not read because statistics of them will do: all rows wanted, no other source beside them, one series or one time
  * bucket if that is asked for.
  */
 import type { DataType } from "../../../column/data-type.ts";
@@ -10,7 +10,7 @@ import type { StoredAs } from "../runs/former-column.ts";
 import type { RunList } from "../runs/run-list.ts";
 import type { SeriesSelection } from "../select/series-selection.ts";
 
-/** A column whose figures are wanted. */
+/** A column whose statistics are wanted. */
 export interface SummaryColumn {
   readonly id: number;
   readonly type: DataType;
@@ -48,7 +48,7 @@ export class PageSummaries {
     this.isDone = new Uint8Array(file.pageStarts.length);
   }
 
-  /** The batches of pages that figures are enough for; their rows then count as read. `own` are runs of the file that stand alone. */
+  /** The batches of pages that statistics are enough for; their rows then count as read. `own` are runs of the file that stand alone. */
   take(runs: RunList, own: Uint32Array): readonly ScanBatch[] {
     const { pageStarts } = this.file;
     const { rowCounts, series } = this.wantedRows(runs, own);
@@ -65,7 +65,7 @@ export class PageSummaries {
     return batches;
   }
 
-  /** Whether the page of a row was handed out as figures. */
+  /** Whether the page of a row was handed out as statistics. */
   isTaken(row: number): boolean {
     return this.isDone[this.file.pageOf(row)] === 1;
   }
@@ -92,14 +92,14 @@ export class PageSummaries {
 
   private batchOf(page: number, rowCount: number, series: number): ScanBatch | undefined {
     const { file, wanted } = this;
-    const times = file.pageFigures(file.columnOf(wanted.timeColumnId), page, { wantsBounds: true, wantsSum: false });
+    const times = file.pageStatistics(file.columnOf(wanted.timeColumnId), page, { wantsBounds: true, wantsSum: false });
     if (typeof times?.min !== "bigint" || typeof times.max !== "bigint") return undefined;
     if (wanted.buckets !== undefined && startOf(wanted.buckets, times.min) !== startOf(wanted.buckets, times.max)) return undefined;
     const columns: ColumnSummary[] = [];
     for (const column of wanted.columns) {
-      const figures = this.figuresOf(column, page);
-      if (figures === undefined) return undefined;
-      columns.push(figures);
+      const statistics = this.statisticsOf(column, page);
+      if (statistics === undefined) return undefined;
+      columns.push(statistics);
     }
     const runs = wanted.isPerSeries
       ? { starts: Uint32Array.of(0, rowCount), series: Uint32Array.of(series) }
@@ -107,9 +107,9 @@ export class PageSummaries {
     return { rowCount, vectors: [], runs, summary: { minTime: times.min, maxTime: times.max, columns } };
   }
 
-  private figuresOf(column: SummaryColumn, page: number): ColumnSummary | undefined {
+  private statisticsOf(column: SummaryColumn, page: number): ColumnSummary | undefined {
     const position = this.file.columnOf(column.id);
-    if (position >= 0) return this.file.pageFigures(position, page, column);
+    if (position >= 0) return this.file.pageStatistics(position, page, column);
     const isOlder = column.former?.some(({ id }) => this.file.columnOf(id) >= 0) === true;
     return isOlder || column.hasDefault ? undefined : { valueCount: 0, min: undefined, max: undefined, sum: undefined };
   }

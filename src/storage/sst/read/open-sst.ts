@@ -15,7 +15,7 @@ import type { LeafCondition } from "../../index/index-lookup.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { FileContents } from "./file-contents.ts";
 import { boundsMayMeet } from "./page-bounds.ts";
-import { pageFigures, type WantedFigures } from "./page-figures.ts";
+import { pageStatistics, type WantedStatistics } from "./page-statistics.ts";
 import { PageLayout } from "./page-layout.ts";
 import { RepeatedPage } from "./repeated-page.ts";
 import { type RunLookup, runLookupOf } from "../series/run-lookup.ts";
@@ -118,11 +118,11 @@ export class OpenSst {
     return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), condition);
   }
 
-  /** Figures of all rows of a page; undefined when it must be decoded to know them. */
-  pageFigures(column: number, page: number, wanted: WantedFigures): ColumnSummary | undefined {
+  /** Statistics of all rows of a page; undefined when it must be decoded to know them. */
+  pageStatistics(column: number, page: number, wanted: WantedStatistics): ColumnSummary | undefined {
     const group = this.layout.groups[page] as number;
     const type = this.parquet.columns[column]?.type ?? { kind: "null" };
-    return pageFigures(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), type, wanted);
+    return pageStatistics(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), type, wanted);
   }
 
   /** The indexes of columns, read at the first call; undefined when there are none or they are damaged, which is reported once. */

@@ -74,7 +74,7 @@ export async function flushChunks(job: FlushJob, store: FileStore): Promise<read
 export function filesOfFlushMax(schema: TableSchema, chunks: readonly Chunk[], times: TimeSpan | undefined): number {
   const unit = unitOf(schema);
   let rowCount = 0;
-  // A stretch may cross windows, so it may be part of several files.
+  // A range may cross windows, so it may be part of several files.
   for (const chunk of chunks) rowCount += chunk.deletes === true ? Number.POSITIVE_INFINITY : chunk.rowCount;
   const windows = times === undefined || rowCount === Number.POSITIVE_INFINITY ? rowCount : windowsBetween(times.min, times.max, unit);
   if (windows <= FILES_PER_GROUP_MAX) return windows;

@@ -2,7 +2,7 @@ import type { SeriesRuns } from "../../column/batch.ts";
 import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
 
 /** First and last row of each series of a 64-day group, gathered from runs in any order. 24 B a series of the table. */
-export class StretchCollector {
+export class RangeCollector {
   /** Start of the group, which times count from. */
   readonly base: bigint;
   private readonly used: number[] = [];
@@ -36,7 +36,7 @@ export class StretchCollector {
     }
   }
 
-  /** The stretches, at most `countMax` at a time. */
+  /** The ranges, at most `countMax` at a time. */
   *parts(countMax: number): Generator<Omit<DeleteSource, "sequence" | "seriesMax">> {
     for (let from = 0; from < this.used.length; from += countMax) {
       const series = Uint32Array.from(this.used.slice(from, from + countMax));

@@ -1,4 +1,4 @@
-/** Aggregates answered by figures of pages beside the same ones computed from rows. */
+/** Aggregates answered by statistics of pages beside the same ones computed from rows. */
 import { describe, expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
@@ -63,7 +63,7 @@ function callOf(random: Random): string {
   return random.below(15) === 0 ? `${name}(DISTINCT n)` : `${name}(${pick(random, fields)})`;
 }
 
-test.each(SEEDS)("figures of pages give what rows give, seed %i", async (seed) => {
+test.each(SEEDS)("statistics of pages give what rows give, seed %i", async (seed) => {
   const random = seededRandom(seed);
   const clock = new MovingClock(8_000_000_000n);
   const fixture = await EngineFixture.start({ clock });
@@ -119,11 +119,11 @@ describe("pages are not read", () => {
 
   const check = async (query: string, summarised: number, read: number): Promise<void> => {
     const fixture = await counters();
-    expect(await fixture.figures(query, "pages_summarised", "pages_read")).toEqual([summarised, read]);
+    expect(await fixture.statistics(query, "pages_summarised", "pages_read")).toEqual([summarised, read]);
     await fixture.both(query);
   };
 
-  test("for figures of the whole table", () => check("SELECT count(*), sum(v), avg(w), min(v), max(w), min(ts), max(ts) FROM c", 3, 0));
+  test("for statistics of the whole table", () => check("SELECT count(*), sum(v), avg(w), min(v), max(w), min(ts), max(ts) FROM c", 3, 0));
   test("by day", () => check("SELECT date_bin('1 day', ts) AS d, max(v), count(w) FROM c GROUP BY d", 3, 0));
   test("of whole days of a time range", () => check("SELECT sum(v) FROM c WHERE ts >= 86400000", 2, 0));
   test("unless they hold several series and those are told apart", () => check("SELECT host, max(v) FROM c GROUP BY host", 0, 3));

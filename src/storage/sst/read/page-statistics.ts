@@ -1,18 +1,18 @@
-/** Figures of whole pages, from the page index and the page sums. */
+/** Statistics of whole pages, from the page index and the page sums. */
 import type { DataType } from "../../../column/data-type.ts";
 import type { PageIndex } from "../../../format/parquet/types.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
 
 /** What is wanted of a column. */
-export interface WantedFigures {
+export interface WantedStatistics {
   readonly wantsBounds: boolean;
   readonly wantsSum: boolean;
 }
 
 const NO_VALUE: ColumnSummary = { valueCount: 0, min: undefined, max: undefined, sum: undefined };
 
-/** Figures of a page; undefined when it must be decoded to know them. */
-export function pageFigures(pages: PageIndex, page: number, type: DataType, wanted: WantedFigures): ColumnSummary | undefined {
+/** Statistics of a page; undefined when it must be decoded to know them. */
+export function pageStatistics(pages: PageIndex, page: number, type: DataType, wanted: WantedStatistics): ColumnSummary | undefined {
   const valueCount = pages.rowStarts[page + 1]! - pages.rowStarts[page]! - pages.nullCounts[page]!;
   if (valueCount === 0) return NO_VALUE;
   const sum = wanted.wantsSum ? pages.sums?.[page] : undefined;
