@@ -5,7 +5,7 @@
  * There are three dialects: that of expressions, that within braces, where all words are names, and that of a duration, which begins behind
  * a `[` and ends with the first number: behind that, words other than those of durations are refused by name.
  */
-import { PROMQL_TOKENS_MAX } from "../../../base/limits.ts";
+import { PROMQL_NUMBER_CHARACTERS_MAX, PROMQL_TOKENS_MAX } from "../../../base/limits.ts";
 import { scanNumber } from "./number-scan.ts";
 import { quoted, quotedCharacter } from "./quoting.ts";
 import { Refusal } from "./refusal.ts";
@@ -170,6 +170,8 @@ export class Lexer {
   private numberOrDuration(): Token {
     this.isInDuration = false;
     const { kind, end } = scanNumber(this.text, this.at);
+    if (end - this.at > PROMQL_NUMBER_CHARACTERS_MAX)
+      throw this.refusal(`a number or a duration has more than ${PROMQL_NUMBER_CHARACTERS_MAX} characters`);
     if (kind === "neither") throw this.refusal(`bad number or duration syntax: ${quoted(this.text.slice(this.at, end))}`);
     return this.token(kind, end);
   }

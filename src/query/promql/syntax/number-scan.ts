@@ -1,6 +1,7 @@
 /**
  * Where numbers and durations end, and what they are. What is scanned need not be a number: `1e+` is told apart when it is read.
  */
+import { PROMQL_NUMBER_CHARACTERS_MAX } from "../../../base/limits.ts";
 import { parsed, refused, type Parsed } from "../../../base/parsed.ts";
 import { quoted } from "./quoting.ts";
 
@@ -17,23 +18,23 @@ export interface ScannedNumber {
   readonly end: number;
 }
 
-/** Scans the number or duration that begins at `start`, with a digit or a point. */
+/**
+ * Scans the number or duration that begins at `start`, with a digit or a point. One that ends more than `PROMQL_NUMBER_CHARACTERS_MAX`
+ * characters on is longer, and is not looked at further.
+ */
 export function scanNumber(text: string, start: number): ScannedNumber {
-  const scan = new NumberScan(text, start);
-  if (scan.number()) return { kind: "number", end: scan.at };
-  return scan.restOfDuration() ? { kind: "duration", end: scan.at } : { kind: "neither", end: scan.at };
+  const scan = new NumberScan(text.slice(start, start + PROMQL_NUMBER_CHARACTERS_MAX + 1));
+  if (scan.number()) return { kind: "number", end: start + scan.at };
+  return { kind: scan.restOfDuration() ? "duration" : "neither", end: start + scan.at };
 }
 
 /** Goes forward through a text. */
 class NumberScan {
-  at: number;
+  at = 0;
   private readonly text: string;
-  private readonly start: number;
 
-  constructor(text: string, start: number) {
+  constructor(text: string) {
     this.text = text;
-    this.start = start;
-    this.at = start;
   }
 
   private isAt(characters: string): boolean {
@@ -82,7 +83,7 @@ class NumberScan {
         this.acceptAll(digits);
       }
     }
-    return this.at > this.start && !isWordCharacter(this.text, this.at);
+    return this.at > 0 && !isWordCharacter(this.text, this.at);
   }
 
   /** The unit behind digits that were read, and digits with units behind it. Looks at one character more. */

@@ -1,7 +1,7 @@
 /**
  * The entry: query text to a checked tree, in time linear in the text.
  *
- * Limits: `PROMQL_CHARACTERS_MAX`, `PROMQL_TOKENS_MAX`, `PROMQL_DEPTH_MAX`, `PROMQL_REGEX_CHARACTERS_MAX`.
+ * Limits: `PROMQL_CHARACTERS_MAX`, `PROMQL_NUMBER_CHARACTERS_MAX`, `PROMQL_TOKENS_MAX`, `PROMQL_DEPTH_MAX`, `PROMQL_REGEX_CHARACTERS_MAX`.
  */
 import { PROMQL_CHARACTERS_MAX } from "../../../base/limits.ts";
 import type { Expression } from "./ast.ts";

@@ -16,12 +16,12 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 /** Letters, marks, numbers, punctuation, symbols and the blank print. U+FFFD does not: in a query it would be refused. */
 const ALL_PRINT = /^[[\p{L}\p{M}\p{N}\p{P}\p{S} ]--\ufffd]*$/v;
-const NO_PRINT_OR_ESCAPE = /[^[\p{L}\p{M}\p{N}\p{P}\p{S} ]--[\ufffd"\\]]/gv;
+const NO_PRINT_OR_ESCAPE = /[^[\p{L}\p{M}\p{N}\p{P}\p{S} ]--[\ufffd"\\]]+/gv;
 
 /** `"text"`. */
 export function quoted(text: string): string {
   if (ALL_PRINT.test(text) && !text.includes('"') && !text.includes("\\")) return `"${text}"`;
-  return `"${text.replaceAll(NO_PRINT_OR_ESCAPE, (found) => (found === '"' ? '\\"' : escaped(found)))}"`;
+  return `"${text.replaceAll(NO_PRINT_OR_ESCAPE, escapedAll)}"`;
 }
 
 /** `'c'`, of one character; what stands behind the end of the text is U+FFFD. */
@@ -38,12 +38,20 @@ export function numberedCharacter(character: string): string {
   return shown === "\ufffd" || ALL_PRINT.test(shown) ? `${number} '${shown}'` : number;
 }
 
+/** Characters that stand side by side. */
+function escapedAll(run: string): string {
+  let made = "";
+  for (const character of run) made += character === '"' ? '\\"' : escaped(character);
+  return made;
+}
+
 function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code >= 0x80 && code < 0xd800) return `\\u${(code + 0x1_0000).toString(16).slice(1)}`;
   const short = SHORT_ESCAPES.get(character);
   if (short !== undefined) return short;
   const byte = strayByte(character);
   if (byte !== undefined) return `\\x${byte.toString(16)}`;
-  const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   if (code < 0x80) return `\\x${hex.padStart(2, "0")}`;
   return code < 0x1_0000 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;

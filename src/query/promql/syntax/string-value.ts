@@ -4,6 +4,8 @@
  */
 
 const ESCAPES = /\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8})|([0-7]{3})|([\s\S]))/g;
+/** The same, where it begins to look. */
+const ESCAPE_HERE = new RegExp(ESCAPES.source, "y");
 const NAMED: Readonly<Record<string, string>> = { a: "\u0007", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 /** Escapes of bytes that are no characters by themselves. */
 const BYTE_ESCAPES = /\\(?:x[89A-Fa-f]|[23])/;
@@ -20,7 +22,21 @@ export function unquoted(text: string): string {
   const inner = text.slice(1, -1);
   if (text.startsWith("`") || !inner.includes("\\")) return inner;
   if (BYTE_ESCAPES.test(inner)) return decoded(bytesOf(inner));
-  return inner.replaceAll(ESCAPES, (_all: string, ...groups: (string | undefined)[]) => String.fromCodePoint(escapedPoint(groups)));
+  let made = "";
+  let at = 0;
+  for (let slash = inner.indexOf("\\"); slash >= 0; slash = inner.indexOf("\\", at)) {
+    made += inner.slice(at, slash);
+    const named = NAMED[inner.charAt(slash + 1)];
+    if (named === undefined) {
+      ESCAPE_HERE.lastIndex = slash;
+      made += String.fromCodePoint(escapedPoint(ESCAPE_HERE.exec(inner)?.slice(1) ?? []));
+      at = ESCAPE_HERE.lastIndex;
+    } else {
+      made += named;
+      at = slash + 2;
+    }
+  }
+  return made + inner.slice(at);
 }
 
 /** The same in UTF-8. */
