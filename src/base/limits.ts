@@ -67,6 +67,27 @@ export const DELETES_IN_MEMORY_MAX = 1_048_576;
 /** Deepest nesting of an SQL expression. Reason: the parser and planner recurse. Error: InvalidSyntax. */
 export const SQL_DEPTH_MAX = 500;
 
+/** Longest PromQL query in UTF-16 units. Reason: it is parsed at once; escapes in strings take 0.1 µs each. Error: a parse error. */
+export const PROMQL_CHARACTERS_MAX: number = 512 * 1024;
+
+/** Longest number or duration in a PromQL query, in characters. Reason: it is looked at in full. Error: a parse error. */
+export const PROMQL_NUMBER_CHARACTERS_MAX = 256;
+
+/** Most words, names and signs of a PromQL query. Reason: it is parsed at once, in some ten milliseconds. Error: a parse error. */
+export const PROMQL_TOKENS_MAX = 65_536;
+
+/** Deepest nesting of a PromQL query, and height of its tree. Reason: all passes recurse. Error: a parse error. */
+export const PROMQL_DEPTH_MAX = 500;
+
+/**
+ * Most characters of the regular expressions of a PromQL query that are more than a list of texts. Reason: compiling takes 3 µs each.
+ * Error: a parse error.
+ */
+export const PROMQL_REGEX_CHARACTERS_MAX = 8192;
+
+/** Longest PromQL query as it is printed, in characters. Reason: indentation grows with depth. Error: InvalidArguments. */
+export const PROMQL_PRINTED_CHARACTERS_MAX: number = 16 * 1024 * 1024;
+
 /**
  * Most UNION, INTERSECT and EXCEPT of one SQL text. Reason: passes over plans recurse, and each query is planned before anything runs.
  * Error: InvalidSyntax.

@@ -178,6 +178,8 @@ const DOORS: readonly (readonly [path: string, headers: Readonly<Record<string, 
   ...["gzip", "zstd", "br", "deflate"].map((coding) => ["/v1/influxdb/write?db=public", { "content-encoding": coding }] as const),
   ["/v1/prometheus/write", {}],
   ["/v1/prometheus/read", {}],
+  ["/v1/prometheus/api/v1/format_query", { "content-type": "application/x-www-form-urlencoded" }],
+  ["/v1/prometheus/api/v1/parse_query?query=%5B", { "content-type": "application/x-www-form-urlencoded" }],
   ...["metrics", "logs", "traces"].flatMap((signal) => [
     [`/v1/otlp/v1/${signal}`, JSON_TYPE] as const,
     [`/v1/otlp/v1/${signal}`, PROTO] as const,

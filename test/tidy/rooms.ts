@@ -23,7 +23,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: ["assert.ts", "clock.ts", "error.ts", "limits.ts", "log.ts", "metrics.ts", "status-code.ts", "told-error.ts", "units.ts"],
   },
   "src/query": {
-    ranks: [["sql"], ["function"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
+    ranks: [["sql"], ["function"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers", "promql"]],
     contracts: [
       "promql-engine.ts",
       "system-facts.ts",

@@ -12,6 +12,7 @@ import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusTextRoutes } from "./protocols/prometheus/query-text.ts";
 import { prometheusReadRoutes } from "./protocols/prometheus/read.ts";
 import { sqlRoutes } from "./protocols/sql/sql.ts";
 import { writeRoutes } from "./protocols/write-routes.ts";
@@ -40,6 +41,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),
+      ...prometheusTextRoutes(options),
     ],
   });
   const listener = openListener(options, service);

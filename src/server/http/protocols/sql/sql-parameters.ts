@@ -2,12 +2,10 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
-import { inTurns, Pace } from "../../../../base/scheduler/pace.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
-import { readBody } from "../../body/body.ts";
+import { type FormOptions, readForm } from "../../body/form.ts";
 import type { Exchange } from "../../exchange.ts";
-import type { HttpServerOptions } from "../../options.ts";
-import { uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
+import { uniquePairs } from "../../query-string.ts";
 import { type Reply, textReply } from "../../reply.ts";
 
 /** What a request to `/v1/sql` asks for. */
@@ -23,12 +21,8 @@ export interface SqlParameters {
 
 const QUERY_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "limit", "compression", "snapshot_interval_ms"]);
 const FORM_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "snapshot_interval_ms"]);
-const FORM_TYPE = "application/x-www-form-urlencoded";
 const LIMIT_MAX = 2n ** 64n - 1n;
 const LIMIT_DIGITS_MAX = 20;
-
-/** What reading a form goes by. */
-type FormOptions = Pick<HttpServerOptions, "bodyBytesMax" | "scheduler">;
 
 /** Reads the parameters, or returns the answer that refuses them. */
 export async function readSqlParameters(exchange: Exchange, options: FormOptions): Promise<SqlParameters | Reply> {
@@ -37,7 +31,7 @@ export async function readSqlParameters(exchange: Exchange, options: FormOptions
   if ("tooMany" in query) return textReply(400, `Failed to deserialize query string: more than ${query.tooMany} parameters`);
   const limit = limitOf(query.get("limit"));
   if (typeof limit === "string") return textReply(400, `Failed to deserialize query string: limit: ${limit}`);
-  const form = exchange.method === "POST" ? await readForm(exchange, options) : new Map<string, string>();
+  const form = exchange.method === "POST" ? await formOf(exchange, options) : new Map<string, string>();
   if ("status" in form) return form;
   return {
     sql: query.get("sql") ?? form.get("sql"),
@@ -49,15 +43,9 @@ export async function readSqlParameters(exchange: Exchange, options: FormOptions
   };
 }
 
-async function readForm(exchange: Exchange, options: FormOptions): Promise<ReadonlyMap<string, string> | Reply> {
-  const contentType = exchange.request.headers.get("content-type") ?? "";
-  if (contentType.split(";", 1)[0]?.trim().toLowerCase() !== FORM_TYPE) {
-    return textReply(415, `Form requests must have \`Content-Type: ${FORM_TYPE}\``);
-  }
-  const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });
-  if (!(body instanceof Uint8Array)) return body;
-  const { signal } = exchange;
-  const form = await inTurns(uniquePairsInSteps(body, FORM_NAMES), { signal, pace: new Pace(options.scheduler) });
+async function formOf(exchange: Exchange, options: FormOptions): Promise<ReadonlyMap<string, string> | Reply> {
+  const form = await readForm(exchange, options, FORM_NAMES);
+  if ("status" in form) return form;
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
