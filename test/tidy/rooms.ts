@@ -15,7 +15,7 @@ interface House {
 
 const HOUSES: Readonly<Record<string, House>> = {
   "src/query": {
-    ranks: [["sql"], ["function"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
+    ranks: [["sql"], ["function"], ["plan-format"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
     contracts: [
       "promql-engine.ts",
       "system-facts.ts",

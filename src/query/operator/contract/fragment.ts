@@ -11,9 +11,11 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";
 import type { ScanRequest } from "../../../table/scan.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { isVolatile, type TypedExpression } from "../../expression/expression.ts";
+import { hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import { type AggregateCall, type GroupKey, type PlanNode, rebuilt, type SortItem } from "./node.ts";
-import { decodeExpression, encodeExpression, isPlainExpression, type PlainExpression } from "../../expression/plain-expression.ts";
+import { decodeExpression, encodeExpression } from "../../expression/expression-shape.ts";
+
+type PlainExpression = Uint8Array<ArrayBuffer>;
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
@@ -94,7 +96,7 @@ export function decodeFragment(fragment: Fragment, table: ScannedTable): PlanNod
 function isPlain(step: StepNode): boolean {
   let ok = step.kind !== "aggregate" || step.aggregates.every((call) => aggregateNamed(call.function.name) === call.function);
   const look = (expression: TypedExpression): TypedExpression => {
-    ok &&= isPlainExpression(expression) && !isVolatile(expression);
+    ok &&= !hasParameter(expression) && !isVolatile(expression);
     return expression;
   };
   rebuilt(step, (input) => input, look);
