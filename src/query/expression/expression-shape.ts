@@ -7,12 +7,14 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { anyFunctionNamed } from "../function/registry.ts";
 import type { FunctionType, ScalarFunction } from "../function/signature/scalar-function.ts";
 import { type Present, type Value, valueKey } from "../function/value/value.ts";
+import type { IntervalValue } from "../sql/syntax/ast.ts";
 import { type PlanNames, readBytes } from "../plan-format/plan-reader.ts";
 import { PlanWriter } from "../plan-format/plan-writer.ts";
 import {
   absent,
   bigint,
   bool,
+  type Changes,
   derived,
   kinds,
   list,
@@ -59,7 +61,8 @@ const dataTypes: Shape<DataType> = kinds<DataType>({
 /** Headers of columns. */
 export const header: Shape<ColumnHeader> = once(() => record<ColumnHeader>({ name: text, type: dataType }));
 
-const interval: RecordShape<Extract<Present, { months: number }>> = record({ months: whole(), days: whole(), nanos: bigint });
+/** Intervals. */
+export const interval: RecordShape<IntervalValue> = record({ months: whole(), days: whole(), nanos: bigint });
 
 /** Values; NULL is one. */
 export const value: Shape<Value> = {
@@ -107,6 +110,12 @@ export const expression: Shape<TypedExpression> = {
   ...inner,
   map: (given, changes) => changes.expression(given) as TypedExpression, // Whoever changes expressions gives expressions.
 };
+
+/** A value with other expressions in the place of those that lie in it. */
+export function withExpressions<T>(shape: Shape<T>, given: T, change: (expression: TypedExpression) => TypedExpression): T {
+  const changes: Changes = { plan: (plan) => plan, expression: (each) => change(each as TypedExpression) }; // Shapes give expressions.
+  return shape.map?.(given, changes) ?? given;
+}
 
 const type = dataType;
 const expressions: Shape<TypedExpression> = kinds<TypedExpression>({

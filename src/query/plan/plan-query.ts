@@ -1,13 +1,10 @@
 /** Queries of every form → plans: SELECT, VALUES, set operations, WITH. */
 import { assert, unreachable } from "../../base/assert.ts";
-import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import { valuesVector } from "../expression/vector-values.ts";
 import { chosenType } from "../function/signature/common-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import type { Catalog } from "../../table/catalog.ts";
-import type { FileAccess } from "../../table/file-access.ts";
-import type { PromqlEngine } from "../promql-engine.ts";
 import type {
   CommonTable,
   Expression,
@@ -19,36 +16,35 @@ import type {
   ValuesQuery,
   WithQuery,
 } from "../sql/syntax/ast.ts";
-import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
+import { NO_FACTS } from "../system-facts.ts";
 import { bind } from "./bind/bind.ts";
 import { castColumns } from "./bind/cast-columns.ts";
 import { unify } from "./bind/coerce.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
+import { ONE_ROW } from "../operator/source/node.ts";
 import { notSupported, planError } from "./bind/plan-error.ts";
 import { distinct } from "./select/plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
-import type { Planner } from "./common/planner.ts";
+import type { Planner, PlannerSources } from "./common/planner.ts";
 import { planRecursive } from "./recursive.ts";
 import { atOnce } from "../../base/pace.ts";
 import type { Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
 
-/** What queries read, of the context of a statement. */
-interface PlannerSources {
-  readonly catalog: Catalog;
-  readonly system?: SystemFacts | undefined;
-  readonly files?: FileAccess | undefined;
-  readonly promql?: PromqlEngine | undefined;
-}
-
-/** A planner for the queries of one statement. @param reserve counts memory of the query that is planned */
+/**
+ * A planner for the queries of one statement.
+ *
+ * @param reserve counts memory of the query that is planned
+ * @param explains whether the plan is to be shown
+ */
 export function newPlanner(
   sources: PlannerSources,
   environment: Environment,
   optimise: boolean,
   reserve?: (bytes: number) => void,
+  explains = false,
 ): Planner {
   const { catalog, system = NO_FACTS, files, promql } = sources;
   let ids = 0;
@@ -64,6 +60,7 @@ export function newPlanner(
     nextView: () => ++views,
     system,
     promql,
+    explains,
     plan: planInSteps,
     newId: () => ids++,
   };
@@ -232,8 +229,7 @@ function* planValues({ rows }: ValuesQuery, planner: Planner): Steps<PlanNode> {
       values.map((value) => (value.kind === "literal" ? value.value : undefined)),
     ),
   );
-  const batch: Batch = { rowCount: rows.length, vectors };
-  return { kind: "source", name: "values", columns, batches: () => [batch] };
+  return { kind: "source", name: "values", columns, source: { kind: "values", rowCount: rows.length, vectors } };
 }
 
 function missing(): Expression {
@@ -242,12 +238,11 @@ function missing(): Expression {
 
 /** Rows whose values are not all known when they are planned: a projection of one row each. */
 function computedRows(bound: readonly (readonly TypedExpression[])[], columns: readonly ColumnHeader[]): PlanNode {
-  const one: PlanNode = { kind: "source", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
   const count = bound[0]?.length ?? 0;
   if (count > COMPUTED_ROWS_MAX) throw notSupported(`more than ${COMPUTED_ROWS_MAX} rows of VALUES that are not constants`);
   const inputs = Array.from({ length: count }, (_, row): PlanNode => {
     const expressions = bound.flatMap((values) => values[row] ?? []);
-    return { kind: "project", input: one, columns, expressions };
+    return { kind: "project", input: ONE_ROW, columns, expressions };
   });
   return { kind: "union", inputs, columns };
 }

@@ -5,6 +5,7 @@ import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import type { Pace } from "../../base/pace.ts";
 import { type ExecBatch, type ExecContext, SeriesOfTables } from "../operator/contract/exec-context.ts";
 import { type BudgetAccount, MemoryBudget } from "../../base/memory-budget.ts";
+import { NO_SOURCES } from "../operator/contract/row-sources.ts";
 import { newNodeMetrics, type NodeMetrics } from "../operator/contract/node-metrics.ts";
 import { run } from "../operator/run.ts";
 import { decodeFragment } from "../operator/contract/fragment.ts";
@@ -46,6 +47,7 @@ export class PartRunner {
       clock,
       pace,
       series: new SeriesOfTables(),
+      sources: NO_SOURCES,
       budget: new MemoryBudget(job.memoryBytesMax, account),
       interpretOnly: false,
       metrics: this.metrics,

@@ -12,7 +12,10 @@ import type { ScannedTable } from "../../../table/catalog.ts";
 import type { ScanRequest } from "../../../table/scan.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import { hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
-import { type AggregateCall, type GroupKey, type PlanNode, rebuilt, type SortItem } from "./node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
+import type { GroupKey } from "../aggregate/node.ts";
+import { type PlanNode, rebuilt } from "./node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { decodeExpression, encodeExpression } from "../../expression/expression-shape.ts";
 
 type PlainExpression = Uint8Array<ArrayBuffer>;

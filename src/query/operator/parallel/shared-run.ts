@@ -14,6 +14,7 @@ import { newScanMetrics } from "../../../table/scan.ts";
 import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { aggregate } from "../aggregate/aggregate.ts";
+import { requestOf } from "../scan/scan.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
@@ -123,11 +124,7 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
   const { start, end } = scan.request.timeRange;
   if (start >= end || !workers.hasRoom) return undefined;
   const metrics = context.metrics === undefined ? undefined : newScanMetrics();
-  const shared = await scan.table.share?.(
-    { ...scan.request, signal: context.signal, numbers: context.series.of(scan.table) },
-    workers.limits,
-    metrics,
-  );
+  const shared = await scan.table.share?.(requestOf(scan, context), workers.limits, metrics);
   if (shared === undefined || context.metrics === undefined) return shared;
   const known = context.metrics.get(scan) ?? newNodeMetrics();
   context.metrics.set(scan, { ...known, scan: known.scan ?? metrics });
@@ -152,7 +149,7 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
 
 /** The groups of all parts together. Gives nothing before all parts have ended. */
 async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, batches: () => [] };
+  const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, source: { kind: "no-rows" } };
   const node: NodeOf<"aggregate"> = {
     kind: "aggregate",
     input: source,

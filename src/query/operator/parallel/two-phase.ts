@@ -14,11 +14,12 @@ import { BOOLEAN, type DataType, FLOAT64, INT64 } from "../../../column/data-typ
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
-import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
-import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { EXACT_SUM, mergedVariance, VARIANCES, type VarianceKind } from "../../function/aggregate/sums.ts";
+import { aggregateNamed, anyAggregateNamed } from "../../function/aggregate/registry.ts";
+import { EXACT_SUM, VARIANCES } from "../../function/aggregate/sums.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall, GroupKey, PlanNode } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
+import type { GroupKey } from "../aggregate/node.ts";
+import type { PlanNode } from "../contract/node.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
@@ -113,8 +114,7 @@ function stepOf(call: AggregateCall, node: Aggregate): Step | undefined {
       return averageStep(call);
     default: {
       const merge = MERGED_BY[name];
-      const spread = VARIANCES[name];
-      if (spread !== undefined) return varianceStep(call, spread);
+      if (VARIANCES[name] !== undefined) return varianceStep(call);
       return merge === undefined ? undefined : simple(call, merge);
     }
   }
@@ -170,18 +170,12 @@ function averageStep(call: AggregateCall): Step | undefined {
   };
 }
 
-/** Count, mean and variance of each part. What puts them together has no name: it runs here alone. */
-function varianceStep(call: AggregateCall, kind: VarianceKind): Step | undefined {
+/** Count, mean and variance of each part. */
+function varianceStep(call: AggregateCall): Step | undefined {
   const [count, mean, spread] = [named("count"), named("avg"), named("var_pop")];
+  const merge = anyAggregateNamed(`${call.function.name} of parts`);
   const { args } = call.type;
-  if (count === undefined || mean === undefined || spread === undefined) return undefined;
-  const merge: AggregateFunction = {
-    name: `${call.function.name} of parts`,
-    signature: "",
-    resolve: () => undefined,
-    skipsNull: true,
-    create: mergedVariance(kind),
-  };
+  if (merge === undefined || count === undefined || mean === undefined || spread === undefined) return undefined;
   const types = [INT64, FLOAT64, FLOAT64];
   return {
     partials: [count, mean, spread].map((made, i) => ({ ...call, function: made, type: { args, result: types[i] ?? FLOAT64 } })),

@@ -4,6 +4,7 @@
  */
 import { systemClock } from "../../../base/clock.ts";
 import type { Catalog } from "../../../table/catalog.ts";
+import { NO_SOURCES } from "../contract/row-sources.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
@@ -43,6 +44,7 @@ async function query(call: string): Promise<number> {
     clock: systemClock,
     pace: new Pace(systemClock),
     series: new SeriesOfTables(),
+    sources: NO_SOURCES,
     budget: new MemoryBudget(),
     spill: undefined,
     interpretOnly: false,

@@ -25,7 +25,9 @@ import {
   withOperands,
 } from "../../expression/expression.ts";
 import { joinKeys } from "../common/join-keys.ts";
-import { type GroupKey, inputsOf, type JoinKey, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import { inputsOf, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
+import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
 interface Uncorrelated {

@@ -20,6 +20,7 @@ import { mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
 import { inTurns } from "../../../base/pace.ts";
 import type { ExecBatch } from "../../operator/contract/exec-context.ts";
+import { testsOf } from "../../operator/scan/scan.ts";
 import { run } from "../../operator/run.ts";
 import { type ExecOptions, execContextOf } from "../shared/select.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
@@ -45,7 +46,8 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const source = await inTurns(sourceOf(from, planner), exec);
   const input = await inTurns(inputPlan(source, statement.where, planner), exec);
   if (input.split.residual.length === 0) {
-    const { timeRange, tagPredicates } = input.split;
+    const { timeRange } = input.split;
+    const tagPredicates = testsOf(input.split.tagPredicates, environment);
     const rowCount = await table.deleteRange({ timeRange, tagPredicates, signal: context.signal });
     return { kind: "affected", rowCount };
   }

@@ -8,6 +8,7 @@ import type { StatementResult } from "../../statement-result.ts";
 import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
+import { rowSources } from "../../plan/row-sources.ts";
 import { planTql } from "../../plan/tql.ts";
 import { inTurns, Pace } from "../../../base/pace.ts";
 import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";
@@ -45,17 +46,25 @@ export interface PreparedSelect {
   readonly exec: ExecContext;
 }
 
+/** What a plan is made for, beside its rows. */
+interface Purpose {
+  /** What the run notes. */
+  readonly run?: Partial<ExecContext>;
+  /** Whether the plan is to be shown. */
+  readonly explains?: boolean;
+}
+
 /** Plans a query, with turns for others. @throws DbError PlanQuery, TableNotFound, RuntimeResourcesExhausted, Cancelled */
 export async function prepareSelect(
   query: Query | Tql,
   context: QueryContext,
   options: ExecOptions,
-  extra: Partial<ExecContext> = {},
+  { run = {}, explains = false }: Purpose = {},
 ): Promise<PreparedSelect> {
   const environment = environmentOf(context.clock, context.variables);
-  const exec = { ...execContextOf(environment, context, options), ...extra };
+  const exec = { ...execContextOf(environment, context, options), ...run };
   // What the plan holds counts until the query ends.
-  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve, explains);
   const plan = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
@@ -80,6 +89,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     clock: context.clock,
     pace: new Pace(context.clock),
     series: new SeriesOfTables(),
+    sources: rowSources(context, environment),
     budget,
     spill: options.spill,
     interpretOnly: options.forceInterpreter === true,
