@@ -8,7 +8,7 @@ import { type BudgetAccount, MemoryBudget } from "../../base/memory-budget.ts";
 import { NO_SOURCES } from "../operator/contract/row-sources.ts";
 import { newNodeMetrics, type NodeMetrics } from "../operator/contract/node-metrics.ts";
 import { run } from "../operator/run.ts";
-import { decodeFragment } from "../operator/contract/fragment.ts";
+import { decodePlan } from "../operator/contract/plan-bytes.ts";
 import { BatchPacker } from "../operator/parallel/plain-batch.ts";
 import type { FragmentJob, PlainBatch, Pulled } from "../operator/contract/query-workers.ts";
 
@@ -40,7 +40,7 @@ export class PartRunner {
     this.metrics = job.wantsMetrics ? new Map() : undefined;
     this.clock = clock;
     this.account = account;
-    this.plan = decodeFragment(job.fragment, table);
+    this.plan = decodePlan(job.plan, { table: () => table });
     const context: ExecContext = {
       environment: job.environment,
       signal,

@@ -58,6 +58,7 @@ export const AGGREGATE: NodeKind<AggregateNode<AnyNode>> = nodeKind<AggregateNod
   fields: { input, keys: list(groupKey), aggregates: list(aggregateCall), table: optional(scannedTable) },
   explain: ({ keys, aggregates }) =>
     `AggregateExec: by=[${keys.map(keyText).join(", ")}], aggregates=[${aggregates.map(callText).join(", ")}]`,
+  readable: ({ input: { columns }, table }) => Math.max(columns.length, table?.schema.columns.length ?? 0),
   wrong: ({ columns, keys, aggregates }) =>
     columns.length === keys.length + aggregates.length ? undefined : "its columns are not its keys and aggregates",
 });

@@ -90,10 +90,21 @@ function kindOf({ kind }: AnyNode): NodeKind<PlanNode> {
   return found;
 }
 
-const shapeOf = (kind: string): Shape<object> | undefined => KIND_OF.get(kind)?.shape;
+const shapeOf = (kind: string): Shape<AnyNode> | undefined => KIND_OF.get(kind)?.shape;
+
+const kinds = kindsOf<AnyNode>(shapeOf);
 
 /** Operators as they are written and read: one that is read in several places is one. */
-export const planNode: Shape<object> = once(() => kindsOf<object>(shapeOf));
+export const planNode: Shape<PlanNode> = once(() => checked as Shape<PlanNode>); // Of each kind there is a shape.
+
+const checked: Shape<AnyNode> = {
+  write: kinds.write,
+  read(from) {
+    const node = kinds.read(from);
+    const why = kindOf(node).wrong(node as PlanNode); // It was read by its shape.
+    return why === undefined ? node : from.fail(`${node.kind}: ${why}`);
+  },
+};
 
 /** The operators right below one, sub-queries last. */
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
@@ -117,11 +128,6 @@ export function explainLine(node: PlanNode, what: "runs" | "means"): string {
   const kind = kindOf(node);
   if (what === "runs") return kind.explain(node);
   return kind.means?.(node) ?? kind.explain(node).replace("Exec", "");
-}
-
-/** What is wrong with an operator that came from elsewhere; undefined: nothing. */
-export function wrongWith(node: PlanNode): string | undefined {
-  return kindOf(node).wrong?.(node);
 }
 
 /** The same plan whose scan reads another time range: of plans that read one table. */

@@ -1,6 +1,7 @@
 /** What every kind of operator tells of itself, in its folder's `node.ts`; `../contract/node.ts` has the table of all. */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { header } from "../../expression/expression-shape.ts";
+import { columnsOf } from "../../expression/expression.ts";
+import { header, withExpressions } from "../../expression/expression-shape.ts";
 import { type Fields, list, oneOf, type RecordShape, record, type Shape } from "../../plan-format/shape.ts";
 
 /** An operator, whatever it is: what the kinds know of those below them. */
@@ -12,19 +13,23 @@ export interface AnyNode {
 /** See the file header. */
 export interface NodeKind<N extends AnyNode> {
   /** Its fields: from them come its inputs, copies with other expressions, and its bytes. */
-  readonly shape: RecordShape<object>;
+  readonly shape: RecordShape<AnyNode>;
   /** One line of EXPLAIN. */
   explain(node: N): string;
   /** The same of what the query means, where that is another line. */
   means?(node: N): string;
   /** What is wrong with a node whose fields are each well-formed; undefined: nothing. Asked where a plan comes from elsewhere. */
-  wrong?(node: N): string | undefined;
+  wrong(node: N): string | undefined;
 }
 
 /** What a kind is made of: `fields` are those beside its kind and columns. */
-interface NodeText<N extends AnyNode> extends Omit<NodeKind<N>, "shape"> {
+interface NodeText<N extends AnyNode> extends Omit<NodeKind<N>, "shape" | "wrong"> {
   readonly kind: N["kind"];
   readonly fields: Fields<Omit<N, "kind" | "columns">>;
+  /** How many columns its expressions may read; absent: those of the operators right below. */
+  readable?(node: N): number;
+  /** What else is wrong with a node. */
+  wrong?(node: N): string | undefined;
 }
 
 /** An operator below another one. */
@@ -36,9 +41,21 @@ export const input: Shape<AnyNode> = {
 };
 
 /** A kind of operator. */
-export function nodeKind<N extends AnyNode>({ kind, fields, ...tells }: NodeText<N>): NodeKind<N> {
-  const all = { kind: oneOf(kind), columns: list(header), ...fields };
-  return { ...tells, shape: record<object>(all) };
+export function nodeKind<N extends AnyNode>(told: NodeText<N>): NodeKind<N> {
+  const fields = { kind: oneOf(told.kind), columns: list(header), ...told.fields };
+  const shape = record<object>(fields) as RecordShape<AnyNode>; // It has these two.
+  const wrong = (node: N): string | undefined => {
+    const below: object[] = [];
+    shape.plans?.(node, below);
+    const width = told.readable?.(node) ?? (below as AnyNode[]).reduce((sum, { columns }) => sum + columns.length, 0); // Operators.
+    let beyond: number | undefined;
+    withExpressions(shape, node, (each) => {
+      for (const index of columnsOf(each)) if (index >= width) beyond = index;
+      return each;
+    });
+    return beyond === undefined ? told.wrong?.(node) : `column ${beyond} is read, and there are ${width}`;
+  };
+  return { explain: (node) => told.explain(node), ...(told.means !== undefined && { means: told.means }), wrong, shape };
 }
 
 /** Texts as a list after a word; nothing where there are none. */

@@ -19,7 +19,7 @@ import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
-import { encodeFragment, type Fragment, fragmentPlan, type FragmentPlan } from "../contract/fragment.ts";
+import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
 import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
 import { type TwoPhases, twoPhases } from "./two-phase.ts";
@@ -38,7 +38,6 @@ const KEEP_MAX = 10_000;
 
 /** A plan that may go in parts, and the scan below it. */
 interface Shareable {
-  readonly plan: FragmentPlan;
   readonly fragment: Fragment;
   readonly workers: QueryWorkers;
 }
@@ -111,16 +110,12 @@ function hasFilter(node: PlanNode): boolean {
 
 function shareableOf(node: PlanNode, { workers, onSource, interpretOnly }: ExecContext): Shareable | undefined {
   if (workers === undefined || onSource !== undefined || interpretOnly) return undefined;
-  const plan = fragmentPlan(node);
-  if (plan === undefined || plan.scan.table.share === undefined) return undefined;
-  const { steps } = plan;
-  if (steps.slice(0, -1).some(({ kind }) => kind === "aggregate" || kind === "sort")) return undefined;
-  const fragment = encodeFragment(plan);
-  return fragment === undefined ? undefined : { plan, fragment, workers };
+  const fragment = fragmentOf(node);
+  return fragment?.scan.table.share === undefined ? undefined : { fragment, workers };
 }
 
-async function share({ plan, workers }: Shareable, node: PlanNode, context: ExecContext): Promise<SharedScan | undefined> {
-  const { scan } = plan;
+async function share({ fragment, workers }: Shareable, node: PlanNode, context: ExecContext): Promise<SharedScan | undefined> {
+  const { scan } = fragment;
   const { start, end } = scan.request.timeRange;
   if (start >= end || !workers.hasRoom) return undefined;
   const metrics = context.metrics === undefined ? undefined : newScanMetrics();
@@ -135,7 +130,7 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
 
 /**
  * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits and the whole is not; a part has
- * no room for its groups, where here they go to disk; a file is damaged.
+ * no room for its groups, where here they go to disk; a file is damaged; the plan is too large to be sent.
  */
 function mayDifferHere(error: unknown): boolean {
   return error instanceof DbError && DIFFERENT_HERE.includes(error.code);
@@ -145,6 +140,7 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
   StatusCode.EngineExecuteQuery,
   StatusCode.RuntimeResourcesExhausted,
   StatusCode.StorageUnavailable,
+  StatusCode.Unsupported,
 ];
 
 /** The groups of all parts together. Gives nothing before all parts have ended. */
@@ -179,7 +175,7 @@ async function* rowsOf(
   const { parts, snapshot } = shared;
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    fragment,
+    plan: fragmentBytes(fragment),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
@@ -191,7 +187,7 @@ async function* rowsOf(
   try {
     checkCancelled(context);
     yield* inOrder(open, parts, { ahead: workers.threads * PARTS_PER_THREAD, isEager }, context, (pulled) => {
-      addPart(shareable.plan, node, pulled, context);
+      addPart(fragment, node, pulled, context);
     });
   } finally {
     context.signal.removeEventListener("abort", cancel);
@@ -265,7 +261,7 @@ async function answered(next: Promise<Pulled>, context: ExecContext): Promise<Pu
 }
 
 /** Adds what a part did to the figures of the operators that it ran. */
-function addPart({ scan, steps }: FragmentPlan, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
+function addPart({ scan, steps }: Fragment, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
   const own = context.metrics?.get(top);
   if (own !== undefined) {
     own.partMs = (own.partMs ?? 0) + workMs;

@@ -22,7 +22,7 @@ import { inTurns } from "../../../base/pace.ts";
 import type { ExecBatch } from "../../operator/contract/exec-context.ts";
 import { testsOf } from "../../operator/scan/scan.ts";
 import { run } from "../../operator/run.ts";
-import { type ExecOptions, execContextOf } from "../shared/select.ts";
+import { type ExecOptions, execContextOf, travelledPlan } from "../shared/select.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { inputPlan, prunedInput } from "../../plan/select/input-plan.ts";
 import { newPlanner } from "../../plan/plan-query.ts";
@@ -58,12 +58,13 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
   const isMerged = mergeModeOf(table.schema) === "last_non_null";
+  const plan = travelledPlan(node, context, options);
   let rowCount = 0;
   for (let round = 1; ; round++) {
     const watch = table.watchOverwrites(input.split.timeRange);
     try {
       const keys = new KeyBuffer(table, exec.series.of(table), watch);
-      for await (const batch of run(node, exec)) await keys.add(batch, placed.index);
+      for await (const batch of run(plan, exec)) await keys.add(batch, placed.index);
       await keys.flush();
       rowCount += keys.deleted;
       if (keys.leftOut === 0 || (!isMerged && round >= ROUNDS && !watch.isFull)) return { kind: "affected", rowCount };

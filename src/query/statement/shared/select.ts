@@ -6,9 +6,10 @@ import type { QueryContext } from "../../query-context.ts";
 import type { Query, Tql } from "../../sql/syntax/ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
+import type { PlanNames } from "../../plan-format/plan-reader.ts";
 import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
-import { rowSources } from "../../plan/row-sources.ts";
+import { rowSources, tableOf } from "../../plan/row-sources.ts";
 import { planTql } from "../../plan/tql.ts";
 import { inTurns, Pace } from "../../../base/pace.ts";
 import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";
@@ -24,6 +25,8 @@ export const SYNTAX_TREE = "syntax tree";
 export interface ExecOptions {
   /** Runs the plain plan by the interpreter alone: the oracle of tests. */
   readonly forceInterpreter?: boolean;
+  /** Gives what runs in the place of each plan: tests let it travel. */
+  readonly travelled?: (plan: PlanNode, names: PlanNames) => PlanNode;
   /** Most bytes the query holds between batches. */
   readonly memoryBytesMax?: number;
   /** What it holds of the memory of all queries. */
@@ -65,9 +68,15 @@ export async function prepareSelect(
   const exec = { ...execContextOf(environment, context, options), ...run };
   // What the plan holds counts until the query ends.
   const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve, explains);
-  const plan = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  const made = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  const plan = travelledPlan(made, context, options);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
+}
+
+/** The plan itself, unless tests let it travel. */
+export function travelledPlan(plan: PlanNode, { catalog }: QueryContext, { travelled }: ExecOptions): PlanNode {
+  return travelled === undefined ? plan : travelled(plan, { table: (identity) => tableOf(catalog, identity) });
 }
 
 /** How many operators of a plan can spill. */
