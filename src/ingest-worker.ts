@@ -2,6 +2,7 @@
  * The program of an ingest thread: a listener on the server's address, decoders, a log. Wired here as `standalone.ts` wires the main
  * thread.
  */
+import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { systemClock } from "./base/clock.ts";
 import { bugText } from "./base/assert.ts";
 import { toDbError } from "./base/error.ts";
@@ -79,6 +80,7 @@ async function start(options: WorkerStart): Promise<Running> {
       ...listening(settings, true, threads + 1),
       port,
       db: new ThreadDb(thread),
+      scheduler: new Scheduler(),
       userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
       logger: log.logger("http"),
       metrics,

@@ -5,6 +5,7 @@
  *
  * `stop` goes the other way, as does a start that fails: stop accepting, finish requests, flush, close, unlock.
  */
+import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
@@ -20,10 +21,10 @@ import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
 import { StatementWatch } from "./db/statement-watch.ts";
-import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction-metrics.ts";
+import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
-import { LOG_KEY } from "./engine/meta-codec.ts";
+import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
@@ -93,7 +94,7 @@ export async function startStandalone(
   opened.defer(() => userProvider?.close());
   probeAddress(settings.http.addr.host, settings.http.addr.port);
   const database = await openDatabase(settings, log, onBug, opened);
-  const { engine, db, memory, shared, metrics, queryThreads } = database;
+  const { engine, db, memory, shared, metrics, queryThreads, scheduler } = database;
   const listeners: { stop(graceMs: number): Promise<void> }[] = [];
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedLogControl(log);
@@ -103,6 +104,7 @@ export async function startStandalone(
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
+    scheduler,
     userProvider,
     logger: log.logger("http"),
     metrics,
@@ -138,6 +140,7 @@ interface OpenDatabase {
   readonly db: LocalDb;
   readonly memory: ServerMemory;
   readonly shared: SharedState;
+  readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
   readonly queryThreads: number;
   /** What must end after the engine has. */
@@ -158,7 +161,8 @@ async function openDatabase(
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
   const queryThreads = queryThreadsOf(settings);
   const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
-  const kept = { memory, shared, pageCacheBytes: pages.here };
+  const scheduler = new Scheduler();
+  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
@@ -169,13 +173,13 @@ async function openDatabase(
   const workers = openQueryThreads(queries);
   const ofStatements = { ...statementLimits(settings, memory), spill, workers, watch: statementWatch(settings, queries) };
   for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
-  const db = new LocalDb(engine, systemClock, ofStatements, buildInfo(), externalFiles(settings.storage));
+  const db = new LocalDb(engine, scheduler, ofStatements, buildInfo(), externalFiles(settings.storage));
   registerTableMetrics(metrics, engine, db, spill);
   const heap = startHeapWatch(memory, metrics);
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, log, metrics);
   opened.defer(() => limits.close());
-  return { engine, db, memory, shared, metrics, queryThreads, afterEngine };
+  return { engine, db, memory, shared, metrics, queryThreads, scheduler, afterEngine };
 }
 
 function millisSince(monotonicMillis: number): number {
@@ -316,7 +320,7 @@ function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogC
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  given: Required<Pick<EngineParts, "memory" | "shared" | "pageCacheBytes" | "onBug">>,
+  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug">>,
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {

@@ -6,7 +6,7 @@ import { systemClock } from "./base/clock.ts";
 import type { Logger } from "./base/log.ts";
 import { bodiesLimitOf } from "./config/memory-limit.ts";
 import type { Settings, WalSettings } from "./config/settings.ts";
-import type { ThreadLog } from "./engine/log-stream.ts";
+import type { ThreadLog } from "./engine/log/log-stream.ts";
 import { InfluxDecoder } from "./ingest/influx/decode.ts";
 import type { IngestServerOptions } from "./server/http/options.ts";
 import { type LocalWalOptions, openLocalWal } from "./storage/wal/local-wal.ts";
@@ -76,7 +76,7 @@ export function listening(
   settings: Settings,
   sharesPort: boolean,
   threads: number,
-): Omit<IngestServerOptions, "db" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
+): Omit<IngestServerOptions, "db" | "scheduler" | "userProvider" | "logger" | "metrics" | "memory" | "onBug"> {
   const { http, influxdb, opentsdb, prom_store: promStore, general } = settings;
   return {
     hostname: http.addr.host,

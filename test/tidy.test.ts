@@ -86,6 +86,11 @@ describe("layers", () => {
       [planted("src/query/a.ts", 'const m = await import("../engine/e.ts");')],
       ["src/query/a.ts: query must not import engine"],
     );
+    check(
+      layerBreaks,
+      [planted("src/server/a.ts", 'import { p } from "../query/plan/p.ts"; import type { R } from "../query/statement-result.ts";')],
+      ["src/server/a.ts: server may import statement-result.ts of query, not plan/p.ts"],
+    );
     check(layerBreaks, [planted("src/db/a.ts", 'import "../engine/e.ts";')], ["src/db/a.ts: db must not import engine"]);
     check(
       layerBreaks,

@@ -10,6 +10,9 @@ export interface Clock {
   monotonicMillis(): number;
 }
 
+/** Calls back once in the next round of the event loop, after its sockets were looked at. */
+export type Soon = (callback: () => void) => void;
+
 /** Furthest that `finerClock` runs ahead of the wall clock before it takes that for a step backwards. */
 const AHEAD_MILLIS_MAX = 2;
 

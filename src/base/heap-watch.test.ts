@@ -128,6 +128,33 @@ test("near the limit collections take a quarter of the time, and half beyond", (
   }
 });
 
+test("near the limit what is resident and no heap tells of is collected as well, and counts from what stays", () => {
+  const heap = new Heap(480);
+  heap.resident = 300;
+  check(heap, 0, 0);
+  heap.resident = 390;
+  check(heap, 0, 1);
+  heap.resident = 420;
+  check(heap, 0, 1);
+  heap.resident = 435;
+  check(heap, 0, 2);
+  heap.resident = 200;
+  check(heap, 0, 2);
+  heap.resident = 390;
+  check(heap, 0, 3);
+});
+
+test("a process that is near its limit again soon after a collection is collected sooner", () => {
+  const heap = new Heap(480);
+  heap.resident = 200;
+  check(heap, 100, 1);
+  heap.resident = 450;
+  heap.garbage = 100;
+  heap.millis += 15;
+  heap.watch.look();
+  expect(heap.collections).toBe(2);
+});
+
 test("it is looked at when the memory says so, from the start to the end", () => {
   const memory = new ServerMemory(Number.POSITIVE_INFINITY);
   let looks = 0;

@@ -1,7 +1,6 @@
 /** Long work on a thread that others share: it gives way now and then, and ends when nobody waits for it any more. */
 import { throwIfCancelled } from "./cancel.ts";
-import type { Clock } from "./clock.ts";
-import { nextRound } from "./rounds.ts";
+import type { Scheduler } from "./scheduler/scheduler.ts";
 
 /** Most milliseconds of work before other tasks of the thread get a turn. Reason: ingest and small queries share the thread. */
 const TURN_MS_MAX = 10;
@@ -11,29 +10,33 @@ export class Pace {
   /** Milliseconds that others had in all. */
   awayMillis = 0;
   private last: number;
-  private readonly clock: Clock;
+  private readonly scheduler: Scheduler;
   private readonly onTurn: (() => void) | undefined;
 
   /** @param onTurn called at each call of `turn` */
-  constructor(clock: Clock, onTurn?: () => void) {
-    this.clock = clock;
+  constructor(scheduler: Scheduler, onTurn?: () => void) {
+    this.scheduler = scheduler;
     this.onTurn = onTurn;
-    this.last = clock.monotonicMillis();
+    this.last = this.now();
   }
 
   /** Whether `turn` would give way: work in short steps asks first, since each `await` costs more than a step of a small plan. */
   isDue(): boolean {
-    return this.clock.monotonicMillis() - this.last >= TURN_MS_MAX;
+    return this.now() - this.last >= TURN_MS_MAX;
   }
 
   /** Gives way if this query has worked for `TURN_MS_MAX` since it last did. */
   async turn(): Promise<void> {
     this.onTurn?.();
-    const now = this.clock.monotonicMillis();
+    const now = this.now();
     if (now - this.last < TURN_MS_MAX) return;
-    await nextRound();
-    this.last = this.clock.monotonicMillis();
+    await this.scheduler.nextRound();
+    this.last = this.now();
     this.awayMillis += this.last - now;
+  }
+
+  private now(): number {
+    return this.scheduler.clock.monotonicMillis();
   }
 }
 

@@ -3,7 +3,7 @@
  *
  *   1. cached pages go          2. decoders that are idle forget what they learnt     (asked here)
  *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429
- *      (3 to 5: engine/flush-scheduler.ts)
+ *      (3 to 5: engine/flush/flush-scheduler.ts)
  *
  * Queries may hold a part of it (`MemoryPool`) and are refused beyond, so that they cannot stop the writers. The count is of what is known
  * to be large: arrays and buffers. The runtime and garbage come on top; what they take of the process is looked at several times a second

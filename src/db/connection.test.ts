@@ -1,8 +1,8 @@
 /** What lasts as long as a connection: prepared statements, cursors, settings; and the interface that wire servers prepare by. */
+import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
-import { systemClock } from "../base/clock.ts";
 import { errorText } from "../base/error.ts";
 import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
 import { displayName, INT64, STRING, TIMESTAMP_MILLISECOND } from "../column/data-type.ts";
@@ -25,7 +25,7 @@ async function fixture(protocol: Connection["protocol"] | "http" = "mysql", mode
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i,w=1.5 1000000\ncpu,host=b v=2i,w=2.5 2000000\ncpu,host=c v=3i,w=3.5 3000000");
   const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", 1024 * 1024 * 1024);
-  const db = new LocalDb(machine.engine, systemClock, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
+  const db = new LocalDb(machine.engine, new Scheduler(), { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
   const end = new AbortController();
   const connection = protocol === "http" ? {} : { connection: newConnection(protocol, end.signal) };
   const session: Session = { database: "public", timeZone: "UTC", user: { name: "someone", mode }, signal: end.signal, ...connection };

@@ -1,7 +1,7 @@
+import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { AUTO, put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
-import { systemClock } from "../base/clock.ts";
 import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
 import { scalarAt } from "../column/scalar.ts";
 import { RowBatchBuilder } from "../table/row-batch-builder.ts";
@@ -14,7 +14,7 @@ const NO_LIMITS: StatementLimits = { timeoutMillis: 0, memoryBytesMax: Number.PO
 async function fixture(limits: Partial<StatementLimits> = {}): Promise<{ readonly machine: Machine; readonly db: LocalDb }> {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1");
-  return { machine, db: new LocalDb(machine.engine, systemClock, { ...NO_LIMITS, ...limits }) };
+  return { machine, db: new LocalDb(machine.engine, new Scheduler(), { ...NO_LIMITS, ...limits }) };
 }
 
 function session(mode: AccessMode = "rw", database = "public"): Session {
@@ -160,7 +160,7 @@ test("an INSERT waits for memory as other writes do, a DROP does not", async () 
   memory.register("workers", { bytes: () => 2 });
   const machine = await Machine.start({ memory, limits: { stallMillis: 20 } });
   await put(machine.engine, "cpu,host=a v=1i 1");
-  const db = new LocalDb(machine.engine, systemClock, NO_LIMITS);
+  const db = new LocalDb(machine.engine, new Scheduler(), NO_LIMITS);
   expect(await refusal(answers(db, WRITE, session()))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
   expect(await answers(db, "DROP TABLE cpu", session())).toEqual(["affected 0"]);
 });

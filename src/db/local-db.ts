@@ -3,6 +3,7 @@
  */
 import { throwIfCancelled, withDeadline } from "../base/cancel.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import { DbError, toDbError } from "../base/error.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
 import type { MemoryPool } from "../base/server-memory.ts";
@@ -12,7 +13,7 @@ import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
 import { Pace } from "../base/pace.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
-import { executeStatement } from "../query/execute.ts";
+import { executeStatement, needsOf } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { PromqlEngine } from "../query/promql-engine.ts";
@@ -23,7 +24,7 @@ import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import { maskSyntaxError } from "../query/sql/print/secret-text.ts";
 import type { Statement } from "../query/sql/syntax/statement-ast.ts";
 import type { HoldBytes } from "../query/sql/syntax-size.ts";
-import { needsOf } from "../query/statement-needs.ts";
+
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/troubles.ts";
@@ -95,6 +96,7 @@ export class LocalDb implements Db {
   readonly schemas: SchemaLookup;
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
+  private readonly scheduler: Scheduler;
   private readonly limits: StatementLimits;
   private readonly files: FileAccess | undefined;
   private readonly promql: PromqlEngine | undefined;
@@ -108,7 +110,7 @@ export class LocalDb implements Db {
    */
   constructor(
     engine: EngineFacade,
-    clock: Clock,
+    scheduler: Scheduler,
     limits: StatementLimits,
     build: BuildFacts = NO_FACTS,
     files?: FileAccess,
@@ -116,7 +118,9 @@ export class LocalDb implements Db {
   ) {
     this.promql = promql;
     this.engine = engine;
+    const { clock } = scheduler;
     this.clock = clock;
+    this.scheduler = scheduler;
     this.limits = limits;
     this.files = files;
     this.schemas = engine;
@@ -179,7 +183,7 @@ export class LocalDb implements Db {
   /** An error of syntax without what it quotes of a text that has secrets. */
   private async withoutSecrets(thrown: unknown, text: string): Promise<unknown> {
     if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
-    const pace = new Pace(this.clock);
+    const pace = new Pace(this.scheduler);
     const steps = maskSyntaxError(thrown.message, text);
     for (;;) {
       const step = steps.next();
@@ -189,7 +193,7 @@ export class LocalDb implements Db {
   }
 
   private parsePace({ signal }: Session, { hold }: SyntaxMemory): ParsePace {
-    const pace = new Pace(this.clock, () => throwIfCancelled(signal));
+    const pace = new Pace(this.scheduler, () => throwIfCancelled(signal));
     return { turn: () => pace.turn(), hold };
   }
 
@@ -337,12 +341,25 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, promql } = this;
+    const { engine, clock, scheduler, promql } = this;
     const files = this.files?.until(signal);
     const system = this.factsFor(session.user);
     const openRoom = (): QueryRoom => this.openRoom();
     const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
-    return { catalog: engine, writer: engine, admin: engine, clock, variables: session, system, signal, files, promql, admit, openRoom };
+    return {
+      catalog: engine,
+      writer: engine,
+      admin: engine,
+      clock,
+      scheduler,
+      variables: session,
+      system,
+      signal,
+      files,
+      promql,
+      admit,
+      openRoom,
+    };
   }
 
   private checkDatabase(session: Session): void {

@@ -1,7 +1,8 @@
+import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { put } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
-import { fixedClock, systemClock } from "../base/clock.ts";
+import { fixedClock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { LocalDb } from "./local-db.ts";
@@ -92,7 +93,7 @@ test("an account that may not do everything lists and ends its own statements", 
 test("KILL ends a query that is being read; the others go on", async () => {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1");
-  const db = new LocalDb(machine.engine, systemClock, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY });
+  const db = new LocalDb(machine.engine, new Scheduler(), { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY });
   const session: Session = { database: "public", timeZone: "UTC", user: { name: "someone", mode: "rw" }, signal: NEVER };
   const query = db.sql("SELECT v FROM cpu; SELECT 1", session);
   const answer = await query.next(); // Planned; its rows are computed while they are read.

@@ -1,3 +1,4 @@
+import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { put } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
@@ -35,7 +36,7 @@ async function watched(slow: Partial<SlowStatements> = {}, signal: AbortSignal =
   const { logger, entries } = recordingLogger();
   const watch = new StatementWatch(metrics, logger, { thresholdMillis: 0, sampleRatio: 1, ...slow });
   const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", Number.POSITIVE_INFINITY);
-  const db = new LocalDb(machine.engine, tickingClock(), { timeoutMillis: 0, memoryBytesMax: 1e9, pool, watch });
+  const db = new LocalDb(machine.engine, new Scheduler(tickingClock()), { timeoutMillis: 0, memoryBytesMax: 1e9, pool, watch });
   db.showRunning(metrics);
   const session: Session = { database: "public", timeZone: "UTC", user: { name: "me", mode: "rw" }, signal, client: "1.2.3.4" };
   return {

@@ -1,5 +1,6 @@
 /** What an engine is made of, as whoever starts one hands it over. */
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
 import type { ServerMemory } from "../base/server-memory.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
@@ -7,12 +8,12 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import type { CompactionLimits } from "./compactor.ts";
-import type { FlushLimits } from "./flush-scheduler.ts";
+import type { CompactionLimits } from "./compaction/compactor.ts";
+import type { FlushLimits } from "./flush/flush-scheduler.ts";
 import type { DiskWatchOptions } from "./health/disk-watch.ts";
 import type { Place } from "./health/place-watch.ts";
-import type { ThreadLog } from "./log-stream.ts";
-import type { SeriesRenewalLimits } from "./series-renewal.ts";
+import type { ThreadLog } from "./log/log-stream.ts";
+import type { SeriesRenewalLimits } from "./catalog/series-renewal.ts";
 import type { SharedState } from "./threads/shared-state.ts";
 
 /** What an engine is made of. The engine owns all of them and closes them. */
@@ -27,6 +28,8 @@ export interface EngineParts {
   readonly flusher: FlushExecutor;
   readonly merger: MergeExecutor;
   readonly clock: Clock;
+  /** Of the thread that the engine runs on. */
+  readonly scheduler: Scheduler;
   readonly logger: Logger;
   readonly limits: FlushLimits;
   readonly compaction: CompactionLimits;

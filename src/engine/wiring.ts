@@ -2,6 +2,7 @@
  * The parts of an engine, put together: what each is made of, and what it may ask of the others.
  */
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
 import { MemoryCounter, ServerMemory } from "../base/server-memory.ts";
 import { SureSteps } from "../base/sure-steps.ts";
@@ -14,32 +15,32 @@ import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { Region } from "../storage/region/region.ts";
 import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import { Compactor } from "./compactor.ts";
-import { Deleter } from "./deleter.ts";
+import { Compactor } from "./compaction/compactor.ts";
+import { Deleter } from "./change/deleter.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { Expiry } from "./expiry.ts";
-import { type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
-import { Flusher } from "./flusher.ts";
+import { Expiry } from "./time/expiry.ts";
+import { type FlushLimits, FlushScheduler } from "./flush/flush-scheduler.ts";
+import { Flusher } from "./flush/flusher.ts";
 import { DamagedFiles } from "./health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "./health/disk-watch.ts";
 import { PlaceWatch } from "./health/place-watch.ts";
 import { Upkeep } from "./health/upkeep.ts";
 import { probeMetaStore, watchedMetaStore } from "./health/watched-meta-store.ts";
 import { WriteGate } from "./health/write-gate.ts";
-import { LiveTables } from "./live-tables.ts";
-import { LogStreams } from "./log-streams.ts";
-import { LogTrimmer } from "./log-trimmer.ts";
-import { SchemaStore } from "./schema-store.ts";
-import { SeriesRenewal } from "./series-renewal.ts";
-import type { SequenceCounter } from "./sequence-counter.ts";
-import { TableChanges } from "./table-changes.ts";
-import { TablesInForce, wholeCatalog } from "./tables-in-force.ts";
+import { LiveTables } from "./catalog/live-tables.ts";
+import { LogStreams } from "./log/log-streams.ts";
+import { LogTrimmer } from "./flush/log-trimmer.ts";
+import { SchemaStore } from "./schema/schema-store.ts";
+import { SeriesRenewal } from "./catalog/series-renewal.ts";
+import type { SequenceCounter } from "./log/sequence-counter.ts";
+import { TableChanges } from "./change/table-changes.ts";
+import { TablesInForce, wholeCatalog } from "./catalog/tables-in-force.ts";
 import { CatalogFeed } from "./threads/catalog-feed.ts";
 import { SharedState } from "./threads/shared-state.ts";
 import type { ThreadOwner } from "./threads/thread-host.ts";
 import { ThreadHosts } from "./threads/thread-hosts.ts";
-import { Truncation } from "./truncation.ts";
-import { WritePath } from "./write-path.ts";
+import { Truncation } from "./change/truncation.ts";
+import { WritePath } from "./write/write-path.ts";
 
 /** No disk is watched. */
 const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
@@ -50,6 +51,7 @@ export class Wiring {
   readonly meta: MetaStore;
   readonly flushExecutor: FlushExecutor;
   readonly clock: Clock;
+  private readonly thread: Scheduler;
   readonly logger: Logger;
   readonly files: FileStore;
   readonly limits: FlushLimits;
@@ -94,6 +96,7 @@ export class Wiring {
     this.files = files;
     this.flushExecutor = parts.flusher;
     this.clock = clock;
+    this.thread = parts.scheduler;
     this.logger = logger;
     this.limits = parts.limits;
     this.faults = troubles;
@@ -209,7 +212,7 @@ export class Wiring {
   }
 
   private makeScheduler(): FlushScheduler<Region> {
-    const { wal, live, trimmer, gate, memory, shared, limits, clock, logger, faults: troubles } = this;
+    const { wal, live, trimmer, gate, memory, shared, limits, logger, faults: troubles } = this;
     const host = {
       regions: () => live.regions(),
       logBytes: () => trimmer.bytes,
@@ -221,7 +224,7 @@ export class Wiring {
       flush: (regions: readonly Region[]) => this.flusher.flushTogether(regions),
       flushEnded: (reason: string | undefined) => (reason === undefined ? troubles.works("flush") : troubles.failed("flush", reason)),
     };
-    return new FlushScheduler(limits, host, clock, logger.child("flush"));
+    return new FlushScheduler(limits, host, this.thread, logger.child("flush"));
   }
 
   private makeTables(expiry: Expiry): TablesInForce {
@@ -272,6 +275,7 @@ export class Wiring {
       memory,
       sure,
       clock,
+      scheduler: this.thread,
       logger: logger.child("series"),
       limits,
       threadSeriesBytes: () => threads.seriesBytes,

@@ -1,11 +1,12 @@
 /**
- * The entry of the query layer: runs syntax trees against a context. One `case` a statement; the work is in `statement/` and `exec/`.
+ * Every statement, one line a kind: what it needs of the account that sends it, and what runs it. A kind without a line does not build.
+ * The work is in `statement/`.
  */
-import { unreachable } from "../base/assert.ts";
-import { type ExecOptions, select } from "./statement/shared/select.ts";
+import type { Connection } from "./connection.ts";
 import type { QueryContext } from "./query-context.ts";
+import type { StatementResult } from "./statement-result.ts";
 import type { Tql } from "./sql/syntax/ast.ts";
-import type { CursorStatement, PreparedStatement, Statement } from "./sql/syntax/statement-ast.ts";
+import type { Statement } from "./sql/syntax/statement-ast.ts";
 import { admin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/table/alter-database.ts";
 import { alterTable } from "./statement/table/alter-table.ts";
@@ -30,9 +31,73 @@ import { showListing } from "./statement/show/show-listing.ts";
 import { createView, dropView, showCreateView } from "./statement/view.ts";
 import { truncate } from "./statement/table/truncate.ts";
 import { update } from "./statement/rows/update.ts";
-import type { StatementResult } from "./statement-result.ts";
+import { type ExecOptions, select } from "./statement/shared/select.ts";
+import { BOTH, joined, LOOKS_AND_WRITES, NOTHING, queriesOf, READS, type StatementNeeds, WRITES } from "./statement-needs.ts";
 
 export type { ExecOptions } from "./statement/shared/select.ts";
+
+/** What a kind of statement is. */
+export interface StatementKind<S extends Statement> {
+  readonly needs: StatementNeeds | ((statement: S, connection: Connection | undefined) => StatementNeeds);
+  readonly run: (statement: S, context: QueryContext, options: ExecOptions) => StatementResult | Promise<StatementResult>;
+}
+
+type Of<K extends Statement["kind"]> = Extract<Statement, { kind: K }>;
+type StatementKinds = { readonly [K in Statement["kind"]]: StatementKind<Of<K>> };
+
+const STATEMENTS: StatementKinds = {
+  select: { needs: READS, run: select },
+  "set-operation": { needs: READS, run: select },
+  "values-query": { needs: READS, run: select },
+  with: { needs: READS, run: select },
+  tql: { needs: READS, run: tql },
+  explain: {
+    needs: ({ analyze, statement }, connection) => (analyze ? joined(READS, needsOf(statement, connection)) : READS),
+    run: explain,
+  },
+  "declare-cursor": { needs: BOTH, run: declareCursor }, // a write by the contract
+  fetch: { needs: READS, run: fetchCursor },
+  "close-cursor": { needs: WRITES, run: closeCursor },
+  prepare: { needs: ({ prepared }) => (prepared === undefined ? BOTH : needsOf(prepared.statement, undefined)), run: prepare },
+  execute: { needs: needsOfExecute, run: execute },
+  deallocate: { needs: NOTHING, run: deallocate },
+
+  insert: { needs: WRITES, run: insert },
+  update: { needs: BOTH, run: update }, // what a row is set to may be what another column holds
+  delete: { needs: LOOKS_AND_WRITES, run: deleteFrom },
+  copy: { needs: needsOfCopy, run: copy },
+  truncate: { needs: WRITES, run: truncate },
+
+  "create-table": { needs: WRITES, run: createTable },
+  "create-table-as": { needs: WRITES, run: createTableAs },
+  "create-table-like": { needs: WRITES, run: createTableLike },
+  "create-external-table": { needs: LOOKS_AND_WRITES, run: createExternalTable },
+  "alter-table": { needs: LOOKS_AND_WRITES, run: alterTable }, // a change of type converts values
+  "drop-table": { needs: WRITES, run: dropTable },
+  "create-view": { needs: WRITES, run: createView },
+  "drop-view": { needs: WRITES, run: dropView },
+  "create-flow": { needs: WRITES, run: changeFlow },
+  "drop-flow": { needs: WRITES, run: changeFlow },
+  "create-database": { needs: WRITES, run: createDatabase },
+  "alter-database": { needs: WRITES, run: alterDatabase },
+  "drop-database": { needs: WRITES, run: dropDatabase },
+  comment: { needs: WRITES, run: comment },
+
+  "show-databases": { needs: READS, run: showDatabases },
+  "show-tables": { needs: READS, run: showTables },
+  "show-create-table": { needs: READS, run: showCreateTable },
+  "show-create-database": { needs: READS, run: showCreateDatabase },
+  "show-create-view": { needs: READS, run: ({ name }, context) => showCreateView(name, context) },
+  "show-create-flow": { needs: READS, run: ({ name }) => showCreateFlow(name) },
+  "show-listing": { needs: READS, run: showListing },
+  "show-variable": { needs: READS, run: showVariable },
+  describe: { needs: READS, run: describe },
+
+  admin: { needs: WRITES, run: admin },
+  kill: { needs: NOTHING, run: kill }, // whose statement it may end is asked there
+  use: { needs: WRITES, run: use },
+  "set-variable": { needs: WRITES, run: setVariable },
+};
 
 /**
  * Runs one statement. A SELECT is planned now and runs while its batches are read; everything else is done when the promise resolves.
@@ -40,156 +105,40 @@ export type { ExecOptions } from "./statement/shared/select.ts";
  * @throws DbError
  */
 export async function executeStatement(statement: Statement, context: QueryContext, options: ExecOptions = {}): Promise<StatementResult> {
-  switch (statement.kind) {
-    case "select":
-    case "set-operation":
-    case "values-query":
-    case "with":
-      return select(statement, context, options);
-    case "tql":
-      return tql(statement, context, options);
-    case "insert":
-      return insert(statement, context, options);
-    case "delete":
-      return deleteFrom(statement, context, options);
-    case "update":
-      return update(statement, context, options);
-    case "create-table":
-    case "create-table-as":
-    case "create-table-like":
-    case "create-external-table":
-    case "drop-table":
-      return madeOrDropped(statement, context, options);
-    case "copy":
-      return copy(statement, context, options);
-    case "create-flow":
-    case "drop-flow":
-      return changeFlow(statement, context);
-    case "create-view":
-      return createView(statement, context);
-    case "drop-view":
-      return dropView(statement, context);
-    case "create-database":
-      return createDatabase(statement, context);
-    case "drop-database":
-      return dropDatabase(statement, context);
-    case "alter-table":
-      return alterTable(statement, context);
-    case "alter-database":
-      return alterDatabase(statement, context);
-    case "truncate":
-      return truncate(statement, context);
-    case "comment":
-      return comment(statement, context);
-    case "show-databases":
-    case "show-tables":
-    case "show-create-table":
-    case "show-create-database":
-    case "show-create-view":
-    case "show-create-flow":
-    case "show-listing":
-    case "show-variable":
-      return show(statement, context);
-    case "describe":
-      return describe(statement, context);
-    case "admin":
-    case "use":
-    case "set-variable":
-    case "kill":
-    case "declare-cursor":
-    case "fetch":
-    case "close-cursor":
-    case "prepare":
-    case "execute":
-    case "deallocate":
-      return inSession(statement, context, options);
-    case "explain":
-      return explain(statement, context, options);
-    default:
-      return unreachable(statement);
-  }
+  return kindOf(statement).run(statement, context, options);
 }
 
-/** Statements that make a table, or end one. */
-function madeOrDropped(
-  statement: Extract<Statement, { kind: `create-${string}table${string}` | "drop-table" }>,
-  context: QueryContext,
-  options: ExecOptions,
-): Promise<StatementResult> {
-  switch (statement.kind) {
-    case "create-table":
-      return createTable(statement, context);
-    case "create-table-as":
-      return createTableAs(statement, context, options);
-    case "create-table-like":
-      return createTableLike(statement, context);
-    case "create-external-table":
-      return createExternalTable(statement, context);
-    case "drop-table":
-      return dropTable(statement, context);
-  }
+/**
+ * What a statement needs. A prepared one needs what it runs, where it is prepared and where it is run; one of a name that does not exist
+ * is an error, whoever asks.
+ */
+export function needsOf(statement: Statement, connection: Connection | undefined): StatementNeeds {
+  const { needs } = kindOf(statement);
+  return typeof needs === "function" ? needs(statement, connection) : joined(needs, queriesOf(statement));
+}
+
+function kindOf(statement: Statement): StatementKind<Statement> {
+  return STATEMENTS[statement.kind] as StatementKind<Statement>; // the line of the statement's own kind
+}
+
+function needsOfExecute(statement: Of<"execute">, connection: Connection | undefined): StatementNeeds {
+  const prepared = connection?.prepared.get(statement.name)?.statement;
+  return joined(prepared === undefined ? READS : needsOf(prepared, undefined), queriesOf(statement));
+}
+
+/** Out of the tables, and into a file; or the other way round. */
+function needsOfCopy(statement: Of<"copy">): StatementNeeds {
+  return joined(statement.direction === "to" ? BOTH : LOOKS_AND_WRITES, queriesOf(statement));
+}
+
+function execute(statement: Of<"execute">, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
+  return executePrepared(statement, context, (inner, own) => executeStatement(inner, own, options));
 }
 
 /** TQL EXPLAIN and TQL ANALYZE are EXPLAIN of TQL EVAL. */
-function tql(statement: Tql, context: QueryContext, options: ExecOptions): StatementResult | Promise<StatementResult> {
+function tql(statement: Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { mode, verbose, format, span } = statement;
   if (mode === "eval") return select(statement, context, options);
   const query: Statement = { ...statement, mode: "eval" };
   return explain({ kind: "explain", analyze: mode === "analyze", verbose, format, statement: query, span }, context, options);
-}
-
-/** Statements about the server, the session and the connection. */
-function inSession(
-  statement: PreparedStatement | CursorStatement | Extract<Statement, { kind: "admin" | "use" | "set-variable" | "kill" }>,
-  context: QueryContext,
-  options: ExecOptions,
-): StatementResult | Promise<StatementResult> {
-  switch (statement.kind) {
-    case "admin":
-      return admin(statement, context);
-    case "use":
-      return use(statement, context);
-    case "set-variable":
-      return setVariable(statement, context);
-    case "kill":
-      return kill(statement, context);
-    case "declare-cursor":
-      return declareCursor(statement, context, options);
-    case "fetch":
-      return fetchCursor(statement, context);
-    case "close-cursor":
-      return closeCursor(statement, context);
-    case "prepare":
-      return prepare(statement, context);
-    case "execute":
-      return executePrepared(statement, context, (inner, own) => executeStatement(inner, own, options));
-    case "deallocate":
-      return deallocate(statement, context);
-    default:
-      return unreachable(statement);
-  }
-}
-
-function show(
-  statement: Extract<Statement, { kind: `show-${string}` }>,
-  context: QueryContext,
-): StatementResult | Promise<StatementResult> {
-  switch (statement.kind) {
-    case "show-databases":
-      return showDatabases(statement, context);
-    case "show-tables":
-      return showTables(statement, context);
-    case "show-create-table":
-      return showCreateTable(statement, context);
-    case "show-create-database":
-      return showCreateDatabase(statement, context);
-    case "show-create-view":
-      return showCreateView(statement.name, context);
-    case "show-create-flow":
-      return showCreateFlow(statement.name);
-    case "show-listing":
-      return showListing(statement, context);
-    case "show-variable":
-      return showVariable(statement, context);
-  }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { MemoryAccount } from "../base/server-memory.ts";
 import type { Catalog } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
@@ -52,6 +53,8 @@ export interface QueryContext {
   readonly writer: Writer;
   readonly admin: AdminOperations;
   readonly clock: Clock;
+  /** Of the thread that statements run on. */
+  readonly scheduler: Scheduler;
   readonly variables: SessionVariables;
   /** What the server knows of itself; tests leave it out. */
   readonly system?: SystemFacts;

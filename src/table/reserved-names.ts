@@ -3,6 +3,14 @@
  * stored table, so none is made under it, by a statement or a write.
  */
 
+/** Name of the database of tables about tables. */
+export const INFORMATION_SCHEMA = "information_schema";
+
+/** Whether a text names it: clients of MySQL write it in capitals, quoted too. */
+export function isInformationSchema(database: string): boolean {
+  return database.length === INFORMATION_SCHEMA.length && database.toLowerCase() === INFORMATION_SCHEMA;
+}
+
 const GRAPH_DATABASE = "greptime_private";
 /** Tables of the semantic graph, which clients of the interface know and this server does not compute. */
 const GRAPH: ReadonlySet<string> = new Set(["semantic_entities", "semantic_relationships", "semantic_relationships_declared"]);

@@ -2,6 +2,7 @@
  * A machine that an engine runs on, in memory: its log, meta store and files outlive the engine, flushes can be held or made to fail, and
  * a crash leaves only what was durable.
  */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DbError } from "../../src/base/error.ts";
@@ -13,9 +14,9 @@ import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
 import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../src/engine/threads/shared-state.ts";
 import type { Place } from "../../src/engine/health/place-watch.ts";
-import type { CompactionLimits } from "../../src/engine/compactor.ts";
-import type { FlushLimits } from "../../src/engine/flush-scheduler.ts";
-import type { SeriesRenewalLimits } from "../../src/engine/series-renewal.ts";
+import type { CompactionLimits } from "../../src/engine/compaction/compactor.ts";
+import type { FlushLimits } from "../../src/engine/flush/flush-scheduler.ts";
+import type { SeriesRenewalLimits } from "../../src/engine/catalog/series-renewal.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
@@ -194,6 +195,7 @@ export class Machine {
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
       clock,
+      scheduler: new Scheduler(clock),
       logger,
       limits: { ...NO_LIMITS, ...limits },
       compaction: { ...NO_COMPACTION, ...compaction },

@@ -1,4 +1,5 @@
 /** What an engine in a test is made of beside its log and meta store, where the test is about something else. */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { EngineParts } from "../../src/engine/engine-parts.ts";
@@ -16,6 +17,7 @@ export function plainParts(files: FileStore): Omit<EngineParts, "wal" | "meta"> 
     merger: inlineMergeExecutor(files),
     compaction: NO_COMPACTION,
     clock: systemClock,
+    scheduler: new Scheduler(),
     logger: silentLogger,
     limits: NO_LIMITS,
     pageCacheBytes: 1 << 20,

@@ -1,3 +1,4 @@
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { FLOAT64, STRING } from "../../src/column/data-type.ts";
@@ -16,6 +17,7 @@ test("a query that was planned before a column's type changed says so instead of
     writer: engine,
     admin: engine,
     clock: systemClock,
+    scheduler: new Scheduler(),
     variables: { database: "public", timeZone: "UTC" },
     signal: new AbortController().signal,
   };

@@ -1,8 +1,8 @@
 /** SQL on a machine in memory, answers as the texts of JSON cells. */
-import { systemClock } from "../../src/base/clock.ts";
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { DbError } from "../../src/base/error.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
-import { CellColumn, JSON_DIALECT } from "../../src/server/http/formats/kernels/cell-column.ts";
+import { CellColumn, JSON_DIALECT } from "../../src/server/common/kernels/cell-column.ts";
 import { Machine } from "./machine.ts";
 
 const decoder = new TextDecoder();
@@ -21,7 +21,7 @@ export class SqlSession {
 
   /** Rows of the last statement as JSON texts; of a statement without rows, `[["affected", "n"]]`. */
   async rows(text: string): Promise<string[][]> {
-    const db = new LocalDb(this.machine.engine, systemClock, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY });
+    const db = new LocalDb(this.machine.engine, new Scheduler(), { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY });
     const user = { name: "someone", mode: "rw" } as const;
     let rows: string[][] = [];
     for await (const result of db.sql(text, { database: "public", timeZone: "UTC", user, signal: new AbortController().signal })) {

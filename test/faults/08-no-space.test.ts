@@ -1,7 +1,7 @@
 /**
  * Fault 8: no space left, on the log, in a flush, in a merge. More that fail in a row: `src/storage/wal/log-healing.test.ts`; a disk that
  * is really full: `test/process/full-disk.test.ts`. What was acknowledged stays readable, what cannot be stored is refused, and
- * once there is space everything goes on without a restart. A meta store without space: `src/engine/durability.test.ts`, "a commit".
+ * once there is space everything goes on without a restart. A meta store without space: `src/engine/write/durability.test.ts`, "a commit".
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";

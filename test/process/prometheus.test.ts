@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compress } from "snappyjs";
 import { bytesField, messageV1, sampleMessage, type SentSeries, textField, varint } from "../support/prometheus/messages.ts";
 import { decodeSnappy } from "../../src/format/snappy/decode.ts";
-import { crc32c } from "../../src/ingest/prometheus/read-series.ts";
+import { crc32c } from "../../src/ingest/prometheus/read/read-series.ts";
 import { TestServer } from "../support/server-process.ts";
 
 let server: TestServer;

@@ -1,4 +1,5 @@
 /** Runs SQL text against an engine on a machine in memory. */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { fixedClock } from "../../src/base/clock.ts";
 import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
@@ -21,6 +22,7 @@ export class EngineFixture {
 
   private contextOf(signal: AbortSignal = new AbortController().signal): QueryContext {
     const { engine } = this.machine;
+    const clock = { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() };
     return {
       catalog: engine,
       writer: engine,
@@ -29,7 +31,8 @@ export class EngineFixture {
         flushTable: (database, table) => engine.flushTable(database, table),
         compactTable: (database, table) => engine.compactTable(database, table),
       },
-      clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
+      clock,
+      scheduler: new Scheduler(clock),
       variables: { database: "public", timeZone: "UTC" },
       signal,
     };

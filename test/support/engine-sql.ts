@@ -1,4 +1,5 @@
 /** SQL text against an engine, answers as text: one line a row, cells joined by `|`, NULL empty. */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
@@ -15,6 +16,7 @@ export async function engineSql(engine: Engine, text: string): Promise<string> {
     writer: engine,
     admin: engine,
     clock: systemClock,
+    scheduler: new Scheduler(),
     variables: { database: "public", timeZone: "UTC" },
     signal: new AbortController().signal,
   };

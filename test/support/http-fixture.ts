@@ -1,6 +1,7 @@
 /**
  * A running HTTP server over a `FakeDb`, with a decoder of its own that takes `table field=1` lines and refuses lines with "!" in them.
  */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -92,6 +93,7 @@ function fixtureOptions(
     userProvider: undefined,
     logger: silentLogger,
     clock: systemClock,
+    scheduler: new Scheduler(),
     metrics: new MetricRegistry(),
     bodyBytesMax: 1_000_000,
     inFlightBytesMax: 0,

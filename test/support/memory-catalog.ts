@@ -7,7 +7,7 @@
 import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { columnId, tableId } from "../../src/base/units.ts";
-import { changedOptions, changedSchema } from "../../src/engine/schema-change.ts";
+import { changedOptions, changedSchema } from "../../src/engine/schema/schema-change.ts";
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";

@@ -1,4 +1,5 @@
 /** Runs SQL text against a memory catalog and reads answers as plain values. */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { fixedClock } from "../../src/base/clock.ts";
 import { type DataType, displayName, isNested } from "../../src/column/data-type.ts";
 import { nestedJson } from "../../src/column/nested-json.ts";
@@ -33,6 +34,7 @@ export class QueryFixture {
 
   /** @param files what COPY and external tables reach */
   constructor(signal: AbortSignal = new AbortController().signal, files?: FileAccess) {
+    const clock = { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() };
     this.context = {
       catalog: this.catalog,
       writer: this.catalog,
@@ -43,7 +45,8 @@ export class QueryFixture {
           this.flushed.push(`compact ${database}.${table}${range === undefined ? "" : ` ${range.start}..${range.end}`}`);
         },
       },
-      clock: { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() },
+      clock,
+      scheduler: new Scheduler(clock),
       variables: { database: "public", timeZone: "UTC" },
       signal,
       files,

@@ -18,6 +18,9 @@ const RANKS: readonly (readonly string[])[] = [
 /** Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] };
 
+/** Of a layer that another sees only in part: the files that it may import. Servers know results and nothing that makes them. */
+const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = { server: { query: ["statement-result.ts"] } };
+
 /** Files that wire the layers together and so see all of them. */
 const WIRING: readonly string[] = [
   "main.ts",
@@ -56,6 +59,10 @@ export function layerBreaks(files: readonly SourceFile[]): readonly string[] {
       const to = target[0] === "src" ? (target[1] ?? "") : `${target[0]}/`;
       const isSeen = to === from || allowed.includes(to) || (isTest && (to === "test/" || to === "bench/" || to === "proto/"));
       if (!isSeen) found.push(`${file.path}: ${from} must not import ${to}`);
+      const face = isTest ? undefined : FACES[from]?.[to];
+      const inside = target.slice(2).join("/");
+      if (face !== undefined && !face.includes(inside))
+        found.push(`${file.path}: ${from} may import ${face.join(", ")} of ${to}, not ${inside}`);
     }
   }
   return found.sort();

@@ -49,6 +49,22 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
+  "src/engine": {
+    ranks: [
+      ["schema", "series", "log", "time"],
+      ["health", "table"],
+      ["metric"],
+      ["write"],
+      ["threads"],
+      ["catalog"],
+      ["flush", "compaction", "recovery"],
+      ["change"],
+    ],
+    contracts: [],
+  },
+  "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
+  "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
+  "src/server": { ranks: [["connections"], ["common"], ["*"]], contracts: [] },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [

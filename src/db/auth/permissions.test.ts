@@ -1,11 +1,11 @@
 /** The table of statements and modes in PERMISSIONS.md, each row run as each mode. */
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { put } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
-import { systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INT64 } from "../../column/data-type.ts";
@@ -92,7 +92,7 @@ async function withDb(use: (fixture: Fixture) => Promise<void>): Promise<void> {
     const machine = await Machine.start();
     await put(machine.engine, 'cpu,host=a v=1i,secret="hunter2" 1');
     const limits = { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY };
-    const db = new LocalDb(machine.engine, systemClock, limits, undefined, externalFiles({ copyRoot: folder, copyEndpoints: [] }));
+    const db = new LocalDb(machine.engine, new Scheduler(), limits, undefined, externalFiles({ copyRoot: folder, copyEndpoints: [] }));
     const { signal } = new AbortController();
     const connection = newConnection("postgres", signal);
     await use({

@@ -6,7 +6,7 @@ import { type Logger, silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
 import { LimitWatch, type WatchedLimits } from "./limit-watch.ts";
-import { SchemaStore } from "../schema-store.ts";
+import { SchemaStore } from "../schema/schema-store.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 
 const HUGE: WatchedLimits = { databases: 1e9, tablesPerDatabase: 1e9, columnsPerTable: 1e9, seriesPerTable: 1e9 };

@@ -1,7 +1,7 @@
 /** Whether writes are taken: the log must work, the disk have room beside its reserve, and all be where it was. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { LogStreams } from "../log-streams.ts";
+import type { LogStreams } from "../log/log-streams.ts";
 import { type DiskWatch, LOW_DISK_RETRY_SECONDS } from "./disk-watch.ts";
 import { LOST_PLACE_RETRY_SECONDS, type PlaceWatch } from "./place-watch.ts";
 

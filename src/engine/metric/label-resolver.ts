@@ -10,7 +10,7 @@ import { encodeLabels } from "../../storage/series/label-set.ts";
 import { LabelSetBytes } from "../../storage/series/label-set-bytes.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
-import type { WriteCarrier, WriteTables, WriteTarget } from "../write-target.ts";
+import type { WriteCarrier, WriteTables, WriteTarget } from "../table/write-target.ts";
 import { type LabelPlan, type LabelPlans, labelPlanOf } from "./label-plans.ts";
 
 /** Positions of the region's tags. */

@@ -5,7 +5,7 @@
 import { countingUp } from "../../base/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
-import { type NumberedSeries, seriesMeeting } from "../../storage/scan/series-selection.ts";
+import { type NumberedSeries, seriesMeeting } from "../../storage/scan/select/series-selection.ts";
 import { decodeLabelBytes, decodeLabels } from "../../storage/series/label-set.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { TagPredicate } from "../../table/scan.ts";

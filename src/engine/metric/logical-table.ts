@@ -4,8 +4,8 @@
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { OutputColumn } from "../../storage/scan/assemble.ts";
-import { conditionsOf } from "../../storage/scan/column-condition.ts";
+import type { OutputColumn } from "../../storage/scan/merge/assemble.ts";
+import { conditionsOf } from "../../storage/scan/select/column-condition.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
@@ -14,11 +14,11 @@ import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/sc
 import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import type { RegionScan } from "../engine-table.ts";
-import { seriesOfTags } from "../series-mapper.ts";
-import { isShareable, rowsWithin, shareMeeting } from "../table-share.ts";
-import { tableNotFound } from "../table-not-found.ts";
-import { type WritePlan, writePlanOf } from "../write-rows.ts";
+import type { RegionScan } from "../table/engine-table.ts";
+import { seriesOfTags } from "../series/series-mapper.ts";
+import { isShareable, rowsWithin, shareMeeting } from "../table/table-share.ts";
+import { tableNotFound } from "../schema/table-not-found.ts";
+import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import { KeptSeries } from "./kept-series.ts";
 import { LogicalSeries } from "./logical-series.ts";
 import type { PhysicalTable } from "./physical-table.ts";

@@ -7,9 +7,9 @@ import type { ColumnDefinition, TableDefinition, TableSchema } from "../../table
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { holdsHistograms } from "../../table/native-histogram.ts";
-import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema-evolution.ts";
-import type { SchemaStep } from "../schema-store.ts";
-import { carrierName, type TableSteps, type WriteRefusals } from "../write-refusals.ts";
+import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema/schema-evolution.ts";
+import type { SchemaStep } from "../schema/schema-store.ts";
+import { carrierName, type TableSteps, type WriteRefusals } from "../table/write-refusals.ts";
 import { logicalOptionsOf } from "./metric-rules.ts";
 import type { SchemaSource } from "./metric-steps.ts";
 import { checkSampleKind } from "./sample-kind.ts";

@@ -17,6 +17,7 @@
  *   first query of each metric    1.0              23
  *   count(*) of the carrier       860              720
  */
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +68,7 @@ async function open(): Promise<Engine> {
     onBug: unexpectedBug,
     compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
     clock: systemClock,
+    scheduler: new Scheduler(),
     logger: silentLogger,
     limits: {
       memtableBytes: 2 ** 31,

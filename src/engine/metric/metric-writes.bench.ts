@@ -8,6 +8,7 @@
  * samples/s (6 to 9), 10 log records a step; flush 756 ms to one file, 1.84 B a sample; a metric's maxima by instance 2.1 ms; merge with
  * another step 2.2 s, 1.80 B a sample.
  */
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,6 +56,7 @@ async function open(): ReturnType<typeof Engine.open> {
     onBug: unexpectedBug,
     compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
     clock: systemClock,
+    scheduler: new Scheduler(),
     logger: silentLogger,
     limits: {
       memtableBytes: 1 << 30,

@@ -18,12 +18,12 @@ import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { FieldWrite, TableWrite, WriteOptions } from "../../table/write-batch.ts";
-import { unresolvedKeys } from "../series-mapper.ts";
-import { type TableKind, tableKindOf } from "../table-kind.ts";
-import { takeWriteRows } from "../time-conversion.ts";
-import { carrierName, type WriteRefusals } from "../write-refusals.ts";
-import { columnSources } from "../write-rows.ts";
-import type { LogicalTarget, WriteTables } from "../write-target.ts";
+import { unresolvedKeys } from "../series/series-mapper.ts";
+import { type TableKind, tableKindOf } from "../table/table-kind.ts";
+import { takeWriteRows } from "../time/time-conversion.ts";
+import { carrierName, type WriteRefusals } from "../table/write-refusals.ts";
+import { columnSources } from "../table/write-rows.ts";
+import type { LogicalTarget, WriteTables } from "../table/write-target.ts";
 import { joinWrites } from "./join-writes.ts";
 import type { LabelPlans } from "./label-plans.ts";
 

@@ -4,7 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
-import type { TagCodes } from "../../storage/scan/tag-codes.ts";
+import type { TagCodes } from "../../storage/scan/select/tag-codes.ts";
 import { decodeLabels } from "../../storage/series/label-set.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import { SERIES_HASH_COLUMN, TABLE_ID_COLUMN } from "../../table/metric.ts";

@@ -9,7 +9,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
-import type { SchemaStep } from "../schema-store.ts";
+import type { SchemaStep } from "../schema/schema-store.ts";
 
 /** A change of the catalogue, as far as writers care. */
 export type CatalogChange =

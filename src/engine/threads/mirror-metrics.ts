@@ -6,8 +6,8 @@ import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { isInternalColumn, physicalTableOf } from "../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
-import { type WritePlan, writePlanOf } from "../write-rows.ts";
-import type { LogicalTarget, WriteCarrier } from "../write-target.ts";
+import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
+import type { LogicalTarget, WriteCarrier } from "../table/write-target.ts";
 
 /** A physical table of the mirror. */
 export class MirrorCarrier implements WriteCarrier {

@@ -9,7 +9,7 @@
  * Every field has one writer, or is changed by atomic steps.
  */
 import { assert } from "../../base/assert.ts";
-import { SequenceCounter } from "../sequence-counter.ts";
+import { SequenceCounter } from "../log/sequence-counter.ts";
 
 const KNOWN = 1;
 const UNTOLD = 2;

@@ -1,7 +1,7 @@
 /**
  * All ingest threads of a process, for the owner of the tables. With one thread there are none, and every call here does nothing.
  */
-import type { LocalStream } from "../log-stream.ts";
+import type { LocalStream } from "../log/log-stream.ts";
 import { ThreadHost, type ThreadOwner } from "./thread-host.ts";
 import type { OwnerLink } from "./thread-link.ts";
 

@@ -10,11 +10,11 @@ import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-reg
 import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
-import type { SchemaStep } from "../schema-store.ts";
-import { SegmentMarks } from "../series-mapper.ts";
-import { sameTagDefaults } from "../tag-defaults.ts";
-import { type WritePlan, writePlanOf } from "../write-rows.ts";
-import type { LogicalTarget, WriteTables, WriteTarget } from "../write-target.ts";
+import type { SchemaStep } from "../schema/schema-store.ts";
+import { SegmentMarks } from "../series/series-mapper.ts";
+import { sameTagDefaults } from "../schema/tag-defaults.ts";
+import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
+import type { LogicalTarget, WriteTables, WriteTarget } from "../table/write-target.ts";
 import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
 import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";

@@ -3,8 +3,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { eachJson } from "../ndjson/json-sequence.ts";
-import { fieldOf, isObject, type PipelineValue } from "../pipeline/value.ts";
+import { eachJson } from "../common/json-sequence.ts";
+import { fieldOf, isObject, type PipelineValue } from "../common/value.ts";
 import { BULK_TABLES_MAX } from "./limits.ts";
 import type { Bulk, BulkOptions, TableDocuments } from "./types.ts";
 

@@ -1,5 +1,5 @@
 /** What a bulk request holds. */
-import type { PipelineValue } from "../pipeline/value.ts";
+import type { PipelineValue } from "../common/value.ts";
 
 /** Documents of one table, in the order of the request. */
 export interface TableDocuments {

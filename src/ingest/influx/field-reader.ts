@@ -9,7 +9,7 @@ import type { Budget } from "./budget.ts";
 import { type Failure, Reason } from "./failure.ts";
 import { type FieldColumn, FieldType, Kind } from "./field-column.ts";
 import type { FieldName } from "./field-names.ts";
-import { FloatReader } from "./float.ts";
+import { FloatReader } from "../common/float.ts";
 import { IntegerReader } from "./integer.ts";
 import type { TableBuilder, TagShape } from "./table-builder.ts";
 import { TEXT_UNCLOSED, TextReader } from "./text-reader.ts";

@@ -4,7 +4,7 @@
 import { utf8Text } from "../../column/text-table.ts";
 import type { BytesVector, Vector } from "../../column/vector.ts";
 import type { TableWrite, WriteBatch } from "../../table/write-batch.ts";
-import { intValue, PipelineTime, type PipelineObject, setField } from "../pipeline/value.ts";
+import { intValue, PipelineTime, type PipelineObject, setField } from "../common/value.ts";
 import { LOG_COLUMNS } from "./log-rows.ts";
 
 const LINE = "loki_line";

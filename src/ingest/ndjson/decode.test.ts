@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
-import { WholeFloat } from "../pipeline/value.ts";
+import { WholeFloat } from "../common/value.ts";
 import { decodeDocuments, documentTypeOf, textOf } from "./decode.ts";
-import { eachJson } from "./json-sequence.ts";
+import { eachJson } from "../common/json-sequence.ts";
 import type { DocumentType } from "./types.ts";
 
 const JSON_BODY = "application/json";

@@ -8,10 +8,10 @@
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { jsonValue } from "../pipeline/json-value.ts";
-import type { PipelineValue } from "../pipeline/value.ts";
-import { eachJson, mayBeTooDeep } from "./json-sequence.ts";
-import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "./limits.ts";
+import { jsonValue } from "../common/json-value.ts";
+import type { PipelineValue } from "../common/value.ts";
+import { eachJson, mayBeTooDeep } from "../common/json-sequence.ts";
+import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "../common/limits.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "./types.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -8,11 +8,11 @@ import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { utf8Text } from "../../column/text-table.ts";
-import { skipBlank } from "../pipeline/json-columns.ts";
-import { jsonValue } from "../pipeline/json-value.ts";
+import { skipBlank } from "../common/json-columns.ts";
+import { jsonValue } from "../common/json-value.ts";
 import type { CompiledPipeline, DocumentScan, PipelineResult, PipelineRunOptions } from "../pipeline/types.ts";
 import { decodeDocuments, isBlank, refusalOf, textOf } from "./decode.ts";
-import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "./limits.ts";
+import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "../common/limits.ts";
 import type { DocumentType } from "./types.ts";
 
 /**

@@ -36,3 +36,6 @@ export interface PutResult {
 export class PutBodyError extends Error {
   override readonly name = "PutBodyError";
 }
+
+/** Options of tables that puts make. */
+export const OPENTSDB_SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "opentsdb" } as const;

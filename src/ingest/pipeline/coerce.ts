@@ -3,8 +3,8 @@ import { unreachable } from "../../base/assert.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { failure, quoted } from "./failure.ts";
-import { jsonText, plainText } from "./json-text.ts";
-import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "./value.ts";
+import { jsonText, plainText } from "./json/json-text.ts";
+import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../common/value.ts";
 
 /** Turns a value that is not null into a cell; `REFUSED` where the type has no such value. */
 type Coercion = (value: PipelineValue) => Scalar | typeof REFUSED;

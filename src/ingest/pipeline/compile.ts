@@ -12,7 +12,7 @@ import { epochTime } from "./processor/epoch.ts";
 import type { Processor } from "./processor/processor.ts";
 import { compileTableSuffix } from "./table-suffix.ts";
 import { compileTransform, type DeclaredColumn } from "./transform.ts";
-import { fieldOf } from "./value.ts";
+import { fieldOf } from "../common/value.ts";
 
 const EMPTY: ReadonlySet<string> = new Set();
 

@@ -2,7 +2,7 @@
 import { bench, do_not_optimize, run } from "mitata";
 import { runDocuments } from "../ndjson/scanned.ts";
 import { compilePipeline, identityPipeline } from "./decode.ts";
-import { jsonValue } from "./json-value.ts";
+import { jsonValue } from "../common/json-value.ts";
 import type { PipelineResult, PipelineRunOptions } from "./types.ts";
 
 const ROWS = 1000;

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { DbError } from "../../base/error.ts";
 import { ran, runOptions } from "../../../test/support/pipeline/shown.ts";
 import { compilePipeline, identityPipeline } from "./decode.ts";
-import { jsonText } from "./json-text.ts";
-import { jsonValue } from "./json-value.ts";
+import { jsonText } from "./json/json-text.ts";
+import { jsonValue } from "../common/json-value.ts";
 import { compileTimeFormat } from "./strftime.ts";
 import { timeZoneOf } from "./time-zone.ts";
-import type { PipelineValue } from "./value.ts";
+import type { PipelineValue } from "../common/value.ts";
 
 const SEED = { seed: 20_240_525, numRuns: 200 };
 

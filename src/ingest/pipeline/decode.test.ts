@@ -4,9 +4,9 @@ import { StatusCode } from "../../base/status-code.ts";
 import { BOOLEAN, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
 import { NOW, ran, runOptions, shownColumns, shownRows } from "../../../test/support/pipeline/shown.ts";
 import { compilePipeline, identityPipeline } from "./decode.ts";
-import { jsonValue } from "./json-value.ts";
+import { jsonValue } from "../common/json-value.ts";
 import type { IdentityOptions, PipelineRunOptions } from "./types.ts";
-import type { PipelineValue } from "./value.ts";
+import type { PipelineValue } from "../common/value.ts";
 
 function check(yaml: string, rows: readonly PipelineValue[], want: readonly string[], options: Partial<PipelineRunOptions> = {}): void {
   expect(shownRows(ran(yaml, rows, runOptions(options)))).toEqual([...want]);

@@ -1,8 +1,8 @@
 /** `dispatcher`: sends rows to other tables and pipelines by the value of a field. */
 import { isMapping, listOf, scalarText } from "./definition.ts";
 import { failure } from "./failure.ts";
-import { plainText } from "./json-text.ts";
-import { fieldOf, kindOf, type PipelineObject, type PipelineValue, WholeFloat } from "./value.ts";
+import { plainText } from "./json/json-text.ts";
+import { fieldOf, kindOf, type PipelineObject, type PipelineValue, WholeFloat } from "../common/value.ts";
 
 /** Where a row goes. */
 export interface DispatchRule {

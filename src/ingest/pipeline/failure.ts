@@ -2,8 +2,8 @@
 import { DbError } from "../../base/error.ts";
 import { ERROR_QUOTE_CHARACTERS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { jsonText } from "./json-text.ts";
-import type { PipelineValue } from "./value.ts";
+import { jsonText } from "./json/json-text.ts";
+import type { PipelineValue } from "../common/value.ts";
 
 /** A definition or a row that is refused. */
 export function failure(message: string): DbError {

@@ -1,6 +1,6 @@
 /** Fields of a row that say how its table is made instead of what it holds. */
-import { plainText } from "./json-text.ts";
-import { fieldOf, type PipelineObject } from "./value.ts";
+import { plainText } from "./json/json-text.ts";
+import { fieldOf, type PipelineObject } from "../common/value.ts";
 
 const PREFIX = "greptime_";
 const SUFFIX_FIELD = "greptime_table_suffix";

@@ -3,14 +3,14 @@
  * nested too deeply become JSON text.
  */
 import { failure, quoted } from "./failure.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonText } from "./json/json-text.ts";
 import type { Layout, TimeSource } from "./layout.ts";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
 import { epochTime, unitOf } from "./processor/epoch.ts";
 import { compileTimeFormat } from "./strftime.ts";
 import { timeZoneOf } from "./time-zone.ts";
 import type { IdentityOptions, PipelineRunOptions } from "./types.ts";
-import { fieldOf, kindOf, PipelineTime, type PipelineObject, type PipelineValue, setField, WholeFloat } from "./value.ts";
+import { fieldOf, kindOf, PipelineTime, type PipelineObject, type PipelineValue, setField, WholeFloat } from "../common/value.ts";
 
 const LEVELS_DEFAULT = 10;
 const EMPTY: ReadonlySet<string> = new Set();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { jsonText } from "./json-text.ts";
-import { jsonValue } from "./json-value.ts";
-import { jsonb } from "./jsonb.ts";
-import { compileJsonPath } from "./json-path.ts";
-import { kindOf } from "./value.ts";
+import { jsonText } from "./json/json-text.ts";
+import { jsonValue } from "../common/json-value.ts";
+import { jsonb } from "./json/jsonb.ts";
+import { compileJsonPath } from "./json/json-path.ts";
+import { kindOf } from "../common/value.ts";
 
 test("JSON keeps what its numbers are", () => {
   const kinds: readonly (readonly [string, string, string])[] = [

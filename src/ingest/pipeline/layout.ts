@@ -2,7 +2,7 @@
 import type { TimeUnit } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { DeclaredColumn } from "./transform.ts";
-import type { PipelineObject } from "./value.ts";
+import type { PipelineObject } from "../common/value.ts";
 
 /** See the file header. */
 export interface Layout {

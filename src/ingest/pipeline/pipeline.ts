@@ -14,14 +14,14 @@ import { failure } from "./failure.ts";
 import { hintsOf, suffixHintOf } from "./hints.ts";
 import type { Identity } from "./identity.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
-import { JsonColumns } from "./json-columns.ts";
+import { JsonColumns } from "../common/json-columns.ts";
 import { DISPATCH_DEPTH_MAX, ROWS_PER_ITEM_MAX } from "./limits.ts";
 import type { Processor } from "./processor/processor.ts";
 import { Run } from "./run.ts";
 import type { TableSuffix } from "./table-suffix.ts";
 import type { TableSink } from "./table-sink.ts";
 import type { CompiledPipeline, DocumentScan, PipelineResult, PipelineRunOptions } from "./types.ts";
-import { isObject, kindOf, type PipelineObject, type PipelineValue } from "./value.ts";
+import { isObject, kindOf, type PipelineObject, type PipelineValue } from "../common/value.ts";
 
 /** What a pipeline is made of. */
 export interface PipelineParts {

@@ -9,7 +9,7 @@ import type { Layout } from "./layout.ts";
 import { HINT_SETS_MAX, TABLES_PER_REQUEST_MAX } from "./limits.ts";
 import { TableSink } from "./table-sink.ts";
 import type { PipelineGroup, PipelineResult, PipelineRowError, PipelineRunOptions } from "./types.ts";
-import type { PipelineObject } from "./value.ts";
+import type { PipelineObject } from "../common/value.ts";
 
 interface Group {
   readonly hints: ReadonlyMap<string, string>;

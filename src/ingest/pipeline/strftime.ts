@@ -6,7 +6,7 @@
  * read. `%.3f` wants the dot and exactly three digits, `%.f` a dot and any digits or nothing.
  * Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
  */
-import { PipelineTime } from "./value.ts";
+import { PipelineTime } from "../common/value.ts";
 import type { TimeZone } from "./time-zone.ts";
 import { TimeFields } from "./strftime-fields.ts";
 

@@ -22,13 +22,13 @@ import { tagText } from "../../table/tag-value.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { failure } from "./failure.ts";
 import { HINT_FIELDS } from "./hints.ts";
-import { jsonText } from "./json-text.ts";
-import { jsonb } from "./jsonb.ts";
-import type { ScannedColumn, ScannedTable } from "./json-columns.ts";
+import { jsonText } from "./json/json-text.ts";
+import { jsonb } from "./json/jsonb.ts";
+import type { ScannedColumn, ScannedTable } from "../common/json-columns.ts";
 import { type Layout, timeDefinition } from "./layout.ts";
 import { FOUND_COLUMNS_MAX } from "./limits.ts";
 import type { PipelineRunOptions } from "./types.ts";
-import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, setField, timeIn, WholeFloat } from "./value.ts";
+import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, setField, timeIn, WholeFloat } from "../common/value.ts";
 
 /** A column that rows fill. */
 interface Slot {

@@ -1,7 +1,7 @@
 /** `table_suffix`: a template such as `_${type}_${port}`, filled from a row. */
 import { failure } from "./failure.ts";
-import { plainText } from "./json-text.ts";
-import { fieldOf, kindOf, type PipelineObject } from "./value.ts";
+import { plainText } from "./json/json-text.ts";
+import { fieldOf, kindOf, type PipelineObject } from "../common/value.ts";
 
 /** The suffix of a row; undefined when a variable is missing or neither text nor an int. */
 export type TableSuffix = (row: PipelineObject) => string | undefined;

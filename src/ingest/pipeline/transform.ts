@@ -8,7 +8,7 @@ import { fieldsOf, isMapping, type Mapping, scalarText } from "./definition.ts";
 import { failure } from "./failure.ts";
 import { indexOf } from "./index-clauses.ts";
 import { unitOf } from "./processor/epoch.ts";
-import { fieldOf, type PipelineObject, type PipelineValue } from "./value.ts";
+import { fieldOf, type PipelineObject, type PipelineValue } from "../common/value.ts";
 
 /** A column that a transform declares. */
 export interface DeclaredColumn extends ColumnDefinition {

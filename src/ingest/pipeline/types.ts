@@ -5,7 +5,7 @@
  */
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { SchemaLookup, WriteBatch } from "../../table/write-batch.ts";
-import type { PipelineValue } from "./value.ts";
+import type { PipelineValue } from "../common/value.ts";
 
 /** How to run one request. */
 export interface PipelineRunOptions {

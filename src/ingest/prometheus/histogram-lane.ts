@@ -9,7 +9,7 @@ import type { ProtoReader } from "../../format/proto/reader.ts";
 import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import { batchesOf, type Declared, type RowWords } from "./batches.ts";
 import { invalid } from "./failure.ts";
-import { KeyIndex } from "./key-index.ts";
+import { KeyIndex } from "../common/key-index.ts";
 import { labelledSeries } from "./label-set.ts";
 import { HISTOGRAM_BYTES_KEPT_MAX, HISTOGRAM_BYTES_MAX } from "./limits.ts";
 import { NativeHistogram } from "./native-histogram.ts";

@@ -6,8 +6,8 @@ import { canCompileProtos, type Codec, codecOf } from "../../../test/support/pro
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import { createRemoteWriteDecoder, type RemoteWriteVersion } from "./decode.ts";
 import { labelledSeries } from "./label-set.ts";
-import { decodeReadRequest, type ReadRequest } from "./read-request.ts";
-import { type EncodedSeries, frameOf, type Label, SeriesWriter } from "./read-series.ts";
+import { decodeReadRequest, type ReadRequest } from "./read/read-request.ts";
+import { type EncodedSeries, frameOf, type Label, SeriesWriter } from "./read/read-series.ts";
 import type { RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
 
 const SEED = { seed: 20_261_121, numRuns: 700 };

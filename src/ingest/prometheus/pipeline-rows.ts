@@ -5,7 +5,7 @@
 import { assert } from "../../base/assert.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
-import { floatValue, type PipelineObject, setField } from "../pipeline/value.ts";
+import { floatValue, type PipelineObject, setField } from "../common/value.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions } from "./types.ts";
 
 /** Rows of one metric, which goes to the table of its name. */

@@ -8,7 +8,7 @@
  */
 import { utf8Text } from "../../column/text-table.ts";
 import type { TagShape } from "../../table/series-dictionary.ts";
-import { KeyIndex } from "./key-index.ts";
+import { KeyIndex } from "../common/key-index.ts";
 import { type LabelNode, LabelShapes } from "./label-shapes.ts";
 import { METRIC } from "./label-set.ts";
 import type { RemoteWriteOptions } from "./types.ts";

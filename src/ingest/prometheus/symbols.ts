@@ -2,7 +2,7 @@
 import { longerWords } from "../../base/longer-array.ts";
 import type { ProtoReader } from "../../format/proto/reader.ts";
 import { invalid } from "./failure.ts";
-import { KeyIndex } from "./key-index.ts";
+import { KeyIndex } from "../common/key-index.ts";
 import type { TextReader } from "./label-set.ts";
 
 const UNKNOWN = 0xffff_ffff;

@@ -16,7 +16,7 @@ import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { SnappyScratch } from "../../format/snappy/scratch.ts";
 import { batchesOf } from "./batches.ts";
 import { decoding, invalid } from "./failure.ts";
-import { KeyIndex } from "./key-index.ts";
+import { KeyIndex } from "../common/key-index.ts";
 import { KnownSeries } from "./known-series.ts";
 import { labelledSeries, TextReader } from "./label-set.ts";
 import { KNOWN_SERIES_AFTER } from "./limits.ts";

@@ -15,7 +15,7 @@ import { batchesOf } from "./batches.ts";
 import { combined, declaredOptions } from "./declared-metadata.ts";
 import { decoding, invalid } from "./failure.ts";
 import { HistogramLane } from "./histogram-lane.ts";
-import { KeyIndex } from "./key-index.ts";
+import { KeyIndex } from "../common/key-index.ts";
 import { type LabelNode, LabelShapes } from "./label-shapes.ts";
 import { labelledSeries, TextReader } from "./label-set.ts";
 import { Met, readSamples } from "./sample-reader.ts";

@@ -4,7 +4,7 @@ import { STRING } from "../../column/data-type.ts";
 import { RowCollector, tagKey } from "../../table/row-collector.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { SchemaLookup } from "../../table/write-batch.ts";
-import { PipelineTime, WholeFloat } from "../pipeline/value.ts";
+import { PipelineTime, WholeFloat } from "../common/value.ts";
 import { decodeEvents, decodeRaw, tableName } from "./decode.ts";
 import { eventNanos } from "./event-time.ts";
 import { promoteTags } from "./promote.ts";

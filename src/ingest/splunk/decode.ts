@@ -4,8 +4,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
-import { eachJson } from "../ndjson/json-sequence.ts";
-import { fieldOf, intValue, isObject, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../pipeline/value.ts";
+import { eachJson } from "../common/json-sequence.ts";
+import { fieldOf, intValue, isObject, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../common/value.ts";
 import { eventNanos } from "./event-time.ts";
 import { EVENT_TABLES_MAX, EVENT_TAGS_MAX, RAW_PIECES_MAX } from "./limits.ts";
 import { EVENT_BLANK, EVENT_REQUIRED, INVALID_FORMAT, INVALID_INDEX, invalidFormat, NO_DATA } from "./refusals.ts";

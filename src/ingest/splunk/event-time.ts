@@ -1,5 +1,5 @@
 /** `time` of an event: seconds since 1970 with a fraction, or milliseconds where the number is too large for seconds. */
-import { type PipelineValue, WholeFloat } from "../pipeline/value.ts";
+import { type PipelineValue, WholeFloat } from "../common/value.ts";
 
 const DECIMAL = /^(-?)(\d{1,19})(?:\.(\d{1,30}))?$/;
 /** From here on a number counts milliseconds: as seconds it is the year 33658. */

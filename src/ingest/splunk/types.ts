@@ -1,5 +1,5 @@
 /** What a request of the HTTP event collector holds. */
-import type { PipelineObject } from "../pipeline/value.ts";
+import type { PipelineObject } from "../common/value.ts";
 
 /** Events of one table, in the order of the request. */
 export interface TableEvents {

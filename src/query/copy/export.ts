@@ -1,7 +1,7 @@
 /** Rows → a file: encoded, compressed, written under a name of its own until it is whole. */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import type { FileAccess, FileConnection } from "../../table/file-access.ts";
-import { sliceBatch } from "../operator/kernels/slice.ts";
+import { sliceBatch } from "../../column/slice.ts";
 import { type Bytes, compressed } from "./compression.ts";
 import type { CopyOptions } from "./copy-options.ts";
 import { type EncodingWork, encodeParquet } from "./encode-parquet.ts";

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySpill } from "../../../test/support/memory-spill.ts";
 import { QueryFixture, runSql } from "../../../test/support/query-fixture.ts";
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { type MemoryAccount, MemoryPool, ServerMemory } from "../../base/server-memory.ts";
 import { type ExecOptions, executeStatement } from "../execute.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -53,7 +54,8 @@ function runOf(onLook: (look: number) => void, signal: AbortSignal): { readonly 
     return looks * 20;
   };
   const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", Number.POSITIVE_INFINITY);
-  return { context: { ...data.context, signal, clock: { ...data.context.clock, monotonicMillis } }, pool };
+  const clock = { ...data.context.clock, monotonicMillis };
+  return { context: { ...data.context, signal, clock, scheduler: new Scheduler(clock) }, pool };
 }
 
 const limitsOf = (memory: MemoryAccount, spill: MemorySpill, isTight: boolean): ExecOptions => ({

@@ -4,7 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type Connection, connectionFor, CURSORS_MAX } from "../connection.ts";
-import { sliceBatch } from "../operator/kernels/slice.ts";
+import { sliceBatch } from "../../column/slice.ts";
 import { answer } from "../operator/answer.ts";
 import { type ExecOptions, prepareSelect } from "./shared/select.ts";
 import type { QueryContext } from "../query-context.ts";

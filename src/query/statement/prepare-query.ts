@@ -87,10 +87,10 @@ export async function prepareQuery(
 }
 
 async function described(statement: Statement, places: OpenPlaces, context: QueryContext): Promise<readonly ColumnHeader[] | undefined> {
-  const { clock, signal } = context;
+  const { clock, scheduler, signal } = context;
   try {
     const environment = { ...environmentOf(clock, context.variables), placeholders: places };
-    return await inTurns(describe(statement, environment, context), { signal, pace: new Pace(clock) });
+    return await inTurns(describe(statement, environment, context), { signal, pace: new Pace(scheduler) });
   } catch (thrown) {
     // An open place may leave a function or a constant without a type: the values will tell.
     const isOpen = thrown instanceof DbError && (thrown.code === StatusCode.PlanQuery || thrown.code === StatusCode.Unsupported);

@@ -7,8 +7,8 @@
  * An error of the world fails the pull. So does a bug, with its stack; but a broken invariant is thrown, which ends the worker: what it
  * holds can no longer be trusted, and it holds nothing that others miss.
  */
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { assert, AssertionError } from "../../base/assert.ts";
-import { systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
@@ -57,6 +57,7 @@ export class PartServer {
   private readonly storage: PartStorage;
   private readonly send: Send;
   private readonly onRest: () => void;
+  private readonly scheduler: Scheduler = new Scheduler();
   private readonly served: Map<number, Served> = new Map();
   private last: Promise<void> = Promise.resolve();
 
@@ -100,7 +101,7 @@ export class PartServer {
     const timer = setInterval(() => look(served), LOOK_MILLIS);
     try {
       look(served);
-      const runner = served.runners.get(index) ?? newRunner(served, part);
+      const runner = served.runners.get(index) ?? newRunner(served, part, this.scheduler);
       served.runners.set(index, runner);
       const pulled = await runner.pull(bytesMax, buffers);
       if (pulled.isDone) served.runners.delete(index);
@@ -134,10 +135,15 @@ function look({ control, canceller }: Served): void {
   if (Atomics.load(control, CONTROL_WORDS.isOver) === 1) canceller.abort();
 }
 
-function newRunner(served: Served, part: ScanPart): PartRunner {
+function newRunner(served: Served, part: ScanPart, scheduler: Scheduler): PartRunner {
   const { job, source, control, canceller } = served;
-  const pace = new Pace(systemClock, () => look(served));
-  return new PartRunner(job, source.part(part), { signal: canceller.signal, clock: systemClock, pace, account: sharedAccount(control) });
+  const pace = new Pace(scheduler, () => look(served));
+  return new PartRunner(job, source.part(part), {
+    signal: canceller.signal,
+    clock: scheduler.clock,
+    pace,
+    account: sharedAccount(control),
+  });
 }
 
 /** Counts into the memory that the query's thread looks at. */

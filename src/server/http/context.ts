@@ -1,17 +1,14 @@
 /**
  * What headers and query say about the session: database, time zone (contract http.md 4, README 17).
  */
-import type { IngestDb } from "../../db/db.ts";
 import { timeZoneNamed } from "../../base/time-zone.ts";
 import type { Session } from "../../db/session.ts";
-import { INFORMATION_SCHEMA, isInformationSchema } from "../../query/plan/virtual/information-table.ts";
 import type { Exchange } from "./exchange.ts";
 import { headerTextOf } from "./header-text.ts";
 import { firstValueOf } from "./query-string.ts";
 
 /** Database of requests that name none. */
 const DEFAULT_DATABASE = "public";
-const DEFAULT_CATALOG = "greptime";
 
 /** Text that names the database: header, else `db`, else (InfluxDB v2 paths) `bucket`, else "public". */
 export function databaseTextOf(path: string, rawQuery: string, headers: Headers): string {
@@ -24,23 +21,6 @@ export function databaseTextOf(path: string, rawQuery: string, headers: Headers)
     if (bucket !== undefined) return bucket;
   }
   return DEFAULT_DATABASE;
-}
-
-/** Whether a database exists. */
-export function databaseExists(name: string, db: IngestDb): boolean {
-  return db.databases().some((info) => info.name === name);
-}
-
-/**
- * The database that a text names. One that exists verbatim wins; otherwise the text is `catalog-schema`, split at the first `-`. A text
- * with a foreign catalog is returned whole: no database has that name, and the error then shows what the client sent.
- */
-export function databaseOf(text: string, db: IngestDb): string {
-  if (isInformationSchema(text)) return INFORMATION_SCHEMA;
-  const dash = text.indexOf("-");
-  if (dash < 0 || databaseExists(text, db)) return text;
-  if (text.slice(0, dash) !== DEFAULT_CATALOG) return text;
-  return isInformationSchema(text.slice(dash + 1)) ? INFORMATION_SCHEMA : text.slice(dash + 1);
 }
 
 /** The session's zone: UTC where a request names none (README row 22). @throws DbError InvalidArguments for what is no zone */

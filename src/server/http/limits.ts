@@ -23,15 +23,6 @@ export const BODY_READ_MS_MAX = 300_000;
 /** Compressed bodies up to this many bytes are decoded on the main thread: a hop to the pool costs more. */
 export const INLINE_DECODE_BYTES_MAX: number = 16 * 1024;
 
-/** Decoders of line protocol that are kept, one a database; the least recently used one goes. Reason: each may hold a dictionary. */
-export const LINE_DECODERS_MAX = 64;
-
-/** Most bytes that all decoders together keep between requests, the one used last apart. Those used longest ago go. */
-export const LINE_DECODERS_BYTES_MAX: number = 256 * 1024 * 1024;
-
-/** Milliseconds without a request after which a decoder goes: what it learnt costs more to keep than to learn again. */
-export const LINE_DECODER_IDLE_MS = 300_000;
-
 /** Most requests that wait for room under the in-flight limit. Reason: each is a connection and an open request. Error: 429. */
 export const IN_FLIGHT_WAITERS_MAX = 4096;
 
@@ -59,9 +50,6 @@ export const BODY_BYTES_PER_SECOND_MIN: number = 4 * 1024;
  */
 export const UNFOLD_RATIO = 16;
 
-/** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
-export const DECODE_ROUNDS_MAX = 8;
-
 /** Bodies up to this many bytes are read whole before a request goes to the main thread; longer ones are passed on as they come. */
 export const FORWARD_WHOLE_BYTES_MAX: number = 1024 * 1024;
 
@@ -82,9 +70,3 @@ export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;
 
 /** Bytes of a remote read's answer that are made in one turn: a few milliseconds of compression. */
 export const READ_TURN_BYTES: number = 512 * 1024;
-
-/** Most log lines about failed logins in a stretch of time. Reason: who guesses must not fill the disk. Error: none, they are counted. */
-export const LOGIN_FAILURES_LOGGED_MAX = 10;
-
-/** Milliseconds of that stretch. */
-export const LOGIN_FAILURES_WINDOW_MILLIS = 60_000;

@@ -3,6 +3,7 @@
  */
 import type { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { ServerMemory } from "../../base/server-memory.ts";
@@ -79,6 +80,8 @@ export interface IngestServerOptions {
   readonly userProvider: UserProvider | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Of the thread that serves. */
+  readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
   /** Largest request body in bytes, as sent and after decompression; 0 = unlimited. */
   readonly bodyBytesMax: number;

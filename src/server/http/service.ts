@@ -5,12 +5,14 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { Authenticator } from "./access/authenticator.ts";
 import { BrowserGuard } from "./access/browser-guard.ts";
-import { databaseExists, databaseOf, databaseTextOf } from "./context.ts";
+import { databaseTextOf } from "./context.ts";
+import { databaseExists, databaseOf } from "../common/database-name.ts";
 import { BODY_PACE, type PaceLimits } from "./body/body-pace.ts";
 import { contentLengthOf } from "./body/content-length.ts";
 import { waitsForBody } from "./body/incoming-body.ts";
 import { Cors } from "./access/cors.ts";
-import { codedErrorReply, errorReply, type ErrorShape, FailureLog, plainErrorReply } from "./errors.ts";
+import { codedErrorReply, errorReply, type ErrorShape, plainErrorReply } from "./errors.ts";
+import { FailureLog } from "../common/failure-log.ts";
 import { type Exchange, splitUrl } from "./exchange.ts";
 import { HttpMetrics, UNKNOWN_DATABASE } from "./http-metrics.ts";
 import { type BodyShare, InFlightBytes } from "./body/in-flight.ts";
@@ -143,7 +145,7 @@ export class HttpService {
 
   /** What to answer when answering failed. */
   lastResort(error: unknown): Response {
-    const { error: shown } = this.failures.report(error, "?", "?", () => "?");
+    const { error: shown } = this.failures.report(error, { method: "?", path: "?" }, () => "?");
     const reply = plainErrorReply(shown);
     return new Response(typeof reply.body === "string" ? reply.body : null, { status: 500, headers: { ...reply.headers } });
   }
@@ -215,7 +217,7 @@ export class HttpService {
     const client = (): string => clientOf(listener, request);
     const failure = request.signal.aborted
       ? { error: new DbError(StatusCode.Cancelled, "the client left", { cause: thrown }) }
-      : this.failures.report(thrown, request.method, path, client);
+      : this.failures.report(thrown, { method: request.method, path }, client);
     if (failure.requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
     const elapsed = Math.floor(this.options.clock.monotonicMillis() - startedMs);
     const reply = errorReply(failure.error, shape, elapsed);

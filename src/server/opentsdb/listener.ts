@@ -11,9 +11,9 @@ import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER } from "../../db/auth/user.ts";
 import type { IngestDb } from "../../db/db.ts";
 import { OpenTsdbDecoder } from "../../ingest/opentsdb/decode.ts";
-import { decodedAndWritten } from "../http/protocols/decoded-and-written.ts";
-import { LineDecoders } from "../http/protocols/line-decoders.ts";
-import { OPENTSDB_SEMANTICS } from "../http/protocols/opentsdb.ts";
+import { decodedAndWritten } from "../common/decoded-and-written.ts";
+import { KeptDecoders } from "../common/kept-decoders.ts";
+import { OPENTSDB_SEMANTICS } from "../../ingest/opentsdb/types.ts";
 import { isName } from "../../table/names.ts";
 import { CONNECTIONS_MAX, IDLE_SECONDS, LINE_MS_MAX, LOOK_MS, RESTING_MS } from "./limits.ts";
 import { type LineServer, LineSession } from "./line-session.ts";
@@ -157,7 +157,7 @@ function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>):
     collect: () => connections.set(sessions.size),
   });
   const points = new Counter({ name: "greptime_servers_opentsdb_line_points", help: "data points put over TCP", registers });
-  const decoders = new LineDecoders(() => new OpenTsdbDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new OpenTsdbDecoder(), options.clock);
   memory.register("decoders", decoders);
   const tableOptions = { comment: "Created on insertion", ...OPENTSDB_SEMANTICS };
   return {

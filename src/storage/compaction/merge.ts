@@ -15,8 +15,8 @@ import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from ".
 import { TABLE_ID_COLUMN } from "../../table/metric.ts";
 import { PageCache } from "../cache/page-cache.ts";
 import type { FileStore } from "../file-store/file-store.ts";
-import type { OutputColumn } from "../scan/assemble.ts";
-import { ConstantColumn } from "../scan/constant-column.ts";
+import type { OutputColumn } from "../scan/merge/assemble.ts";
+import { ConstantColumn } from "../scan/runs/constant-column.ts";
 import { scanRows } from "../scan/scan.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";

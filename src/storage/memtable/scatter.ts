@@ -9,7 +9,7 @@ import { halvesOf, moveHalves } from "../../column/double-bits.ts";
 import { retypeVector } from "../../column/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
-import { formerIn, type StoredAs } from "../scan/former-column.ts";
+import { formerIn, type StoredAs } from "../scan/runs/former-column.ts";
 import type { Chunk, ChunkValues } from "./chunk.ts";
 import { repeatedVector } from "./repeated-bytes.ts";
 import { type AllocateBytes, type PlacedValues, scatterBytes } from "./scatter-bytes.ts";

@@ -5,7 +5,7 @@
  *   watch ─► scan ─► keys of rows that match ─► those written since are left out ─► tombstones
  *
  * Rows of this thread count from the moment when they get their sequence, those of others when they are told of; the engine sees to it that
- * none which a tombstone would hide is acknowledged without being told of before (`engine/deleter.ts`).
+ * none which a tombstone would hide is acknowledged without being told of before (`engine/change/deleter.ts`).
  *
  *   slots   | series + 1 | high 32 bits of the time | low 32 bits |        series + 1 = 0: free
  */

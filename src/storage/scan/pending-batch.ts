@@ -1,9 +1,9 @@
 /** What is gathered for the next batch, and when that is enough. */
 import type { ScanBatch } from "../../table/scan.ts";
-import { type Assembler, assembleClusters, assembleSegments, type Segment } from "./assemble.ts";
-import { assembleFiltered } from "./assemble-rows.ts";
-import type { RowFilter } from "./row-filter.ts";
-import type { ScanSource } from "./scan-source.ts";
+import { type Assembler, assembleClusters, assembleSegments, type Segment } from "./merge/assemble.ts";
+import { assembleFiltered } from "./merge/assemble-rows.ts";
+import type { RowFilter } from "./select/row-filter.ts";
+import type { ScanSource } from "./runs/scan-source.ts";
 
 /** Rows after which a batch is handed out. */
 export const BATCH_ROWS = 16_384;

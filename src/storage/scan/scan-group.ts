@@ -3,17 +3,17 @@
  * newest rows only have taken their part: those that stand alone, and clusters of those that overlap.
  */
 import { groupLength } from "../sst/time-window.ts";
-import type { Assembler, Segment } from "./assemble.ts";
-import { carveRuns, type SourceTombstones } from "./carve-runs.ts";
-import { fileSource } from "./file-source.ts";
-import { memtableSource } from "./memtable-source.ts";
-import { rowFilterOf } from "./row-filter.ts";
-import { RunList } from "./run-list.ts";
+import type { Assembler, Segment } from "./merge/assemble.ts";
+import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
+import { fileSource } from "./source/file-source.ts";
+import { memtableSource } from "./source/memtable-source.ts";
+import { rowFilterOf } from "./select/row-filter.ts";
+import { RunList } from "./runs/run-list.ts";
 import type { ScanPlan } from "./scan-plan.ts";
-import type { ScanSource } from "./scan-source.ts";
-import { clipRuns, findOverlaps, keepNewest } from "./segments.ts";
-import type { SeriesSelection } from "./series-selection.ts";
-import { splitCluster } from "./split-cluster.ts";
+import type { ScanSource } from "./runs/scan-source.ts";
+import { clipRuns, findOverlaps, keepNewest } from "./runs/segments.ts";
+import type { SeriesSelection } from "./select/series-selection.ts";
+import { splitCluster } from "./merge/split-cluster.ts";
 
 /** The sources of one 64-day group. */
 export interface GroupSources {

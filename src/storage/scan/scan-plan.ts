@@ -3,9 +3,9 @@ import type { TimeUnit } from "../../column/data-type.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
-import { ScanDictionary } from "./scan-dictionary.ts";
+import { ScanDictionary } from "./select/scan-dictionary.ts";
 import type { SelectedScan } from "./selected-scan.ts";
-import { FEW_SHARE } from "./series-selection.ts";
+import { FEW_SHARE } from "./select/series-selection.ts";
 
 /** See the file header. */
 export interface ScanPlan {

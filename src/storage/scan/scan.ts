@@ -10,15 +10,14 @@
  * rows of files lie in that order, so pages of a slice lie together.
  */
 import { throwIfCancelled } from "../../base/cancel.ts";
-import { nextRound } from "../../base/rounds.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
-import { assembleNewest, type RowsOfSource } from "./assemble-rows.ts";
-import { orderUnits } from "./ordered-units.ts";
+import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";
+import { orderUnits } from "./merge/ordered-units.ts";
 import { BATCH_ROWS, PendingBatch, PendingClusters } from "./pending-batch.ts";
 import { type Group, type GroupSources, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import type { ScanSource } from "./scan-source.ts";
+import type { ScanSource } from "./runs/scan-source.ts";
 import { type ResolvedScan, type SelectedScan, selectedScan, SLICE_SERIES } from "./selected-scan.ts";
 
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
@@ -34,13 +33,7 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   const plan = planScan(scan, sliceSeries);
   let returned = 0;
   for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
-    if (batch.rowCount === 0) {
-      // A filter may leave nothing for long: others of the thread get their turn here, since nobody above sees the batch.
-      throwIfCancelled(request.signal);
-      await nextRound();
-      continue;
-    }
-    returned += batch.rowCount;
+    returned += batch.rowCount; // A filter may leave none for long: the reader gives way all the same.
     scan.cache.passed(bytesOf(batch));
     if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
     yield batch;

@@ -8,12 +8,12 @@ import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
 import type { OpenSst } from "../sst/open-sst.ts";
 import type { SstFile } from "../sst/sst-file.ts";
-import type { OutputColumn } from "./assemble.ts";
-import type { ColumnCondition } from "./column-condition.ts";
-import type { ResolvedSummaries } from "./page-summaries.ts";
-import { type SeriesSelection, selectOfTable, selectSeries, type TableSeries } from "./series-selection.ts";
-import type { TagCodes } from "./tag-codes.ts";
-import { wantedTagsIn } from "./wanted-tags.ts";
+import type { OutputColumn } from "./merge/assemble.ts";
+import type { ColumnCondition } from "./select/column-condition.ts";
+import type { ResolvedSummaries } from "./source/page-summaries.ts";
+import { type SeriesSelection, selectOfTable, selectSeries, type TableSeries } from "./select/series-selection.ts";
+import type { TagCodes } from "./select/tag-codes.ts";
+import { wantedTagsIn } from "./select/wanted-tags.ts";
 
 /** Series whose runs are listed at a time: 28 B a run, so 14 MiB for eight sources. */
 export const SLICE_SERIES = 65_536;

@@ -1,7 +1,7 @@
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import type { TagCodes } from "../scan/tag-codes.ts";
+import type { TagCodes } from "../scan/select/tag-codes.ts";
 import type { TagColumnView } from "../series/series-ranks.ts";
 
 /** Tags of series as of some moment, on a thread that has no registry. Strings are made when they are asked for, and kept. */

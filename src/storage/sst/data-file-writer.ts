@@ -15,7 +15,7 @@ import type { FileStore, FileWriter } from "../file-store/file-store.ts";
 import { COLUMN_INDEX_BLOB, encodeDirectory } from "../index/directory-codec.ts";
 import { indexSpecsOf } from "../index/index-spec.ts";
 import { IndexWriter } from "../index/index-writer.ts";
-import { takeRows } from "../scan/merge-rows.ts";
+import { takeRows } from "../scan/merge/merge-rows.ts";
 import { type TagColumnView, tagScalar } from "../series/series-ranks.ts";
 import { encodeTombstones, TOMBSTONE_BLOB } from "../tombstone/tombstone-blob.ts";
 import type { TombstoneSet } from "../tombstone/tombstone-set.ts";

@@ -9,7 +9,7 @@ import { OPEN_FILES_MAX } from "../../../src/base/limits.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { Engine } from "../../../src/engine/engine.ts";
-import type { ThreadLog } from "../../../src/engine/log-stream.ts";
+import type { ThreadLog } from "../../../src/engine/log/log-stream.ts";
 import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { type FileDisk, systemFileDisk } from "../../../src/storage/file-store/file-disk.ts";

@@ -13,7 +13,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { StatusCode } from "../../../src/base/status-code.ts";
 import { Engine } from "../../../src/engine/engine.ts";
-import type { ThreadLog } from "../../../src/engine/log-stream.ts";
+import type { ThreadLog } from "../../../src/engine/log/log-stream.ts";
 import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";

@@ -3,7 +3,7 @@ import { displayName } from "../../../src/column/data-type.ts";
 import { scalarAt } from "../../../src/column/scalar.ts";
 import { compilePipeline } from "../../../src/ingest/pipeline/decode.ts";
 import type { CompiledPipeline, PipelineResult, PipelineRunOptions } from "../../../src/ingest/pipeline/types.ts";
-import type { PipelineValue } from "../../../src/ingest/pipeline/value.ts";
+import type { PipelineValue } from "../../../src/ingest/common/value.ts";
 import type { KnownColumn, TableWrite, WriteBatch } from "../../../src/table/write-batch.ts";
 
 /** 2023-11-14T22:13:20.123456789Z */

@@ -2,7 +2,7 @@
  * Log records as the rows that a pipeline takes (contract ingest.md 4.4): one object a record, attributes as objects in it.
  */
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
-import { floatValue, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../../pipeline/value.ts";
+import { floatValue, PipelineTime, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { AnyValue, Attributes, Kind } from "../any-value.ts";
 import { eachField } from "../each-field.ts";
 import { JsonSink } from "../json-sink.ts";

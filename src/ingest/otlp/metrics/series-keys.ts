@@ -6,7 +6,7 @@
  */
 import { ProtoReader } from "../../../format/proto/reader.ts";
 import type { SeriesDictionary } from "../../../table/series-dictionary.ts";
-import { KeyIndex } from "../../prometheus/key-index.ts";
+import { KeyIndex } from "../../common/key-index.ts";
 import { AnyValue, Attributes } from "../any-value.ts";
 import { addAttributes, type Labels } from "./labels.ts";
 import { boundText } from "./metric.ts";

@@ -1,7 +1,7 @@
 /** `cmcd`: Common Media Client Data (CTA-5004), `key=value` pairs between commas. */
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
-import { floatValue, intValue, type PipelineValue, setField } from "../value.ts";
+import { floatValue, intValue, type PipelineValue, setField } from "../../common/value.ts";
 import { eachField, type Processor, wrongType } from "./processor.ts";
 import { percentDecoded } from "./urlencoding.ts";
 

@@ -1,7 +1,7 @@
 /** `csv`: the first record of a text to fields. */
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
-import { setField } from "../value.ts";
+import { setField } from "../../common/value.ts";
 import { eachField, type Processor, wrongType } from "./processor.ts";
 
 /** Compiles a `csv` processor. @throws DbError InvalidArguments */

@@ -4,7 +4,7 @@
  */
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
-import { type PipelineObject, setField } from "../value.ts";
+import { type PipelineObject, setField } from "../../common/value.ts";
 import { eachField, type Processor, wrongType } from "./processor.ts";
 
 /** A name of a pattern and the literal behind it. */

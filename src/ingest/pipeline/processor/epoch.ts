@@ -1,7 +1,7 @@
 /** `epoch`: numbers since 1970 to moments. */
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { Options } from "../definition.ts";
-import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../value.ts";
+import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../../common/value.ts";
 import { type Processor, valueProcessor, wrongType } from "./processor.ts";
 
 const UNITS: Readonly<Record<string, TimeUnit>> = {

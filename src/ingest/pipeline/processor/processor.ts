@@ -2,7 +2,7 @@
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { FieldSpec, Options } from "../definition.ts";
 import { failure, quoted } from "../failure.ts";
-import { fieldOf, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { fieldOf, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 
 /** One step of a pipeline. */
 export interface Processor {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { jsonText } from "../json-text.ts";
-import type { PipelineObject, PipelineValue } from "../value.ts";
+import { jsonText } from "../json/json-text.ts";
+import type { PipelineObject, PipelineValue } from "../../common/value.ts";
 import { compileProcessor } from "./compile.ts";
 
 /** Runs a processor, given as YAML, on a row; `want` is the JSON of what comes out, or the text of the error. */

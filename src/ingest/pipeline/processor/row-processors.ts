@@ -2,9 +2,9 @@
 import { errorText } from "../../../base/error.ts";
 import type { Options } from "../definition.ts";
 import { failure, quoted } from "../failure.ts";
-import { compileJsonPath } from "../json-path.ts";
-import { jsonValue } from "../json-value.ts";
-import { fieldOf, isObject, kindOf, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { compileJsonPath } from "../json/json-path.ts";
+import { jsonValue } from "../../common/json-value.ts";
+import { fieldOf, isObject, kindOf, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { missingField, type Processor, valueProcessor, wrongType } from "./processor.ts";
 
 /** Compiles a `filter` processor. @throws DbError InvalidArguments */

@@ -1,10 +1,10 @@
 /** Processors that look at one text or list: `decolorize`, `gsub`, `join`, `letter`, `digest`, `regex`. */
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
-import { plainText } from "../json-text.ts";
+import { plainText } from "../json/json-text.ts";
 import { compileReplacement } from "../../../base/linear-regex.ts";
 import { compileRegex } from "../regex.ts";
-import { setField } from "../value.ts";
+import { setField } from "../../common/value.ts";
 import { eachField, type Processor, textProcessor, valueProcessor, wrongType } from "./processor.ts";
 
 /** Each of these reads a text once: a match begins at a character that ends any other, or is of one class. */

@@ -1,8 +1,8 @@
 /** Calls of functions: arguments by place or name, paths, patterns and closures. */
-import { plainText } from "../json-text.ts";
+import { plainText } from "../json/json-text.ts";
 import type { Regex } from "../../../base/linear-regex.ts";
 import { compileRegex } from "../regex.ts";
-import { isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { isObject, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { FUNCTIONS, type VrlFunction } from "./functions.ts";
 import { type Context, type Eval, executeError, Kind, kindName, type Node, step } from "./node.ts";
 import { boundedText, condition } from "./operators.ts";

@@ -1,7 +1,7 @@
 /** What each construct of the language does, as a node made of the nodes of its parts. */
 import { DbError } from "../../../base/error.ts";
-import { plainText } from "../json-text.ts";
-import { floatValue, isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { plainText } from "../json/json-text.ts";
+import { floatValue, isObject, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { type Context, type Eval, executeError, Kind, type Node, type Path, step } from "./node.ts";
 import { arithmetic, condition, isEqual, isOrdered } from "./operators.ts";
 import { assign, below, valueAt } from "./path.ts";

@@ -1,7 +1,7 @@
 /** Functions of VRL that take values. A new one is a line in a table here. */
 import { errorText } from "../../../base/error.ts";
-import { jsonText, plainText } from "../json-text.ts";
-import { jsonValue } from "../json-value.ts";
+import { jsonText, plainText } from "../json/json-text.ts";
+import { jsonValue } from "../../common/json-value.ts";
 import { unitOf } from "../processor/epoch.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
@@ -15,7 +15,7 @@ import {
   type PipelineValue,
   setField,
   timeIn,
-} from "../value.ts";
+} from "../../common/value.ts";
 import { type Context, executeError, Kind, kindName } from "./node.ts";
 import { boundedText, floatOf, isEqual } from "./operators.ts";
 

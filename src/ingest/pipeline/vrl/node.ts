@@ -1,7 +1,7 @@
 /** What the parser of VRL makes: closures over a context, and what is known of their values before they run. */
 import { failure } from "../failure.ts";
 import { VRL_STEPS_MAX } from "../limits.ts";
-import { kindOf, type PipelineKind, type PipelineValue } from "../value.ts";
+import { kindOf, type PipelineKind, type PipelineValue } from "../../common/value.ts";
 
 /** State of one program on one row. */
 export interface Context {

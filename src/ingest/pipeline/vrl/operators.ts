@@ -1,6 +1,6 @@
 /** Operators of VRL on values. */
-import { kindOf, floatValue, intValue, isObject, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../value.ts";
-import { plainText } from "../json-text.ts";
+import { kindOf, floatValue, intValue, isObject, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../../common/value.ts";
+import { plainText } from "../json/json-text.ts";
 import { executeError, kindName } from "./node.ts";
 
 /** Longest text that a program may make in characters. */

@@ -8,7 +8,7 @@ import { wholeNumberOf } from "../../../base/whole-number.ts";
 import { VRL_DEPTH_MAX } from "../limits.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
-import { floatValue, intValue } from "../value.ts";
+import { floatValue, intValue } from "../../common/value.ts";
 import { type Argument, type Closure, compileCall } from "./call.ts";
 import {
   abort,

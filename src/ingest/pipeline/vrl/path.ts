@@ -2,7 +2,7 @@
  * Reads and changes places in a row. Values are shared between places, so a change copies the containers on its way; the row itself is
  * copied only when somebody else may hold it.
  */
-import { fieldOf, isObject, type PipelineObject, type PipelineValue, setField } from "../value.ts";
+import { fieldOf, isObject, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { type Context, executeError, type Path } from "./node.ts";
 
 /** Highest index that an assignment may fill an array to. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Options } from "../definition.ts";
-import { jsonText } from "../json-text.ts";
-import { jsonValue } from "../json-value.ts";
-import type { PipelineObject, PipelineValue } from "../value.ts";
+import { jsonText } from "../json/json-text.ts";
+import { jsonValue } from "../../common/json-value.ts";
+import type { PipelineObject, PipelineValue } from "../../common/value.ts";
 import { vrlProcessor } from "./vrl.ts";
 
 function result(source: string, row: string): string {

@@ -3,6 +3,7 @@
  *
  * Run: `bun src/query/operator/aggregate/aggregate.bench.ts`.
  */
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
@@ -137,7 +138,7 @@ async function query(sql: string, table: Table): Promise<number> {
     environment,
     signal: new AbortController().signal,
     clock,
-    pace: new Pace(clock),
+    pace: new Pace(new Scheduler(clock)),
     series: new SeriesOfTables(),
     sources: NO_SOURCES,
     budget: new MemoryBudget(),

@@ -16,7 +16,7 @@ import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
 import { Grouper, type Segments } from "./grouper.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { gatherRuns } from "../kernels/gather.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { GroupHashes } from "./group-hashes.ts";
 import type { Partitions } from "../spill/partitions.ts";
 import { timeColumn, WinnerColumn, type WinnerOrder, WinnerTracker } from "./winner-states.ts";

@@ -18,7 +18,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { type Join, otherSide, type Side } from "./join-sides.ts";
 import { concat } from "../kernels/concat.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { NO_ROW, RowCodes } from "../rows/row-codes.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";

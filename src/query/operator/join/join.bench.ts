@@ -3,6 +3,7 @@
  * `bun src/query/operator/join/join.bench.ts`.
  */
 import type { RowSources } from "../contract/row-sources.ts";
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import type { NumberArray } from "../../../column/vector.ts";
@@ -89,7 +90,7 @@ async function joined(left: number, right: number, isChosen: boolean): Promise<{
     environment: { now: 0n, timeZone: "UTC", database: "public" },
     signal: new AbortController().signal,
     clock: systemClock,
-    pace: new Pace(systemClock),
+    pace: new Pace(new Scheduler(systemClock)),
     series: new SeriesOfTables(),
     sources: SIDES,
     budget: new MemoryBudget(undefined, account),

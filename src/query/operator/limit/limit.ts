@@ -1,6 +1,6 @@
 /** LIMIT and OFFSET. */
 import type { ExecBatch } from "../contract/exec-context.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import type { LimitNode } from "./node.ts";
 
 /** Some rows of `input`. */

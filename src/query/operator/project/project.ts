@@ -5,7 +5,7 @@ import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf } from "../contract/node.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { bytesOfBatch } from "../rows/held-rows.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 

@@ -1,7 +1,7 @@
 /** A batch in pieces, for operators that may hold few rows. */
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 
 /** The rows of a batch, at most `rowsMax` (at least 1) at a time, without copying; figures stay whole. */
 export function* pieces(batch: ExecBatch, rowsMax: number): Iterable<ExecBatch> {

@@ -1,4 +1,5 @@
 /** Aggregates of many values: the same by both twins, and their results come in steps with turns for others. */
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { beforeAll, expect, test } from "bun:test";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { INT64 } from "../../../column/data-type.ts";
@@ -31,7 +32,7 @@ async function inSteps(call: AggregateCall): Promise<{ readonly value: Value; re
   const accumulator = rowAccumulator(call, () => undefined);
   for (let i = 0; i < ROWS; i++) accumulator.add([i], call.orderBy.length === 0 ? [] : [(i * 7919) % 1009]);
   let [now, turns] = [0, 0];
-  const pace = new Pace({ ...data.context.clock, monotonicMillis: () => (now += 20) }, () => turns++);
+  const pace = new Pace(new Scheduler({ ...data.context.clock, monotonicMillis: () => (now += 20) }), () => turns++);
   const value = await resultOf(accumulator, { signal: data.context.signal, pace });
   return { value, turns };
 }

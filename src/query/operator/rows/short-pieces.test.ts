@@ -1,4 +1,5 @@
 /** Operators whose expressions take long for a row get few rows at a time, and give the same rows. */
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { beforeAll, expect, test } from "bun:test";
 import { QueryFixture, runSql } from "../../../../test/support/query-fixture.ts";
 import type { Batch } from "../../../column/batch.ts";
@@ -57,7 +58,7 @@ test("others get a turn while functions are computed over one batch", async () =
 async function piecesOf(rowCount: number, millisOfRow: number): Promise<readonly number[]> {
   let millis = 0;
   const clock = { ...data.context.clock, monotonicMillis: () => millis };
-  const context = { clock, pace: new Pace(clock) } as ExecContext; // what pieces look at
+  const context = { clock, pace: new Pace(new Scheduler(clock)) } as ExecContext; // what pieces look at
   const batch: ExecBatch = {
     rowCount,
     vectors: [

@@ -8,7 +8,7 @@ import type { SortItem } from "../node-parts/sort-item.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch, HeldRows } from "../rows/held-rows.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { Sorter } from "../rows/sorter.ts";
 import { mergeRuns, type RunOrder } from "../spill/merge-runs.ts";
 import { pieces } from "../rows/pieces.ts";

@@ -14,7 +14,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import type { Sorter } from "../rows/sorter.ts";
 import { oneBatch } from "./concat-batches.ts";
 import type { SpilledRows } from "./spilled-rows.ts";

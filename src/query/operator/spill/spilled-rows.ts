@@ -10,7 +10,7 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import type { SpillFile } from "../../../table/spill-space.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import { bytesOfBatch } from "../rows/held-rows.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { concatBatches } from "./concat-batches.ts";
 import { batchesOfBytes, bytesOfBatches } from "./batch-bytes.ts";
 

@@ -5,7 +5,7 @@ import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 import { NONE, picked } from "./choose.ts";

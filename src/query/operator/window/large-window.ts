@@ -20,7 +20,7 @@ import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { pieces } from "../rows/pieces.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";

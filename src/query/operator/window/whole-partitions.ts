@@ -7,7 +7,7 @@ import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { Sorter } from "../rows/sorter.ts";
 import { heldOrSorted } from "../sort/held-or-sorted.ts";
 import { pieces } from "../rows/pieces.ts";

@@ -2,6 +2,7 @@
  * Speed of window calls over computed rows; run with `bun src/query/operator/window/window.bench.ts`. Times are those of the processor and
  * include making the rows.
  */
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import type { Catalog } from "../../../table/catalog.ts";
 import { NO_SOURCES } from "../contract/row-sources.ts";
@@ -42,7 +43,7 @@ async function query(call: string): Promise<number> {
     environment,
     signal: new AbortController().signal,
     clock: systemClock,
-    pace: new Pace(systemClock),
+    pace: new Pace(new Scheduler(systemClock)),
     series: new SeriesOfTables(),
     sources: NO_SOURCES,
     budget: new MemoryBudget(),

@@ -11,7 +11,7 @@ import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled, inTurns } from "../../../base/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
-import { sliceBatch } from "../kernels/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { SpillContext } from "../spill/spill-context.ts";
 import { accumulated } from "./accumulate.ts";
 import { scores } from "./anomaly.ts";

@@ -28,7 +28,7 @@ import type { Steps } from "../bind/steps.ts";
 import { seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "../virtual/built-in-table.ts";
-import { INFORMATION_SCHEMA, isInformationSchema } from "../virtual/information-table.ts";
+import { INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
 import { tableFunction } from "../virtual/table-functions.ts";
 
 /** What a query reads. */

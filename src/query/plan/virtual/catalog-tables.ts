@@ -7,7 +7,6 @@ import type { BuiltInColumn } from "../common/computed-rows.ts";
 import {
   allTables,
   CATALOG,
-  INFORMATION_SCHEMA,
   type InformationRow,
   type InformationSources,
   type InformationTable,
@@ -15,6 +14,7 @@ import {
   optionLines,
   tablesOf,
 } from "./information-table.ts";
+import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
 import { createdSeconds } from "./created-seconds.ts";
 import { defaultDisplay } from "./default-display.ts";
 import { NUMBERS } from "./numbers.ts";

@@ -22,14 +22,6 @@ import type { BuiltInColumn } from "../common/computed-rows.ts";
 /** The catalog of every name. */
 export const CATALOG = "greptime";
 
-/** Name of the database. */
-export const INFORMATION_SCHEMA = "information_schema";
-
-/** Whether a text names it: clients of MySQL write it in capitals, quoted too. */
-export function isInformationSchema(database: string): boolean {
-  return database.length === INFORMATION_SCHEMA.length && database.toLowerCase() === INFORMATION_SCHEMA;
-}
-
 /** Values by column; what is left out is NULL. */
 export type InformationRow = Readonly<Record<string, Scalar>>;
 

@@ -2,7 +2,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Catalog } from "../../../table/catalog.ts";
-import { INFORMATION_SCHEMA, isInformationSchema } from "../../plan/virtual/information-table.ts";
+import { INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
 
 /** The name of a database as it is kept, or undefined when there is none. */
 export function databaseIfThere(name: string, catalog: Catalog): string | undefined {

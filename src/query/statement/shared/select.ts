@@ -96,7 +96,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     environment,
     signal: context.signal,
     clock: context.clock,
-    pace: new Pace(context.clock),
+    pace: new Pace(context.scheduler),
     series: new SeriesOfTables(),
     sources: rowSources(context, environment),
     budget,

@@ -5,11 +5,9 @@ import type { Counter } from "prom-client";
 import type { Clock } from "../../../base/clock.ts";
 import { DbError } from "../../../base/error.ts";
 import type { Logger } from "../../../base/log.ts";
-import { Seldom } from "../../../base/seldom.ts";
-import { StatusCode, statusNameOf } from "../../../base/status-code.ts";
 import { DEFAULT_USER, type User, type UserProvider } from "../../../db/auth/user.ts";
+import { Logins } from "../../common/logins.ts";
 import { needsCredentials, readCredentials } from "./credentials.ts";
-import { LOGIN_FAILURES_LOGGED_MAX, LOGIN_FAILURES_WINDOW_MILLIS } from "../limits.ts";
 
 /** Outcome of a check. */
 export type Verdict =
@@ -18,9 +16,6 @@ export type Verdict =
 
 const EVERYONE: Verdict = { kind: "admitted", user: DEFAULT_USER, isTrusted: true };
 const STRANGER: Verdict = { kind: "admitted", user: DEFAULT_USER, isTrusted: false };
-
-/** Characters of a name that the log repeats. */
-const SHOWN_CHARACTERS_MAX = 64;
 
 /** What the check goes by. */
 export interface AuthenticatorOptions {
@@ -31,14 +26,12 @@ export interface AuthenticatorOptions {
 }
 
 export class Authenticator {
-  private readonly options: AuthenticatorOptions;
-  private readonly failures: Counter<"code">;
-  private readonly lines: Seldom;
+  private readonly publicAdmin: boolean;
+  private readonly logins: Logins | undefined;
 
-  constructor(options: AuthenticatorOptions, failures: Counter<"code">) {
-    this.options = options;
-    this.failures = failures;
-    this.lines = new Seldom(options.clock, LOGIN_FAILURES_LOGGED_MAX, LOGIN_FAILURES_WINDOW_MILLIS);
+  constructor({ provider, publicAdmin, logger, clock }: AuthenticatorOptions, failures: Counter<"code">) {
+    this.publicAdmin = publicAdmin;
+    this.logins = provider === undefined ? undefined : new Logins(provider, logger, clock, failures);
   }
 
   /**
@@ -48,33 +41,13 @@ export class Authenticator {
    * @param client address of the client, for the log
    */
   async authenticate(path: string, rawQuery: string, headers: Headers, client: () => string): Promise<Verdict> {
-    const { provider, publicAdmin } = this.options;
-    if (provider === undefined) return EVERYONE;
+    const { publicAdmin, logins } = this;
+    if (logins === undefined) return EVERYONE;
     const isNeeded = needsCredentials(path, publicAdmin);
     if (!isNeeded && publicAdmin) return EVERYONE;
     if (!isNeeded && headers.get("authorization") === null && headers.get("x-greptime-auth") === null) return STRANGER;
-    let name: string | undefined;
-    try {
-      const credentials = readCredentials(path, rawQuery, headers);
-      ({ name } = credentials);
-      return { kind: "admitted", user: await provider.authenticate(name, credentials.password), isTrusted: true };
-    } catch (error) {
-      if (!(error instanceof DbError) || error.code === StatusCode.Internal || error.code === StatusCode.Unknown) throw error;
-      this.failures.inc({ code: statusNameOf(error.code) });
-      this.tell(error, name, path, client);
-      return isNeeded ? { kind: "refused", error } : STRANGER;
-    }
-  }
-
-  /** Who was refused, a few times a minute: with the name that was sent, and nothing else that was. */
-  private tell({ code }: DbError, name: string | undefined, path: string, client: () => string): void {
-    const unsaid = this.lines.take();
-    if (unsaid === undefined) return;
-    const user = name === undefined ? {} : { user: name.slice(0, SHOWN_CHARACTERS_MAX).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?") };
-    const others = unsaid === 0 ? {} : { unsaid };
-    this.options.logger.warn(
-      { client: client(), path: path.slice(0, 200), code: statusNameOf(code), ...user, ...others },
-      "a login failed",
-    );
+    const found = await logins.check(() => readCredentials(path, rawQuery, headers), path, client);
+    if (!(found instanceof DbError)) return { kind: "admitted", user: found, isTrusted: true };
+    return isNeeded ? { kind: "refused", error: found } : STRANGER;
   }
 }

@@ -1,11 +1,12 @@
 /**
  * CSV (RFC 4180): CRLF after each record, quotes only where needed, NULL as an empty field.
  */
+import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
-import { CSV_DIALECT, CSV_SINGLE_DIALECT } from "./kernels/cell-column.ts";
-import type { RowLayout } from "./kernels/interleave.ts";
-import { csvText } from "./kernels/write-text.ts";
+import { CSV_DIALECT, CSV_SINGLE_DIALECT } from "../../common/kernels/cell-column.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
+import { csvText } from "../../common/kernels/write-text.ts";
 import { type ResultFormat, utf8 } from "./format.ts";
 import { allColumns, printRows } from "./row-stream.ts";
 import { singleResult } from "./single-result.ts";
@@ -23,11 +24,12 @@ async function* csvRows(
   batches: AsyncIterable<Batch>,
   heads: { readonly names: boolean; readonly types: boolean },
   limit: number | undefined,
+  pace: Pace,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (heads.names) yield headLine(headers.map((header) => header.name));
   if (heads.types) yield headLine(headers.map((header) => displayName(header.type)));
   const dialect = headers.length === 1 ? CSV_SINGLE_DIALECT : CSV_DIALECT;
-  yield* printRows(headers, batches, allColumns(headers.length), dialect, layoutOf(headers.length), limit, { rows: 0 });
+  yield* printRows(headers, batches, allColumns(headers.length), dialect, layoutOf(headers.length), limit, { rows: 0 }, pace);
 }
 
 /** A CSV format with or without lines of names and types. */
@@ -38,7 +40,7 @@ function csvFormat(heads: { readonly names: boolean; readonly types: boolean }):
     encode: (results, options) =>
       singleResult(results, "csv", async function* (result) {
         if (result.kind === "affected") yield utf8(`${result.rowCount}\n`);
-        else yield* csvRows(result.headers, result.batches, heads, options.limit);
+        else yield* csvRows(result.headers, result.batches, heads, options.limit, options.pace);
       }),
   };
 }

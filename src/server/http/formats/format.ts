@@ -1,6 +1,7 @@
 /**
  * The result formats of `/v1/sql`: what each is called and what it is given (contract http.md 2.3).
  */
+import type { Pace } from "../../../base/pace.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
 
@@ -12,6 +13,8 @@ export interface FormatOptions {
   readonly epoch: TimeUnit | undefined;
   /** Compression of Arrow bodies. */
   readonly compression: "zstd" | undefined;
+  /** Lets others have a turn while rows are printed. */
+  readonly pace: Pace;
   /** Whole milliseconds since the request came in. */
   elapsedMillis(): number;
 }

@@ -2,6 +2,8 @@
  * Rows to bytes, for answers of the size of TSBS high-cpu-all: 100,000 rows of 10 tags, a time and 10 small integers.
  * Run: `bun run src/server/http/formats/formats.bench.ts`.
  */
+import { Pace } from "../../../base/pace.ts";
+import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { bench, do_not_optimize, run } from "mitata";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
@@ -12,7 +14,7 @@ import { formatOf } from "./registry.ts";
 
 const ROWS = process.env["VARVE_BENCH_SMOKE"] === "1" ? 1000 : 100_000;
 const BATCH_ROWS = Math.min(ROWS, 8192);
-const OPTIONS = { limit: undefined, epoch: undefined, compression: undefined, elapsedMillis: () => 0 };
+const OPTIONS = { limit: undefined, epoch: undefined, compression: undefined, elapsedMillis: () => 0, pace: new Pace(new Scheduler()) };
 
 function tag(cardinality: number): Vector {
   const dictionary = [undefined, ...Array.from({ length: cardinality }, (_, index) => `value_${index}`)];

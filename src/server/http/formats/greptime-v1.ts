@@ -2,10 +2,11 @@
  * The default JSON of `/v1/sql`: `{"code":0,"output":[…],"execution_time_ms":N}`. `total_rows` follows the rows, so rows can be sent
  * while the query runs.
  */
+import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
-import { JSON_DIALECT } from "./kernels/cell-column.ts";
-import type { RowLayout } from "./kernels/interleave.ts";
+import { JSON_DIALECT } from "../../common/kernels/cell-column.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
 import { type FormatOptions, type ResultFormat, utf8 } from "./format.ts";
 import { allColumns, printRows } from "./row-stream.ts";
 
@@ -21,10 +22,11 @@ export async function* arrayRows(
   batches: AsyncIterable<Batch>,
   limit: number | undefined,
   counter: { rows: number },
+  pace: Pace,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let first = true;
   const columns = allColumns(headers.length);
-  for await (const chunk of printRows(headers, batches, columns, JSON_DIALECT, arrayLayout(headers.length), limit, counter)) {
+  for await (const chunk of printRows(headers, batches, columns, JSON_DIALECT, arrayLayout(headers.length), limit, counter, pace)) {
     yield first ? chunk.subarray(1) : chunk;
     first = false;
   }
@@ -44,7 +46,7 @@ export const greptimeV1: ResultFormat = {
         const schemas = result.headers.map(({ name, type }) => ({ name, data_type: displayName(type) }));
         yield utf8(`${separator}{"records":{"schema":{"column_schemas":${JSON.stringify(schemas)}},"rows":[`);
         const counter = { rows: 0 };
-        yield* arrayRows(result.headers, result.batches, options.limit, counter);
+        yield* arrayRows(result.headers, result.batches, options.limit, counter, options.pace);
         yield utf8(`],"total_rows":${counter.rows}}}`);
       }
       separator = ",";

@@ -32,7 +32,7 @@ export const influxdbV1: ResultFormat = {
         const batches = options.epoch === undefined ? result.batches : inUnit(headers, result.batches, options.epoch);
         const names = JSON.stringify(headers.map((header) => header.name));
         let opened = false;
-        for await (const chunk of arrayRows(headers, batches, undefined, { rows: 0 })) {
+        for await (const chunk of arrayRows(headers, batches, undefined, { rows: 0 }, options.pace)) {
           if (!opened) yield utf8(`{"name":"","columns":${names},"values":[`);
           opened = true;
           yield chunk;

@@ -2,8 +2,8 @@
  * Rows as JSON objects: `{"data":[{"a":1}],"execution_time_ms":3}`. Keys are sorted; of columns with one name the last wins.
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { JSON_DIALECT } from "./kernels/cell-column.ts";
-import type { RowLayout } from "./kernels/interleave.ts";
+import { JSON_DIALECT } from "../../common/kernels/cell-column.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
 import { type ResultFormat, utf8 } from "./format.ts";
 import { printRows } from "./row-stream.ts";
 import { singleResult } from "./single-result.ts";
@@ -34,7 +34,16 @@ export const json: ResultFormat = {
       const layout = layoutOf(sorted.map(([name]) => name));
       yield utf8('{"data":[');
       let first = true;
-      for await (const chunk of printRows(result.headers, result.batches, positions, JSON_DIALECT, layout, options.limit, { rows: 0 })) {
+      for await (const chunk of printRows(
+        result.headers,
+        result.batches,
+        positions,
+        JSON_DIALECT,
+        layout,
+        options.limit,
+        { rows: 0 },
+        options.pace,
+      )) {
         yield first ? chunk.subarray(1) : chunk;
         first = false;
       }

@@ -1,13 +1,12 @@
 /**
  * Rows of a result as chunks of bytes, for every format that prints cell by cell.
  */
-import { systemClock } from "../../../base/clock.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { Pace } from "../../../base/pace.ts";
-import { sliceBatch } from "../../../query/operator/kernels/slice.ts";
-import { type CellDialect, CellColumn } from "./kernels/cell-column.ts";
-import { interleave, type RowLayout } from "./kernels/interleave.ts";
+import type { Pace } from "../../../base/pace.ts";
+import { sliceBatch } from "../../../column/slice.ts";
+import { type CellDialect, CellColumn } from "../../common/kernels/cell-column.ts";
+import { interleave, type RowLayout } from "../../common/kernels/interleave.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;
@@ -40,9 +39,9 @@ export async function* printRows(
   layout: RowLayout,
   limit: number | undefined,
   counter: RowCounter,
+  pace: Pace,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const cells = columns.map((position) => new CellColumn((headers[position] as ColumnHeader).type, dialect));
-  const pace = new Pace(systemClock);
   for await (const batch of partsOf(batches)) {
     const rowCount = limit === undefined ? batch.rowCount : Math.min(batch.rowCount, limit - counter.rows);
     if (rowCount > 0) {

@@ -5,7 +5,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
-import { CellColumn, JSON_DIALECT } from "./kernels/cell-column.ts";
+import { CellColumn, JSON_DIALECT } from "../../common/kernels/cell-column.ts";
 import { type ResultFormat, utf8 } from "./format.ts";
 import { singleResult } from "./single-result.ts";
 

@@ -10,8 +10,8 @@ import type { Session } from "../../../db/session.ts";
 import { nameFlaw, shownName } from "../../../table/names.ts";
 import type { WriteOptions } from "../../../table/write-batch.ts";
 import { readBody } from "../body/body.ts";
-import { databaseExists, sessionOf } from "../context.ts";
-import { decodeTurns } from "./decode-turns.ts";
+import { sessionOf } from "../context.ts";
+import { databaseExists } from "../../common/database-name.ts";
 import type { Exchange } from "../exchange.ts";
 import { autoCreateOf, hintedTableOptions, type Hints, readHints } from "../hints.ts";
 import type { IngestServerOptions } from "../options.ts";
@@ -65,7 +65,7 @@ export async function writeBody(
   const body = await readBody(exchange, limits);
   if (!(body instanceof Uint8Array)) return body;
   exchange.share.hold(body);
-  await decodeTurns.take(body.length);
+  await options.scheduler.decode(body.length);
   return body;
 }
 

@@ -12,18 +12,18 @@ import { httpStatusOf, StatusCode } from "../../../base/status-code.ts";
 import { decodeSnappy, SnappyError, snappyLength } from "../../../format/snappy/decode.ts";
 import { nameFlaw, shownName } from "../../../table/names.ts";
 import { LokiBodyError, LokiDecoder, type LokiForm, type LokiResult } from "../../../ingest/loki/decode.ts";
-import { databaseExists } from "../context.ts";
+import { databaseExists } from "../../common/database-name.ts";
 import type { LogEndpoint } from "./logs/log-endpoint.ts";
 import { type TableItems, writeLogs } from "./logs/log-write.ts";
 import { headersNeedNoStore, type PipelineStep, pipelineStepOf } from "./logs/pipeline-step.ts";
 import { lokiPipelineRows } from "../../../ingest/loki/pipeline-rows.ts";
-import { decodedAndWritten } from "./decoded-and-written.ts";
+import { decodedAndWritten } from "../../common/decoded-and-written.ts";
 import { plainErrorReply } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNKNOWN_DATABASE } from "../http-metrics.ts";
 import { OVER_IN_FLIGHT } from "../body/in-flight.ts";
 import { headerTextOf } from "../header-text.ts";
-import { LineDecoders } from "./line-decoders.ts";
+import { KeptDecoders } from "../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../options.ts";
 import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Route } from "../router.ts";
@@ -40,7 +40,7 @@ const FORMS: Readonly<Record<string, LokiForm>> = { "application/json": "json", 
 interface LokiEndpoint {
   readonly options: IngestServerOptions;
   readonly logs: LogEndpoint;
-  readonly decoders: LineDecoders<LokiDecoder>;
+  readonly decoders: KeptDecoders<LokiDecoder>;
   readonly rows: Counter<"db">;
   readonly seconds: Histogram<"db" | "result">;
 }
@@ -48,7 +48,7 @@ interface LokiEndpoint {
 /** The routes of this file, which any thread serves. */
 export function lokiRoutes(logs: LogEndpoint): readonly Route[] {
   const { options } = logs;
-  const decoders = new LineDecoders(() => new LokiDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new LokiDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   const registers = [options.metrics.registry];
   const endpoint: LokiEndpoint = {

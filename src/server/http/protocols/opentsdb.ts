@@ -9,21 +9,20 @@ import { DbError } from "../../../base/error.ts";
 import { REQUEST_SECONDS_BUCKETS } from "../../../base/metrics.ts";
 import { httpStatusOf, StatusCode } from "../../../base/status-code.ts";
 import { OpenTsdbDecoder, type PointError, PutBodyError, type PutResult } from "../../../ingest/opentsdb/decode.ts";
-import { databaseExists } from "../context.ts";
+import { OPENTSDB_SEMANTICS } from "../../../ingest/opentsdb/types.ts";
+import { databaseExists } from "../../common/database-name.ts";
 import { isName } from "../../../table/names.ts";
 import { PartlyWritten } from "../../../table/partly-written.ts";
-import { decodedAndWritten } from "./decoded-and-written.ts";
+import { decodedAndWritten } from "../../common/decoded-and-written.ts";
 import { plainErrorReply } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNKNOWN_DATABASE } from "../http-metrics.ts";
-import { LineDecoders } from "./line-decoders.ts";
+import { KeptDecoders } from "../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../options.ts";
 import { jsonReply, NO_CONTENT, type Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
 import { writeBody, acceptWrite, writeOptionsOf } from "./accepted-write.ts";
 
-/** Options of tables that puts make. */
-export const OPENTSDB_SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "opentsdb" } as const;
 /** Longest point that an answer shows whole, in bytes; of longer ones it shows the beginning as a string. */
 const SHOWN_BYTES_MAX = 4096;
 const SHOWN_CHARACTERS_MAX = 120;
@@ -33,7 +32,7 @@ const text = new TextDecoder();
 /** What the endpoint works with. */
 interface PutEndpoint {
   readonly options: IngestServerOptions;
-  readonly decoders: LineDecoders<OpenTsdbDecoder>;
+  readonly decoders: KeptDecoders<OpenTsdbDecoder>;
   readonly points: Counter<"db">;
   readonly seconds: Histogram<"db">;
 }
@@ -41,7 +40,7 @@ interface PutEndpoint {
 /** The routes of this file, which any thread serves; none when the protocol is off. */
 export function opentsdbRoutes(options: IngestServerOptions): readonly Route[] {
   if (!options.opentsdb.enabled) return [];
-  const decoders = new LineDecoders(() => new OpenTsdbDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new OpenTsdbDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   const registers = [options.metrics.registry];
   const endpoint: PutEndpoint = {

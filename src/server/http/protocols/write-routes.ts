@@ -2,7 +2,7 @@
  * Every write endpoint, as each thread serves them.
  */
 import type { PipelineStore } from "../../../db/pipelines/pipeline-store.ts";
-import type { FailureLog } from "../errors.ts";
+import type { FailureLog } from "../../common/failure-log.ts";
 import type { HttpMetrics } from "../http-metrics.ts";
 import { influxRoutes } from "./influx/write.ts";
 import type { LogEndpoint } from "./logs/log-endpoint.ts";

@@ -10,13 +10,13 @@ import { StatusCode } from "../../../../base/status-code.ts";
 import type { DecodeResult, Precision } from "../../../../ingest/influx/types.ts";
 import { isName } from "../../../../table/names.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
-import { databaseExists } from "../../context.ts";
+import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
+import { databaseExists } from "../../../common/database-name.ts";
 import { headerText } from "../../errors.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { LineDecoders } from "../line-decoders.ts";
-import type { IngestServerOptions } from "../../options.ts";
+import { KeptDecoders } from "../../../common/kept-decoders.ts";
+import type { LineDecoder, IngestServerOptions } from "../../options.ts";
 import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
@@ -38,7 +38,7 @@ const PRECISIONS: Readonly<Record<string, Precision>> = {
 /** The routes of this file, which any thread serves; none when the protocol is off. */
 export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics): readonly Route[] {
   if (!options.influx.enabled) return [];
-  const decoders = new LineDecoders(() => options.influx.createDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => options.influx.createDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   const write: Handler = async (exchange) => writeLines(exchange, options, metrics, decoders);
   return [
@@ -49,7 +49,12 @@ export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics)
   ];
 }
 
-async function writeLines(exchange: Exchange, options: IngestServerOptions, metrics: HttpMetrics, decoders: LineDecoders): Promise<Reply> {
+async function writeLines(
+  exchange: Exchange,
+  options: IngestServerOptions,
+  metrics: HttpMetrics,
+  decoders: KeptDecoders<LineDecoder>,
+): Promise<Reply> {
   const { db } = options;
   const known = databaseExists(exchange.database, db);
   const stop = metrics.influxWriteSeconds.startTimer({ db: known ? exchange.database : UNKNOWN_DATABASE });

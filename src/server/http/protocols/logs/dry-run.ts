@@ -11,7 +11,7 @@ import { decodeDocuments, documentTypeOf, textOf } from "../../../../ingest/ndjs
 import { DOCUMENT_TYPES } from "../../../../ingest/ndjson/types.ts";
 import { compilePipeline } from "../../../../ingest/pipeline/decode.ts";
 import type { PipelineGroup } from "../../../../ingest/pipeline/types.ts";
-import type { PipelineValue } from "../../../../ingest/pipeline/value.ts";
+import type { PipelineValue } from "../../../../ingest/common/value.ts";
 import type { ColumnDefinition, SemanticType } from "../../../../table/schema.ts";
 import { tagValue } from "../../../../table/tag-value.ts";
 import type { TableWrite, WriteBatch } from "../../../../table/write-batch.ts";

@@ -1,6 +1,6 @@
 /** What the endpoints of logs are given, and how each request is counted. */
 import type { PipelineStore } from "../../../../db/pipelines/pipeline-store.ts";
-import { databaseExists } from "../../context.ts";
+import { databaseExists } from "../../../common/database-name.ts";
 import type { Exchange } from "../../exchange.ts";
 import { UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import type { LogMetrics, LogProtocol } from "./log-metrics.ts";

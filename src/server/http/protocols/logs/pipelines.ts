@@ -7,7 +7,7 @@ import { StatusCode } from "../../../../base/status-code.ts";
 import { BUILT_IN_PREFIX, type PipelineStore, type StoredPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { versionText } from "../../../../db/pipelines/version.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
-import { createTableText } from "../../../../query/statement/show/show-create.ts";
+import { pipelineTableText } from "../../../../db/pipelines/table-text.ts";
 import { sessionOf } from "../../context.ts";
 import { dryRun } from "./dry-run.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -83,11 +83,7 @@ async function ddl(exchange: Exchange, { options, store }: PipelineEndpoint): Pr
   const { compiled } = await store.get(name, valueOf(exchange.rawQuery, "version"));
   const columns = compiled.columns(influx.timeColumn);
   if (columns === undefined) throw invalidParameter("auto transform doesn't have fixed table schema");
-  const primaryKey = columns.filter(({ semantic }) => semantic === "tag").map((column) => column.name);
-  const sql = createTableText(
-    { database: exchange.database, name: table, columns, primaryKey, engine: "mito", options: { append_mode: "true" } },
-    { mark: "`" },
-  );
+  const sql = pipelineTableText(exchange.database, table, columns);
   const [time] = columns.filter(({ semantic }) => semantic === "timestamp");
   const exists = columns.some((column) => db.schemas.columnOf(exchange.database, table, column.name) !== undefined);
   const messages: string[] = [];

@@ -2,7 +2,7 @@
 import { LogDecoder } from "../../../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../../../ingest/otlp/logs/extract-keys.ts";
 import { headerTextOf } from "../../header-text.ts";
-import { LineDecoders } from "../line-decoders.ts";
+import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
@@ -14,7 +14,7 @@ const DEFAULT_TABLE = "opentelemetry_logs";
 /** The logs of one thread. */
 export function otlpLogs(endpoint: LogEndpoint): OtlpSignal {
   const { options } = endpoint;
-  const decoders = new LineDecoders(() => new LogDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new LogDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
     name: "logs",

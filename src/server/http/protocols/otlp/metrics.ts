@@ -7,7 +7,7 @@ import { COMPAT_OPTION, isLegacy } from "../../../../ingest/otlp/metrics/legacy-
 import { STRATEGIES, type Strategy } from "../../../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../../../table/metric.ts";
 import { isName } from "../../../../table/names.ts";
-import { LineDecoders } from "../line-decoders.ts";
+import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
 import { checkTable, writeOptionsOf } from "../accepted-write.ts";
@@ -24,7 +24,7 @@ const PREFIX = "x-greptime-otlp-metric-";
 
 /** The metrics of one thread. */
 export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
-  const decoders = new LineDecoders(() => new MetricDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new MetricDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
     name: "metrics",

@@ -3,7 +3,7 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../../../ingest/otlp/decode.ts";
 import { headerTextOf } from "../../header-text.ts";
-import { LineDecoders } from "../line-decoders.ts";
+import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
 import { checkTable, writeOptionsOf } from "../accepted-write.ts";
@@ -15,7 +15,7 @@ const MODELS: Readonly<Record<string, TraceModel>> = { greptime_trace_v0: "v0", 
 
 /** The traces of one thread. */
 export function otlpTraces(options: IngestServerOptions): OtlpSignal {
-  const decoders = new LineDecoders(() => new TraceDecoder(), options.clock);
+  const decoders = new KeptDecoders(() => new TraceDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
     name: "traces",

@@ -2,7 +2,7 @@
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import type { samplePipelineRows } from "../../../../ingest/prometheus/pipeline-rows.ts";
-import { databaseExists } from "../../context.ts";
+import { databaseExists } from "../../../common/database-name.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { writeLogs } from "../logs/log-write.ts";

@@ -2,6 +2,7 @@
  * Series of one query of a remote read (contract ingest.md 2.6), encoded. Matchers mean what they mean in SQL: a label that is NULL meets
  * none of them, and expressions match anywhere.
  */
+import type { Scheduler } from "../../../../base/scheduler/scheduler.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { FLOAT64, sameType } from "../../../../column/data-type.ts";
@@ -10,9 +11,9 @@ import type { ReadPermit } from "../../../../db/read-permit.ts";
 import type { Session } from "../../../../db/session.ts";
 import { invalid } from "../../../../ingest/prometheus/failure.ts";
 import { READ_BYTES_MAX } from "../../../../ingest/prometheus/limits.ts";
-import { matcherRegex } from "../../../../ingest/prometheus/matcher-regex.ts";
-import type { LabelMatcher, ReadAnswer, ReadQuery } from "../../../../ingest/prometheus/read-request.ts";
-import { compareTexts, type EncodedSeries, type Label, SeriesWriter } from "../../../../ingest/prometheus/read-series.ts";
+import { matcherRegex } from "../../../../ingest/prometheus/read/matcher-regex.ts";
+import type { LabelMatcher, ReadAnswer, ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
+import { compareTexts, type EncodedSeries, type Label, SeriesWriter } from "../../../../ingest/prometheus/read/read-series.ts";
 import type { Table } from "../../../../table/catalog.ts";
 import type { ScanBatch, TagPredicate } from "../../../../table/scan.ts";
 import { timeIndexOf } from "../../../../table/schema.ts";
@@ -62,6 +63,7 @@ export interface ReadPlace {
   readonly valueColumn: string;
   readonly permit: ReadPermit;
   readonly memory: ReadMemory;
+  readonly scheduler: Scheduler;
 }
 
 /**

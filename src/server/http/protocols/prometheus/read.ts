@@ -6,11 +6,12 @@
 import { throwIfCancelled } from "../../../../base/cancel.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read-request.ts";
-import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read-series.ts";
+import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
+import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read/read-series.ts";
 import { answerBody } from "../../answer-stream.ts";
-import { databaseExists, sessionOf } from "../../context.ts";
-import type { FailureLog } from "../../errors.ts";
+import { sessionOf } from "../../context.ts";
+import { databaseExists } from "../../../common/database-name.ts";
+import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import { READ_TURN_BYTES, STREAM_IDLE_SECONDS } from "../../limits.ts";
@@ -52,13 +53,14 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
     }
     exchange.setIdleTimeout(0);
     const permit = db.beginRead(session);
-    const place = { db, session, valueColumn: options.prometheus.valueColumn, permit, memory: new ReadMemory(permit) };
+    const { prometheus, scheduler } = options;
+    const place = { db, session, valueColumn: prometheus.valueColumn, permit, memory: new ReadMemory(permit), scheduler };
     const made = await answerBody(
       ending(form === "samples" ? wholeAnswer(queries, place) : framesOf(queries, place), () => permit.done()),
       {
         onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
         onLateFailure: (error) => {
-          if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+          if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
         },
       },
       exchange.pace,
@@ -98,14 +100,17 @@ async function* framesOf(queries: readonly ReadQuery[], place: ReadPlace): Async
 }
 
 /** Lets others have their turn now and then, and stops when nobody waits for the answer any more. */
-async function* paced(pieces: Iterable<Uint8Array<ArrayBuffer>>, { permit }: ReadPlace): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* paced(
+  pieces: Iterable<Uint8Array<ArrayBuffer>>,
+  { permit, scheduler }: ReadPlace,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   for (const piece of pieces) {
     yield piece;
     bytes += piece.length;
     if (bytes < READ_TURN_BYTES) continue;
     bytes = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    await scheduler.nextRound();
     throwIfCancelled(permit.signal);
   }
 }

@@ -13,12 +13,13 @@ import { DEFAULT_PHYSICAL_TABLE } from "../../../../table/metric.ts";
 import { isName } from "../../../../table/names.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
 import type { WriteOptions } from "../../../../table/write-batch.ts";
-import { databaseExists } from "../../context.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
-import { type FailureLog, plainErrorReply } from "../../errors.ts";
+import { databaseExists } from "../../../common/database-name.ts";
+import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
+import { plainErrorReply } from "../../errors.ts";
+import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { LineDecoders } from "../line-decoders.ts";
+import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import { headersNeedNoStore, pipelineStepOf } from "../logs/pipeline-step.ts";
@@ -50,7 +51,7 @@ class PrometheusWrite {
   private readonly options: IngestServerOptions;
   private readonly metrics: HttpMetrics;
   private readonly failures: FailureLog;
-  private readonly decoders: LineDecoders<RemoteWriteDecoder>;
+  private readonly decoders: KeptDecoders<RemoteWriteDecoder>;
 
   constructor(logs: LogEndpoint, metrics: HttpMetrics, failures: FailureLog) {
     const { options } = logs;
@@ -58,7 +59,7 @@ class PrometheusWrite {
     this.options = options;
     this.metrics = metrics;
     this.failures = failures;
-    this.decoders = new LineDecoders<RemoteWriteDecoder>(
+    this.decoders = new KeptDecoders<RemoteWriteDecoder>(
       () => createRemoteWriteDecoder("1.0", this.decoderOptions(DEFAULT_PHYSICAL_TABLE)),
       options.clock,
     );
@@ -94,7 +95,7 @@ class PrometheusWrite {
         ({ reply, written } = await this.write(exchange, "2.0"));
       } catch (thrown) {
         if (exchange.request.signal.aborted) throw thrown;
-        const { error, requestId } = this.failures.report(thrown, exchange.method, exchange.path, () => "?");
+        const { error, requestId } = this.failures.report(thrown, exchange, () => "?");
         if (requestId !== undefined) this.metrics.errors.inc({ protocol: "http" });
         reply = plainErrorReply(error);
         if (requestId !== undefined) reply = { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };

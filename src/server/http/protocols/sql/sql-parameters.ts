@@ -2,10 +2,11 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
-import { nextRound } from "../../../../base/rounds.ts";
+import type { Scheduler } from "../../../../base/scheduler/scheduler.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
 import { readBody } from "../../body/body.ts";
 import type { Exchange } from "../../exchange.ts";
+import type { HttpServerOptions } from "../../options.ts";
 import { type UniquePairs, uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
 import { type Reply, textReply } from "../../reply.ts";
 
@@ -26,14 +27,17 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 const LIMIT_MAX = 2n ** 64n - 1n;
 const LIMIT_DIGITS_MAX = 20;
 
+/** What reading a form goes by. */
+type FormOptions = Pick<HttpServerOptions, "bodyBytesMax" | "scheduler">;
+
 /** Reads the parameters, or returns the answer that refuses them. */
-export async function readSqlParameters(exchange: Exchange, bodyBytesMax: number): Promise<SqlParameters | Reply> {
+export async function readSqlParameters(exchange: Exchange, options: FormOptions): Promise<SqlParameters | Reply> {
   const query = uniquePairs(exchange.rawQuery, QUERY_NAMES);
   if ("duplicate" in query) return textReply(400, `Failed to deserialize query string: duplicate field \`${query.duplicate}\``);
   if ("tooMany" in query) return textReply(400, `Failed to deserialize query string: more than ${query.tooMany} parameters`);
   const limit = limitOf(query.get("limit"));
   if (typeof limit === "string") return textReply(400, `Failed to deserialize query string: limit: ${limit}`);
-  const form = exchange.method === "POST" ? await readForm(exchange, bodyBytesMax) : new Map<string, string>();
+  const form = exchange.method === "POST" ? await readForm(exchange, options) : new Map<string, string>();
   if ("status" in form) return form;
   return {
     sql: query.get("sql") ?? form.get("sql"),
@@ -45,25 +49,25 @@ export async function readSqlParameters(exchange: Exchange, bodyBytesMax: number
   };
 }
 
-async function readForm(exchange: Exchange, bodyBytesMax: number): Promise<ReadonlyMap<string, string> | Reply> {
+async function readForm(exchange: Exchange, options: FormOptions): Promise<ReadonlyMap<string, string> | Reply> {
   const contentType = exchange.request.headers.get("content-type") ?? "";
   if (contentType.split(";", 1)[0]?.trim().toLowerCase() !== FORM_TYPE) {
     return textReply(415, `Form requests must have \`Content-Type: ${FORM_TYPE}\``);
   }
-  const body = await readBody(exchange, { bytesMax: bodyBytesMax, decode: false });
+  const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
-  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES));
+  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES), options.scheduler);
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
 }
 
 /** A long form is decoded a piece a round. */
-async function inRounds(steps: Generator<undefined, UniquePairs>): Promise<UniquePairs> {
+async function inRounds(steps: Generator<undefined, UniquePairs>, scheduler: Scheduler): Promise<UniquePairs> {
   for (;;) {
     const next = steps.next();
     if (next.done === true) return next.value;
-    await nextRound();
+    await scheduler.nextRound();
   }
 }
 

@@ -1,17 +1,18 @@
 /**
  * `/v1/sql` (contract http.md 2): parameters → `Db.sql` → one of the result formats.
  */
+import { Pace } from "../../../../base/pace.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
-import { databaseExists, databaseOf, sessionOf } from "../../context.ts";
-import type { FailureLog } from "../../errors.ts";
+import { sessionOf } from "../../context.ts";
+import { databaseExists, databaseOf } from "../../../common/database-name.ts";
+import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { formatOf } from "../../formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import { STREAM_IDLE_SECONDS } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
-import { queryTurns } from "./query-turns.ts";
 import type { Reply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
 import { readSqlParameters } from "./sql-parameters.ts";
@@ -23,7 +24,7 @@ export function sqlRoutes(options: HttpServerOptions, metrics: HttpMetrics, fail
 }
 
 async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): Promise<Reply> {
-  const parameters = await readSqlParameters(exchange, options.bodyBytesMax);
+  const parameters = await readSqlParameters(exchange, options);
   if ("status" in parameters) return parameters;
   const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
   if (parameters.sql === undefined) throw new DbError(StatusCode.InvalidArguments, "sql parameter is required.");
@@ -33,18 +34,20 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
   exchange.setIdleTimeout(0);
   const label = databaseExists(database, options.db) ? database : UNKNOWN_DATABASE;
   const stop = metrics.sqlSeconds.startTimer({ db: label });
-  await queryTurns.take();
+  const { queries } = options.scheduler;
+  await queries.take();
   try {
     const chunks = format.encode(options.db.sql(parameters.sql, session), {
       limit: parameters.limit,
       epoch: parameters.epoch,
       compression: parameters.compression,
       elapsedMillis,
+      pace: new Pace(options.scheduler),
     });
     const hooks: AnswerHooks = {
       onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
       onLateFailure: (error) => {
-        if (failures.reportCut(error, exchange.method, exchange.path, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+        if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
       },
     };
     const body = await answerBody(chunks, hooks, exchange.pace);
@@ -58,7 +61,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       body,
     };
   } finally {
-    queryTurns.done();
+    queries.done();
     stop();
   }
 }

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { Scheduler } from "./scheduler.ts";
+
+const scheduler = new Scheduler();
+
+test("one piece of work a round, in the order in which they gave way", async () => {
+  let round = 0;
+  let isOver = false;
+  const count = (): void => {
+    round++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const seen: { readonly work: number; readonly round: number }[] = [];
+  const work = async (id: number): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await scheduler.nextRound();
+      seen.push({ work: id, round });
+    }
+  };
+  await Promise.all([work(0), work(1), work(2)]);
+  isOver = true;
+  expect(seen.map((each) => each.work)).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2]);
+  expect(new Set(seen.map((each) => each.round)).size).toBeGreaterThan(6); // `count` may stand before or behind them in a round.
+});
+
+test("work that comes late is not forgotten", async () => {
+  await scheduler.nextRound();
+  await scheduler.nextRound();
+  await Promise.all([scheduler.nextRound(), scheduler.nextRound()]);
+});

@@ -1,0 +1,203 @@
+/**
+ * The tables that exist, by name and by id, with what writing to them needs. In force at once: a drop or creation changes it before the
+ * first wait.
+ */
+import { assert } from "../../base/assert.ts";
+import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
+import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
+import type { Region } from "../../storage/region/region.ts";
+import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { Table } from "../../table/catalog.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import type { EngineTable } from "../table/engine-table.ts";
+import type { LogicalTable } from "../metric/logical-table.ts";
+import { LogicalTables } from "../metric/logical-tables.ts";
+import type { PhysicalTable } from "../metric/physical-table.ts";
+import { storageSchemaOf } from "../metric/storage-schema.ts";
+import { SegmentMarks } from "../series/series-mapper.ts";
+import { sameTagDefaults } from "../schema/tag-defaults.ts";
+import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
+import type { WriteTarget } from "../table/write-target.ts";
+
+/** A table and what writing to it needs. */
+export class TableEntry implements WriteTarget {
+  readonly table: EngineTable;
+  /** Set for a table that carries logical tables; `table` then is its region under its storage schema. */
+  readonly physical: PhysicalTable | undefined;
+  readonly marks: SegmentMarks = new SegmentMarks();
+  plan: WritePlan;
+
+  constructor(table: EngineTable, physical?: PhysicalTable) {
+    this.table = table;
+    this.physical = physical;
+    this.plan = writePlanOf(table.schema);
+  }
+
+  get schema(): TableSchema {
+    return this.table.schema;
+  }
+
+  get registry(): SeriesRegistry {
+    return this.table.region.registry;
+  }
+
+  prepare(source: ChunkSource): PreparedChunk {
+    return this.table.region.prepare(source);
+  }
+}
+
+/** See the file header. */
+export class LiveTables {
+  /** By database, then by name: a write looks up each of its tables several times. */
+  private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
+  private readonly byId: Map<number, TableEntry> = new Map();
+  /** Tables that lie on others. */
+  private readonly logicalTables: LogicalTables = new LogicalTables();
+  private epoch = 0;
+  private renewals = 0;
+
+  /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
+  get dropEpoch(): number {
+    return this.epoch;
+  }
+
+  /** Changes whenever the registry of a table is renewed. */
+  get seriesRenewals(): number {
+    return this.renewals;
+  }
+
+  /** Voids what is known of a table's series by their numbers: its registry is a new one. */
+  renewed(entry: TableEntry): void {
+    entry.marks.forget();
+    entry.physical?.renewSeries();
+    this.logicalTables.renewSeries(entry.physical);
+    this.epoch++;
+    this.renewals++;
+  }
+
+  /** The table of a name as queries see it, of any kind. */
+  table(database: string, name: string): Table | undefined {
+    const entry = this.find(database, name);
+    return entry === undefined ? this.logicalTables.find(database, name) : (entry.physical ?? entry.table);
+  }
+
+  /** The table of an id as queries see it, of any kind. */
+  tableOfId(id: number): Table | undefined {
+    const entry = this.byId.get(id);
+    return entry === undefined ? this.logicalTables.byTableId(id) : (entry.physical ?? entry.table);
+  }
+
+  /** The logical table of a name. */
+  logical(database: string, name: string): LogicalTable | undefined {
+    return this.logicalTables.find(database, name);
+  }
+
+  /** The storage that a table's rows are in: its own, or that of its physical table. */
+  regionOf(database: string, name: string): Region | undefined {
+    const table = this.find(database, name)?.table ?? this.logical(database, name)?.physical.storage;
+    return table?.region;
+  }
+
+  /** The table of a name that has a region of its own. */
+  find(database: string, name: string): TableEntry | undefined {
+    return this.byName.get(database)?.get(name);
+  }
+
+  /** The table of an id, dropped ones apart. */
+  byTableId(id: number): TableEntry | undefined {
+    return this.byId.get(id);
+  }
+
+  entries(): IterableIterator<TableEntry> {
+    return this.byId.values();
+  }
+
+  /** Storage of all tables. */
+  *regions(): Generator<Region> {
+    for (const { table } of this.byId.values()) yield table.region;
+  }
+
+  /** Names of the data files of all tables. */
+  fileNames(): Set<string> {
+    const names = new Set<string>();
+    for (const region of this.regions()) for (const { name } of region.dataFiles) names.add(name);
+    return names;
+  }
+
+  /** Whether the region is that of a table which was not dropped. */
+  isLive(region: Region): boolean {
+    return this.byId.get(region.schemaNow.id)?.table.region === region;
+  }
+
+  /** Sequence up to which a table's rows are in files; Infinity when the table is gone. */
+  flushedSequence(tableId: number): number {
+    return this.byId.get(tableId)?.table.region.flushedSequence ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(entry: TableEntry): void {
+    const { schema } = entry.table;
+    this.setName(schema.database, schema.name, entry);
+    this.byId.set(schema.id, entry);
+  }
+
+  /** Puts a logical table's schema in force; its physical table exists. */
+  setLogical(schema: TableSchema, physical: string): void {
+    const carrier = this.find(schema.database, physical)?.physical;
+    assert(carrier !== undefined, `${physical} is a physical table`);
+    this.logicalTables.put(schema, carrier);
+  }
+
+  /** Puts a new version of its schema in force, under its new name if it has one. */
+  setSchema(entry: TableEntry, schema: TableSchema): void {
+    const { name, database } = entry.table.schema;
+    if (!sameTagDefaults(entry.table.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
+    if (name !== schema.name) {
+      this.deleteName(database, name);
+      this.setName(database, schema.name, entry);
+      this.epoch++; // Keys of a decoder say the old name.
+    }
+    const stored = storageSchemaOf(schema);
+    entry.table.region.setSchema(stored);
+    entry.physical?.setSchema(schema);
+    entry.plan = writePlanOf(stored);
+  }
+
+  /** Puts a logical table that has another id now in the place of what it was. */
+  renumberLogical(old: TableSchema, schema: TableSchema): void {
+    this.logicalTables.replace(old, schema);
+    this.epoch++;
+  }
+
+  /** Forgets a logical table; its reads fail from now on. Returns the region that has its rows, undefined when it is no logical table. */
+  removeLogical(schema: TableSchema): Region | undefined {
+    const table = this.logicalTables.remove(schema.id);
+    if (table !== undefined) this.epoch++;
+    return table?.physical.storage.region;
+  }
+
+  /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */
+  remove(schema: TableSchema): TableEntry | undefined {
+    const entry = this.byId.get(schema.id);
+    if (entry === undefined) return undefined;
+    this.byId.delete(schema.id);
+    this.deleteName(schema.database, schema.name);
+    this.epoch++;
+    entry.table.markDropped();
+    return entry;
+  }
+
+  private setName(database: string, name: string, entry: TableEntry): void {
+    let tables = this.byName.get(database);
+    if (tables === undefined) {
+      tables = new Map();
+      this.byName.set(database, tables);
+    }
+    tables.set(name, entry);
+  }
+
+  private deleteName(database: string, name: string): void {
+    const tables = this.byName.get(database);
+    tables?.delete(name);
+    if (tables?.size === 0) this.byName.delete(database);
+  }
+}

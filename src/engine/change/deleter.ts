@@ -1,0 +1,368 @@
+/**
+ * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of stretches
+ * (`storage/tombstone/delete-chunk.ts`) that are logged, published and flushed as writes are.
+ *
+ *   keys     ─► at most DELETE_BATCH_ROWS at a time ─► one log record ─► durable ─► visible
+ *   range    ─► scan of the times ─► first and last row of each series and 64-day group ─► the same
+ *   tag sets ─► series that exist ─► the same
+ *
+ * A delete takes its sequence from the counter that all threads share, after it has seen what they had acknowledged. It hides what is
+ * older by sequence, also rows that a thread had begun before and tells of later.
+ *
+ * Keys that a condition on values found are another matter: a newer version that does not match must stay. They are deleted at a moment
+ * when no thread has a record that it has numbered and not told of, without those that were written since the condition's scan began.
+ */
+import { assert } from "../../base/assert.ts";
+import { throwIfCancelled } from "../../base/cancel.ts";
+import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
+import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../../base/limits.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SeriesRuns } from "../../column/batch.ts";
+import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
+import { abandonAll, type PreparedChunk, publishAll } from "../../storage/region/prepared-chunk.ts";
+import type { Region } from "../../storage/region/region.ts";
+import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
+import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { Wal } from "../../storage/wal/wal.ts";
+import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
+import { physicalDeleteRefusal } from "../../table/metric.ts";
+import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
+import type { WriteBatch, WriteResult } from "../../table/write-batch.ts";
+import { groupStartOf } from "../../storage/sst/time-window.ts";
+import type { EngineTable, RowDeleter, ScannedRows } from "../table/engine-table.ts";
+import { timeUnitOf } from "../time/expiry.ts";
+import type { LiveTables, TableEntry } from "../catalog/live-tables.ts";
+import type { SequenceCounter } from "../log/sequence-counter.ts";
+import { seriesOfTags } from "../series/series-mapper.ts";
+import { StretchCollector } from "./stretch-collector.ts";
+import { tableNotFound } from "../schema/table-not-found.ts";
+import { convertTimes, splitForUnit } from "../time/time-conversion.ts";
+
+/** What deletes work on. */
+export interface DeleterParts {
+  readonly wal: Wal;
+  readonly tables: LiveTables;
+  readonly sequences: SequenceCounter;
+  readonly sure: SureSteps;
+  /** Called when a record of these tables goes to the log, before it is durable. */
+  noteLogged(segment: number, tableId: number, sequence: number): void;
+  /** Called when the log did not take a record. */
+  logFailed(): void;
+  /** Makes rows and series visible that other threads have acknowledged. */
+  catchUp(): void;
+  /** Does a step when no thread has a record of the table that was numbered and not told of. */
+  whileQuiet<T>(tableId: number, step: () => T): Promise<T>;
+  /** @param bytes what the delete takes in the log and in files. @throws DbError StorageUnavailable when it would fail */
+  refuse(bytes: number): void;
+  /** Resolves when there is memory for more. @throws DbError RateLimited */
+  admit(): Promise<void>;
+  /** Counts memory that came into use. */
+  written(bytes: number): void;
+  /** Writes what a table has in memory to files. @throws DbError StorageUnavailable */
+  flush(region: Region): Promise<void>;
+}
+
+/** What a stretch takes at most, in the log and in a file together: two times, a series number and a row count in each. */
+const STRETCH_BYTES = 64;
+
+/** Stretches of one table, without their place in the log. */
+type Stretches = Omit<DeleteSource, "sequence" | "seriesMax">;
+
+/** What is to be deleted of one table. */
+interface Work {
+  readonly table: EngineTable;
+  readonly stretches: Stretches;
+  /** Whose numbers the series have; those of now when it is logged. */
+  readonly registry: SeriesRegistry;
+}
+
+/** A delete that is in the log's queue. */
+interface LoggedDelete {
+  readonly durable: Promise<void>;
+  readonly prepared: readonly PreparedChunk[];
+}
+
+/** Rows of a table as a client names them. */
+interface NamedRows {
+  /** What has the rows. */
+  readonly table: EngineTable;
+  /** The region's number of a tag set, or -1 when the series known so far have none such. */
+  readonly seriesOf: (tags: TagSet) => number;
+  /** Tags of each row. */
+  readonly tags: readonly TagSet[];
+  readonly base: bigint;
+  readonly offsets: Float64Array;
+}
+
+/** See the file header. */
+export class Deleter implements RowDeleter {
+  private readonly parts: DeleterParts;
+
+  constructor(parts: DeleterParts) {
+    this.parts = parts;
+  }
+
+  async deleteRows(table: EngineTable, { rowCount, series, times, numbers }: RowKeys, unless?: OverwriteWatch): Promise<number> {
+    checkMode(table.schema);
+    const registry = table.registryOf(numbers);
+    let leftOut = 0;
+    // Copied before the first wait: the keys are borrowed.
+    const firsts = times.offsets.slice(0, rowCount);
+    const all = series.slice(0, rowCount);
+    for (let from = 0; from < rowCount; from += DELETE_BATCH_ROWS) {
+      const to = Math.min(rowCount, from + DELETE_BATCH_ROWS);
+      const stretches = {
+        count: to - from,
+        series: all.subarray(from, to),
+        timeBase: times.base,
+        firsts: firsts.subarray(from, to),
+        lengths: undefined,
+        rows: undefined,
+      };
+      leftOut += stretches.count - (await this.deleteKeys({ table, stretches, registry }, unless));
+    }
+    return leftOut;
+  }
+
+  /** Returns how many keys were deleted: all but those that `unless` leaves out. */
+  private async deleteKeys(work: Work, unless: OverwriteWatch | undefined): Promise<number> {
+    if (unless === undefined) {
+      await this.applyAll([work]);
+      return work.stretches.count;
+    }
+    await this.admitted(work.stretches.count);
+    const { table } = work;
+    const done = await this.parts.whileQuiet(table.schema.id, () => {
+      const left = unwritten(work, unless);
+      return left === undefined ? undefined : { count: left.stretches.count, logged: this.log([left]) };
+    });
+    if (done === undefined) return 0;
+    await this.settle(done.logged, [table]);
+    return done.count;
+  }
+
+  async deleteRange(table: EngineTable, { timeRange, tagPredicates, signal }: RowRange, rows: ScannedRows): Promise<number> {
+    checkMode(table.schema);
+    const { name } = timeIndexOf(table.schema);
+    const unit = timeUnitOf(table.schema);
+    const request = { projection: [name], timeRange, tagPredicates, fieldBounds: [], order: "none" as const };
+    let rowCount = 0;
+    let group: StretchCollector | undefined;
+    for await (const batch of rows.scan(signal === undefined ? request : { ...request, signal })) {
+      const [times] = batch.vectors;
+      assert(times?.kind === "time", `times come as a time vector; got ${times?.kind}`);
+      if (group !== undefined && group.base !== times.base) {
+        await this.applyGroup(table, group, rows.registry, signal);
+        group = undefined;
+      }
+      assert(times.base === groupStartOf(times.base, unit), `times count from the start of their 64 days; got ${times.base}`);
+      group ??= new StretchCollector(times.base);
+      group.add(regionRuns(batch.runs, rows.regionSeriesOf), times.offsets);
+      rowCount += batch.rowCount;
+    }
+    if (group !== undefined) await this.applyGroup(table, group, rows.registry, signal);
+    return rowCount;
+  }
+
+  /**
+   * Deletes rows by tag sets and times, as a write names them; tags that are left out are NULL. The count is that of the keys sent.
+   *
+   * @throws DbError TableNotFound, TableColumnNotFound for a tag that the table has not, InvalidArguments, StorageUnavailable
+   */
+  async deleteBatch(database: string, batch: WriteBatch): Promise<WriteResult> {
+    this.parts.catchUp(); // What a client was told of is there to be deleted, whichever thread told it.
+    let rowCount = 0;
+    const named: NamedRows[] = [];
+    // All that is borrowed is copied before the first wait.
+    for (const write of batch.tables) {
+      assert(write.fields.length === 0, `keys have no fields; got ${write.fields.length}`);
+      const { table, seriesOf } = this.targetOf(database, write.table);
+      checkMode(table.schema);
+      rowCount += write.rowCount;
+      const unit = timeUnitOf(table.schema);
+      for (const part of splitForUnit(write, unit)) {
+        const { base, offsets } = convertTimes(part.times, part.rowCount, part.timeUnit, unit);
+        const tags = Array.from(part.keys.subarray(0, part.rowCount), (key) => batch.dictionary.tagsOf(key));
+        named.push({ table, seriesOf, tags, base, offsets: offsets.slice(0, part.rowCount) });
+      }
+    }
+    const work: Work[] = [];
+    for (const rows of named) work.push(...(await workOf(rows)));
+    if (work.length > 0) await this.applyAll(work);
+    return { rowCount };
+  }
+
+  private targetOf(database: string, name: string): Pick<NamedRows, "table" | "seriesOf"> {
+    const { tables } = this.parts;
+    const logical = tables.logical(database, name);
+    if (logical !== undefined) return { table: logical.physical.storage, seriesOf: (tags) => logical.regionSeriesOfTags(tags) };
+    const entry = tables.find(database, name);
+    if (entry === undefined) throw tableNotFound(database, name);
+    if (entry.physical !== undefined) throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(name));
+    const { table } = entry;
+    return { table, seriesOf: (tags) => seriesOfTags(tags, table.region.registry) };
+  }
+
+  private async applyGroup(
+    table: EngineTable,
+    group: StretchCollector,
+    registry: SeriesRegistry,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for (const stretches of group.parts(DELETE_BATCH_ROWS)) {
+      throwIfCancelled(signal);
+      await this.applyAll([{ table, stretches, registry }]);
+    }
+  }
+
+  /** One log record, then all of it visible at once. */
+  private async applyAll(work: readonly Work[]): Promise<void> {
+    await this.admitted(work.reduce((sum, { stretches }) => sum + stretches.count, 0));
+    await this.settle(
+      this.log(work),
+      work.map(({ table }) => table),
+    );
+  }
+
+  /** Resolves when there is room for this many stretches. @throws DbError */
+  private async admitted(count: number): Promise<void> {
+    await this.parts.admit();
+    this.parts.refuse(count * STRETCH_BYTES);
+  }
+
+  private async settle({ durable, prepared }: LoggedDelete, tables: readonly EngineTable[]): Promise<void> {
+    const { parts } = this;
+    const bytes = prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0);
+    parts.sure.run("a delete's memory is counted", () => parts.written(bytes)); // Now: the disk may hang.
+    try {
+      await durable;
+    } catch (error) {
+      parts.logFailed();
+      parts.sure.run("what a failed delete took is given back", () => abandonAll(prepared));
+      throw error;
+    }
+    parts.sure.run("the rows of a delete are hidden", () => {
+      failPoint("delete.durable");
+      publishAll(prepared);
+    });
+    failPoint("delete.published");
+    for (const table of tables) {
+      if (table.region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(table.region);
+    }
+    parts.sure.check();
+  }
+
+  /** Nothing waits in here: records of a segment rely on earlier ones. */
+  private log(work: readonly Work[]): LoggedDelete {
+    const { wal, sequences, tables } = this.parts;
+    const targets = work.map((one) => ({ entry: this.entryOf(one.table), stretches: currentStretches(one) }));
+    const segment = wal.beginRecord();
+    const sequence = sequences.take();
+    const prepared: PreparedChunk[] = [];
+    const entries: RecordEntry[] = [];
+    let record: readonly Uint8Array[];
+    try {
+      for (const { entry, stretches } of targets) {
+        const { region } = entry.table;
+        const marks = entry.marks.reserve(region.registry.count);
+        const { newSeries, seriesMax } = freshSeries(stretches, marks, segment);
+        const chunk = region.prepareDelete({ ...stretches, sequence, seriesMax });
+        prepared.push(chunk);
+        const { registry } = region;
+        entries.push({ tableId: region.schemaNow.id, registry, newSeries, segment, tagMarks: entry.marks.tags, chunk: chunk.chunk });
+      }
+      record = encodeWriteRecord(entries);
+    } catch (error) {
+      abandonAll(prepared);
+      for (const { marks } of tables.entries()) marks.forget(); // Series marked for this record were not logged.
+      throw error;
+    }
+    const durable = this.parts.sure.run("a delete is appended to the log", () => {
+      for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+      const appended = wal.append(sequence, record);
+      failPoint("delete.appended");
+      return appended;
+    });
+    return { durable, prepared };
+  }
+
+  /** The table may have been dropped while a delete of it waited. */
+  private entryOf(table: EngineTable): TableEntry {
+    const { schema } = table;
+    const entry = this.parts.tables.byTableId(schema.id);
+    if (entry?.table !== table) throw tableNotFound(schema.database, schema.name);
+    return entry;
+  }
+}
+
+/** The work without the rows that were written since `unless` began; undefined when none is left. */
+function unwritten(work: Work, unless: OverwriteWatch): Work | undefined {
+  const { count, series, timeBase: base, firsts: offsets, ...rest } = currentStretches(work);
+  const left = unless.unwritten({ count, series, base, offsets });
+  if (left === 0) return undefined;
+  const { table } = work;
+  return { table, stretches: { ...rest, count: left, series, timeBase: base, firsts: offsets }, registry: table.region.registry };
+}
+
+/** The stretches under the numbers that series have now. */
+function currentStretches({ table, stretches, registry }: Work): Stretches {
+  const { region } = table;
+  if (registry === region.registry) return stretches;
+  return { ...stretches, series: stretches.series.map((series) => region.currentNumber(series, registry)) };
+}
+
+/** The rows whose series exist. */
+async function workOf({ table, seriesOf, tags, base, offsets }: NamedRows): Promise<readonly Work[]> {
+  const sets = new Set(tags);
+  const known = new Map<TagSet, number>();
+  const find = (): boolean => {
+    for (const set of sets) known.set(set, seriesOf(set));
+    return ![...known.values()].includes(-1);
+  };
+  let opened: SeriesRegistry | undefined;
+  // Series of files that nobody has read yet are not known, nor after the registry was renewed.
+  while (!find() && opened !== table.region.registry) opened = await table.openFiles();
+  const { registry } = table.region;
+  const series: number[] = [];
+  const firsts: number[] = [];
+  for (let row = 0; row < tags.length; row++) {
+    const number = known.get(tags[row] as TagSet) ?? -1;
+    if (number < 0) continue; // There is no such series, so there is no such row.
+    series.push(number);
+    firsts.push(offsets[row] as number);
+  }
+  if (series.length === 0) return [];
+  const arrays = { series: Uint32Array.from(series), firsts: Float64Array.from(firsts), lengths: undefined, rows: undefined };
+  return [{ table, registry, stretches: { count: series.length, timeBase: base, ...arrays } }];
+}
+
+/** Runs under the region's numbers. */
+function regionRuns(runs: SeriesRuns, regionSeriesOf: ScannedRows["regionSeriesOf"]): SeriesRuns {
+  return regionSeriesOf === undefined ? runs : { ...runs, series: runs.series.map((series) => regionSeriesOf(series)) };
+}
+
+/** Series of the stretches that the segment has not defined yet, each once, and the largest number of all. */
+function freshSeries(
+  { series, count }: Stretches,
+  marks: Uint32Array,
+  segment: number,
+): { readonly newSeries: readonly number[]; readonly seriesMax: number } {
+  const newSeries: number[] = [];
+  let seriesMax = 0;
+  for (let i = 0; i < count; i++) {
+    const number = series[i] as number;
+    if (number > seriesMax) seriesMax = number;
+    if (marks[number] === segment) continue;
+    marks[number] = segment;
+    newSeries.push(number);
+  }
+  return { newSeries, seriesMax };
+}
+
+function checkMode(schema: TableSchema): void {
+  if (mergeModeOf(schema) !== "append") return;
+  throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
+}

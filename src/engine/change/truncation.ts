@@ -1,0 +1,93 @@
+/**
+ * Takes the rows of a table away, all or those of whole files: one commit in which file entries go and the flushed sequence rises, so that
+ * neither a start nor a flush or merge under way brings them back.
+ */
+import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/fail-point.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
+import type { DataFile } from "../../storage/sst/data-file.ts";
+import type { TimeRange } from "../../table/scan.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import { truncationOf } from "../compaction/file-expiry.ts";
+import { fileKey, flushedKey } from "../schema/meta-codec.ts";
+import type { SequenceCounter } from "../log/sequence-counter.ts";
+import type { TableChangesParts } from "./table-changes.ts";
+import { tableNotFound } from "../schema/table-not-found.ts";
+import type { TablesInForce } from "../catalog/tables-in-force.ts";
+
+/** What a truncation touches. */
+export interface TruncationParts extends TableChangesParts {
+  readonly sequences: SequenceCounter;
+}
+
+/** See the file header. */
+export class Truncation {
+  private readonly tables: TablesInForce;
+  private readonly parts: TruncationParts;
+
+  constructor(tables: TablesInForce, parts: TruncationParts) {
+    this.tables = tables;
+    this.parts = parts;
+  }
+
+  /** @param ranges takes only files whose times all lie in one of them. @throws DbError as `Catalog.truncateTable` */
+  async table(database: string, name: string, ranges?: readonly TimeRange[]): Promise<void> {
+    const logical = this.tables.live.logical(database, name);
+    if (logical !== undefined) return this.logicalTable(logical.schema, ranges);
+    const entry = this.tables.live.find(database, name);
+    if (entry === undefined) throw tableNotFound(database, name);
+    const { region } = entry.table;
+    const { meta, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
+    const { id } = region.schemaNow;
+    const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
+    if (ranges !== undefined) await compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
+    const files = truncationOf(region.dataFiles, isChosen).removed;
+    // A flush whose commit has not settled has entries of files that the region does not know yet.
+    const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
+    if (ranges === undefined) keys.push(...flusher.uncommittedKeys(region));
+    const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
+    // Everything that was appended to the log until now goes; what comes later has a higher sequence.
+    const { newest } = sequences;
+    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
+    failPoint("truncate.before-commit");
+    meta.commit(changes);
+    const taken = sure.run("rows that were truncated are gone", () => {
+      failPoint("truncate.after-commit");
+      compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
+      return region.takeAway(files, ranges === undefined ? newest : undefined);
+    });
+    await meta.settled();
+    await threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
+    await flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
+    if (ranges === undefined) await flusher.forget(region);
+    await taken.end();
+    failPoint("truncate.files-deleted");
+    await trimmer.trim();
+  }
+
+  /** A logical table begins anew under another id; its rows go with flushes and merges. */
+  private async logicalTable(schema: TableSchema, ranges: readonly TimeRange[] | undefined): Promise<void> {
+    const { database, name } = schema;
+    if (ranges !== undefined) {
+      const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
+      throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
+    }
+    const { schemas, live, feed } = this.tables;
+    failPoint("truncate.before-commit");
+    const renumbered = schemas.renumber(database, name);
+    this.parts.sure.run("a truncated table begins anew", () => {
+      failPoint("truncate.after-commit");
+      live.renumberLogical(schema, renumbered);
+      feed.push({ kind: "dropped", tableId: schema.id });
+      feed.push({ kind: "schema", schema: renumbered });
+    });
+    await this.parts.meta.settled();
+    this.parts.compactor.poke(this.tables.regionOf(database, name));
+  }
+}
+
+/** Whether all times of a file are in the range. */
+function lies(file: DataFile, { start, end }: TimeRange): boolean {
+  return file.minTime >= start && file.maxTime < end;
+}

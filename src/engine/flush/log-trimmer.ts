@@ -1,0 +1,51 @@
+/**
+ * Deletes log segments whose rows are all in files.
+ */
+import { errorText } from "../../base/error.ts";
+import { AssertionError } from "../../base/assert.ts";
+import type { Troubles } from "../../base/troubles.ts";
+import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { Region } from "../../storage/region/region.ts";
+import type { LiveTables } from "../catalog/live-tables.ts";
+import type { LogStreams } from "../log/log-streams.ts";
+
+/** See the file header. */
+export class LogTrimmer {
+  private readonly streams: LogStreams;
+  private readonly tables: LiveTables;
+  private readonly troubles: Troubles;
+  private readonly meta: MetaStore;
+
+  constructor(streams: LogStreams, tables: LiveTables, troubles: Troubles, meta: MetaStore) {
+    this.streams = streams;
+    this.meta = meta;
+    this.troubles = troubles;
+    this.tables = tables;
+  }
+
+  /** Bytes of all segments. */
+  get bytes(): number {
+    return this.streams.all().reduce((sum, stream) => sum + stream.bytes(), 0);
+  }
+
+  /** Tables that keep the oldest complete segment of a stream from being deleted; those of the longest stream first. */
+  holders(): Region[] {
+    const longestFirst = this.streams.all().toSorted((a, b) => b.bytes() - a.bytes());
+    return longestFirst.flatMap((stream) =>
+      stream.ledger.holders(this.tables, stream.head()).flatMap((id) => this.tables.byTableId(id)?.table.region ?? []),
+    );
+  }
+
+  /** Deletes what no table needs. What cannot be deleted is tried again by the next call: nothing else waits for it. */
+  async trim(): Promise<void> {
+    try {
+      this.meta.secure(); // The log is the other copy of what the meta store says is in files.
+      for (const stream of this.streams.all()) await stream.trim(stream.ledger.oldestNeeded(this.tables, stream.head() + 1));
+      this.streams.forgetGone();
+      this.troubles.works("log_trim");
+    } catch (error) {
+      if (error instanceof AssertionError) throw error;
+      this.troubles.failed("log_trim", errorText(error));
+    }
+  }
+}

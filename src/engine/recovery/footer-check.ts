@@ -1,0 +1,45 @@
+/**
+ * Entries of files that were taken over from a meta store without checksums (version 1) are held against the files' footers, once, by the
+ * first start of a version that has them: a bit that had flipped in an entry would hide rows, and its checksum would not tell.
+ */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { FileStore } from "../../storage/file-store/file-store.ts";
+import { type MetaStore, UNVERIFIED_KEY } from "../../storage/meta-store/meta-store.ts";
+import type { DataFile } from "../../storage/sst/data-file.ts";
+import { entryMismatch } from "../../storage/sst/entry-check.ts";
+import { readParquet } from "../../storage/sst/file-contents.ts";
+import type { CheckedTable } from "../health/damaged-files.ts";
+
+/** See the file header. @throws DbError StorageUnavailable naming the first entry that is not its file's */
+export async function checkFooters(meta: MetaStore, files: FileStore, tables: Iterable<CheckedTable>): Promise<void> {
+  if (meta.get(UNVERIFIED_KEY) === undefined) return;
+  for (const table of tables) {
+    for (const file of table.files) {
+      const why = await mismatchOf(file, files);
+      if (why === undefined) continue;
+      throw new DbError(
+        StatusCode.StorageUnavailable,
+        `cannot open the data: of file ${file.name} of table ${table.database}.${table.name}, ${why}; put back the one ` +
+          "that is not right, from a backup, or move the file out of the data folder to go on without its rows",
+      );
+    }
+  }
+  meta.commit([{ key: UNVERIFIED_KEY, value: undefined }]);
+  await meta.settled();
+}
+
+/** A file that is missing or cannot be read is found, and named, elsewhere. */
+async function mismatchOf(file: DataFile, files: FileStore): Promise<string | undefined> {
+  try {
+    const reader = await files.open(file.name);
+    try {
+      return entryMismatch(file, await readParquet(file.name, reader));
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    if (error instanceof DbError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Loops that print rows `[0, rowCount)` of a number column behind position `used` of `bytes`: the text of row r is
+ * `bytes[starts[r], ends[r])`, NULL is `bytes[0, nullLength)`. There must be room for NUMBER_BYTES_MAX bytes a row, DECIMAL_BYTES_MAX
+ * for decimals.
+ */
+import type { NumberVector, TimeVector } from "../../../column/vector.ts";
+import { writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
+
+/** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
+export const DECIMAL_BYTES_MAX = 64;
+
+const QUOTE = 0x22; // '"'
+const BILLION = 1_000_000_000;
+
+/** Whole numbers; equal neighbours share one text. Returns where the text ends. */
+export function printIntegers(
+  vector: NumberVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+): number {
+  const { values, validity } = vector;
+  let at = used;
+  let previous = Number.NaN;
+  let start = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity !== undefined && validity[row] === 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    const value = values[row]!;
+    if (value !== previous) {
+      start = at;
+      at = writeInteger(bytes, at, value);
+      previous = value;
+    }
+    starts[row] = start;
+    ends[row] = at;
+  }
+  return at;
+}
+
+/** Decimals of `scale` digits behind the point whose unscaled values are numbers. Returns where the text ends. */
+export function printDecimals(
+  vector: NumberVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+  scale: number,
+  quoted: boolean,
+): number {
+  const { values, validity } = vector;
+  let at = used;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity !== undefined && validity[row] === 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    starts[row] = at;
+    if (quoted) bytes[at++] = QUOTE;
+    at = writeDecimal(bytes, at, values[row]!, scale);
+    if (quoted) bytes[at++] = QUOTE;
+    ends[row] = at;
+  }
+  return at;
+}
+
+/** `true` and `false`, each printed once. Returns where the text ends. */
+export function printBooleans(
+  vector: NumberVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+): number {
+  const { values, validity } = vector;
+  const yes = used;
+  const no = writeAscii(bytes, yes, "true");
+  const end = writeAscii(bytes, no, "false");
+  for (let row = 0; row < rowCount; row++) {
+    const valid = validity === undefined || validity[row] !== 0;
+    const value = values[row]! !== 0;
+    starts[row] = valid ? (value ? yes : no) : 0;
+    ends[row] = valid ? (value ? no : end) : nullLength;
+  }
+  return end;
+}
+
+/** Floats; equal neighbours share one text, but 0 and -0 do not. Returns where the text ends. */
+export function printFloats(
+  vector: NumberVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+): number {
+  const { values, validity } = vector;
+  // NaN and the infinities have no JSON form and are printed like NULL, in CSV as well (contract http.md 2.4).
+  let at = used;
+  let previous = Number.NaN;
+  let start = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const value = values[row]!;
+    if ((validity !== undefined && validity[row] === 0) || value - value !== 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    if (value !== previous || value === 0) {
+      start = at;
+      at = writeFloat(bytes, at, value);
+      previous = value;
+    }
+    starts[row] = start;
+    ends[row] = at;
+  }
+  return at;
+}
+
+/** Times as integers of their unit; equal neighbours share one text. Returns where the text ends. */
+export function printTimes(
+  vector: TimeVector,
+  rowCount: number,
+  bytes: Uint8Array,
+  used: number,
+  starts: Uint32Array,
+  ends: Uint32Array,
+  nullLength: number,
+): number {
+  const { base, offsets, validity } = vector;
+  const baseLow = Number(((base % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n);
+  const baseHigh = Number((base - BigInt(baseLow)) / 1_000_000_000n);
+  let at = used;
+  let previous = Number.NaN;
+  let start = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity !== undefined && validity[row] === 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    const offset = offsets[row]!;
+    if (offset !== previous) {
+      const offsetHigh = Math.floor(offset / BILLION);
+      let high = baseHigh + offsetHigh;
+      let low = baseLow + (offset - offsetHigh * BILLION);
+      if (low >= BILLION) {
+        low -= BILLION;
+        high += 1;
+      }
+      start = at;
+      at = writeSplit(bytes, at, high, low);
+      previous = offset;
+    }
+    starts[row] = start;
+    ends[row] = at;
+  }
+  return at;
+}
