@@ -1,14 +1,12 @@
 /** What types, values and expressions are made of, for the plan format: functions go by their names. */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { DataType, StructField, TimeUnit } from "../../column/data-type.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { anyFunctionNamed } from "../function/registry.ts";
 import type { FunctionType, ScalarFunction } from "../function/signature/scalar-function.ts";
 import { type Present, type Value, valueKey } from "../function/value/value.ts";
 import type { IntervalValue } from "../sql/syntax/ast.ts";
-import { type PlanNames, readBytes } from "../plan-format/plan-reader.ts";
+import { NO_TABLES, readBytes } from "../plan-format/plan-reader.ts";
 import { PlanWriter } from "../plan-format/plan-writer.ts";
 import {
   absent,
@@ -77,7 +75,7 @@ export const value: Shape<Value> = {
 };
 
 /** Values that are not NULL. */
-export const present: Shape<Present> = {
+const present: Shape<Present> = {
   write: (given, to) => value.write(given, to),
   read: (from) => value.read(from) ?? from.fail("a value that is not NULL is wanted"),
 };
@@ -156,10 +154,3 @@ export function encodeExpression(given: TypedExpression): Uint8Array<ArrayBuffer
 export function decodeExpression(bytes: Uint8Array): TypedExpression {
   return readBytes(bytes, NO_TABLES, inner.read);
 }
-
-/** An expression names no table. */
-const NO_TABLES: PlanNames = {
-  table: ({ name }) => {
-    throw new DbError(StatusCode.InvalidArguments, `cannot read an expression: it names table ${name}`);
-  },
-};

@@ -24,6 +24,13 @@ export interface PlanNames {
   readonly reserve?: (bytes: number) => void;
 }
 
+/** Of what names no table. */
+export const NO_TABLES: PlanNames = {
+  table: ({ name }) => {
+    throw unreadable(`it names table ${name}, and no table may be here`);
+  },
+};
+
 /** Reads an operator. */
 export interface NodeReader {
   read(from: PlanReader): object;

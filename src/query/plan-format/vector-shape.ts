@@ -7,7 +7,7 @@ import type { PlainArray } from "./tags.ts";
 type AnyArray = PlainArray | Uint8Array;
 
 /** Typed arrays of some types. */
-export function arrayOf<T extends AnyArray>(...types: readonly (abstract new (...args: never) => T)[]): Shape<T> {
+function arrayOf<T extends AnyArray>(...types: readonly (abstract new (...args: never) => T)[]): Shape<T> {
   return {
     write: (value, to) => to.plain(value),
     read: (from) => {
@@ -44,8 +44,13 @@ export const PLAIN_VECTORS: Cases<Exclude<Vector, { kind: "dictionary" }>> = {
 /** Columns. */
 export const vector: Shape<Vector> = kinds<Vector>({ ...PLAIN_VECTORS, dictionary: { codes: places, dictionary: dictionaryTexts } });
 
+/** A column; of one of texts that repeat, how many these are. */
+type VectorToCheck =
+  | Exclude<Vector, { kind: "dictionary" }>
+  | { readonly kind: "dictionary"; readonly codes: Uint32Array; readonly dictionary: { readonly length: number } };
+
 /** What is wrong with a column of so many rows that came from elsewhere; undefined: nothing. */
-export function wrongWithVector(given: Vector, rowCount: number, type: DataType): string | undefined {
+export function wrongWithVector(given: VectorToCheck, rowCount: number, type: DataType): string | undefined {
   const form = formOf(type);
   switch (given.kind) {
     case "number":

@@ -13,10 +13,13 @@ export interface PlainDictionary {
   readonly texts: readonly (string | undefined)[];
 }
 
+/** A column between threads. */
+export type PlainVector = Exclude<Vector, { kind: "dictionary" }> | PlainDictionary;
+
 /** A batch between threads. */
 export interface PlainBatch {
   readonly rowCount: number;
-  readonly vectors: readonly (Exclude<Vector, { kind: "dictionary" }> | PlainDictionary)[];
+  readonly vectors: readonly PlainVector[];
   readonly runs: SeriesRuns | undefined;
 }
 

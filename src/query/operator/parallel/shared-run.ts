@@ -52,7 +52,8 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
   else if (phases === undefined || shared === undefined) yield* here(node, alone(context));
-  else yield* orHere(merged(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
+  else
+    yield* orHere(mergedGroups(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
 }
 
 /** An operator over a filter, in parts if it can be and is worth it. */
@@ -143,8 +144,8 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
   StatusCode.Unsupported,
 ];
 
-/** The groups of all parts together. Gives nothing before all parts have ended. */
-async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+/** The groups of all parts together, from the rows that the parts gave. Gives nothing before all parts have ended. */
+export async function* mergedGroups(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
   const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, source: { kind: "no-rows" } };
   const node: NodeOf<"aggregate"> = {
     kind: "aggregate",

@@ -20,4 +20,6 @@ export const PROJECT: NodeKind<ProjectNode<AnyNode>> = nodeKind<ProjectNode<AnyN
   fields: { input, expressions: list(expression) },
   explain: ({ columns, expressions }) =>
     `ProjectionExec: [${expressions.map((each, i) => `${expressionText(each)} AS ${columns[i]?.name}`).join(", ")}]`,
+  wrong: ({ columns, expressions }) =>
+    columns.length === expressions.length ? undefined : `${expressions.length} expressions make ${columns.length} columns`,
 });

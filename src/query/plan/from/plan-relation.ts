@@ -61,7 +61,7 @@ function planDerived(node: PlanNode, { columns, conditions }: Wanted, planner: P
 type Leaf = Extract<Relation, { kind: "table" }>;
 
 function leafNode({ name, columns, source }: Extract<Relation, { kind: "rows" }>): PlanNode {
-  return { kind: "source", name, columns, source };
+  return { kind: "source", name, columns: columns.map((column) => ({ name: column.name, type: column.type })), source };
 }
 
 /** The scan of a table with the filter that storage leaves. */
