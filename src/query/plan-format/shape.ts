@@ -12,6 +12,12 @@ export interface Changes {
   readonly expression: (expression: object) => object;
 }
 
+/** What is shown the operators and expressions in a value. */
+export interface Visitor {
+  readonly plan: (plan: object) => void;
+  readonly expression: (expression: object) => void;
+}
+
 /** See the file header. */
 export interface Shape<T> {
   write(this: void, value: T, to: PlanWriter): void;
@@ -19,8 +25,8 @@ export interface Shape<T> {
   read(this: void, from: PlanReader): T;
   /** The same value with others in the place of its operators and expressions. Absent: there are none. */
   map?(this: void, value: T, changes: Changes): T;
-  /** Adds the operators in a value. Absent: there are none. */
-  plans?(this: void, value: T, into: object[]): void;
+  /** Shows the operators and expressions in a value, those that `map` changes. */
+  visit?(this: void, value: T, visitor: Visitor): void;
   /** Of a field that may be undefined: then it is not written, and is undefined when it is read, or not there. */
   readonly missing?: "undefined" | "absent";
   /** Of a field that follows from the others: it is never written. */
@@ -138,9 +144,9 @@ export function list<T>(of: Shape<T>): Shape<readonly T[]> {
       return made;
     },
     ...(of.map !== undefined && { map: (value: readonly T[], changes: Changes) => value.map((each) => of.map?.(each, changes) ?? each) }),
-    ...(of.plans !== undefined && {
-      plans: (value: readonly T[], into: object[]) => {
-        for (const each of value) of.plans?.(each, into);
+    ...(of.visit !== undefined && {
+      visit: (value: readonly T[], visitor: Visitor) => {
+        for (const each of value) of.visit?.(each, visitor);
       },
     }),
   };
@@ -161,7 +167,6 @@ function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
   const all = Object.entries(fields);
   const entries = all.filter(([, { derive }]) => derive === undefined);
   const changing = entries.filter(([, { map }]) => map !== undefined);
-  const holding = entries.filter(([, { plans }]) => plans !== undefined);
   const readRest: RecordShape<AnyRecord>["readRest"] = (from, count, made) => {
     for (let i = 0; i < count; i++) {
       const name = from.word();
@@ -205,12 +210,10 @@ function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
         }
         return made;
       },
-    }),
-    ...(holding.length > 0 && {
-      plans: (value: AnyRecord, into: object[]) => {
-        for (const [name, shape] of holding) {
+      visit: (value: AnyRecord, visitor: Visitor) => {
+        for (const [name, shape] of changing) {
           const own = value[name];
-          if (own !== undefined) shape.plans?.(own, into);
+          if (own !== undefined) shape.visit?.(own, visitor);
         }
       },
     }),
@@ -230,12 +233,11 @@ export function kinds<T extends { readonly kind: string }>(cases: Cases<T>): Sha
   const shapes = new Map<string, RecordShape<AnyRecord>>();
   for (const [kind, fields] of Object.entries(given)) shapes.set(kind, recordOf({ kind: oneOf(kind) as Shape<unknown>, ...fields }));
   const all = [...shapes.values()];
-  const { write, read, map, plans } = kindsOf((kind) => shapes.get(kind)) as unknown as Shape<T>; // Of each kind there is a shape.
+  const { write, read, map, visit } = kindsOf((kind) => shapes.get(kind)) as unknown as Shape<T>; // Of each kind there is a shape.
   return {
     write,
     read,
-    ...(all.some((shape) => shape.map !== undefined) && map !== undefined && { map }),
-    ...(all.some((shape) => shape.plans !== undefined) && plans !== undefined && { plans }),
+    ...(all.some((shape) => shape.map !== undefined) && map !== undefined && visit !== undefined && { map, visit }),
   };
 }
 
@@ -259,7 +261,7 @@ export function kindsOf<T extends { readonly kind?: unknown }>(shapeOf: (kind: s
       return shape.readRest(from, count - 1, { kind });
     },
     map: (value, changes) => known(value).map?.(value, changes) ?? value,
-    plans: (value, into) => known(value).plans?.(value, into),
+    visit: (value, visitor) => known(value).visit?.(value, visitor),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What every kind of operator tells of itself, in its folder's `node.ts`; `../contract/node.ts` has the table of all. */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import { columnsOf } from "../../expression/expression.ts";
-import { header, withExpressions } from "../../expression/expression-shape.ts";
+import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
+import { header } from "../../expression/expression-shape.ts";
 import { type Fields, list, oneOf, type RecordShape, record, type Shape } from "../../plan-format/shape.ts";
 
 /** An operator, whatever it is: what the kinds know of those below them. */
@@ -37,7 +37,7 @@ export const input: Shape<AnyNode> = {
   write: (node, to) => to.nodes?.write(node, to),
   read: (from) => (from.nodes?.read(from) as AnyNode | undefined) ?? from.fail("no operator may be here"), // It reads operators.
   map: (node, changes) => changes.plan(node) as AnyNode, // Whoever changes operators gives operators.
-  plans: (node, into) => void into.push(node),
+  visit: (node, visitor) => visitor.plan(node),
 };
 
 /** A kind of operator. */
@@ -45,15 +45,14 @@ export function nodeKind<N extends AnyNode>(told: NodeText<N>): NodeKind<N> {
   const fields = { kind: oneOf(told.kind), columns: list(header), ...told.fields };
   const shape = record<object>(fields) as RecordShape<AnyNode>; // It has these two.
   const wrong = (node: N): string | undefined => {
-    const below: object[] = [];
-    shape.plans?.(node, below);
-    const width = told.readable?.(node) ?? (below as AnyNode[]).reduce((sum, { columns }) => sum + columns.length, 0); // Operators.
-    let beyond: number | undefined;
-    withExpressions(shape, node, (each) => {
-      for (const index of columnsOf(each)) if (index >= width) beyond = index;
-      return each;
+    let width = 0;
+    let read = -1;
+    shape.visit?.(node, {
+      plan: (below) => void (width += (below as AnyNode).columns.length), // Operators hold operators and expressions.
+      expression: (given) => void (read = Math.max(read, ...columnsOf(given as TypedExpression))),
     });
-    return beyond === undefined ? told.wrong?.(node) : `column ${beyond} is read, and there are ${width}`;
+    width = told.readable?.(node) ?? width;
+    return read < width ? told.wrong?.(node) : `column ${read} is read, and there are ${width}`;
   };
   return { explain: (node) => told.explain(node), ...(told.means !== undefined && { means: told.means }), wrong, shape };
 }

@@ -5,8 +5,8 @@
  *
  * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
  */
-import { hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
-import { type NodeOf, type PlanNode, rebuilt } from "../contract/node.ts";
+import { hasParameter, isVolatile } from "../../expression/expression.ts";
+import { type NodeOf, type PlanNode, visitExpressions } from "../contract/node.ts";
 import { encodePlan } from "../contract/plan-bytes.ts";
 import type { ScanNode } from "../scan/node.ts";
 
@@ -44,10 +44,6 @@ export function fragmentBytes({ scan, steps }: Fragment): Uint8Array<ArrayBuffer
 /** Whether an operator gives the same values each time, and reads nothing of the query around it. */
 function isClosed(step: StepNode): boolean {
   let ok = true;
-  const look = (expression: TypedExpression): TypedExpression => {
-    ok &&= !hasParameter(expression) && !isVolatile(expression);
-    return expression;
-  };
-  rebuilt(step, (input) => input, look);
+  visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression)));
   return ok;
 }

@@ -26,7 +26,7 @@ import {
 } from "../../expression/expression.ts";
 import { joinKeys } from "../common/join-keys.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
-import { inputsOf, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
+import { inputsOf, type PlanNode, type SubQueryCall, visitExpressions } from "../../operator/contract/node.ts";
 import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
@@ -48,14 +48,7 @@ function uncorrelated(node: PlanNode): Uncorrelated | undefined {
 /** Whether any expression of a plan has a parameter. */
 function mentionsOuter(node: PlanNode): boolean {
   let found = false;
-  rebuilt(
-    node,
-    (input) => input,
-    (expression) => {
-      found ||= hasParameter(expression);
-      return expression;
-    },
-  );
+  visitExpressions(node, (expression) => void (found ||= hasParameter(expression)));
   return found || inputsOf(node).some(mentionsOuter);
 }
 
