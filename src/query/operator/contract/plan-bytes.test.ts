@@ -12,6 +12,7 @@ import type { Query } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
 import type { PlanNames } from "../../plan-format/plan-reader.ts";
 import { prepareSelect } from "../../statement/shared/select.ts";
+import { run } from "../run.ts";
 import { ONE_ROW } from "../source/node.ts";
 import { inputsOf, type PlanNode } from "./node.ts";
 import { decodePlan, encodePlan } from "./plan-bytes.ts";
@@ -134,6 +135,20 @@ describe("a plan comes back as it was", () => {
     expect(first).not.toBe(second);
     expect(first.input).toBe(second.input);
   });
+});
+
+test("plans that were written by version 1 are read, and give the same rows", async () => {
+  const lines = (await Bun.file(new URL("./testing/plans-v1.hex", import.meta.url)).text()).trim().split("\n");
+  expect(lines).toHaveLength(QUERIES.length);
+  for (const [i, sql] of QUERIES.entries()) {
+    const read = decodePlan(Uint8Array.fromHex(lines[i] ?? ""), names);
+    const { exec } = await prepareSelect(parseSql(sql)[0] as Query, data.context, {});
+    let rows = 0;
+    for await (const batch of run(read, exec)) rows += batch.rowCount;
+    const wanted = await data.sql(sql);
+    const columns = read.columns.map(({ name }) => name);
+    expect({ sql, columns, rows }).toEqual({ sql, columns: [...wanted.columns], rows: wanted.rows.length });
+  }
 });
 
 describe("a plan whose tables are others now", () => {
