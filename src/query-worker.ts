@@ -1,5 +1,5 @@
 /** A query worker's thread: parts of scans over the files of one data folder and the memory of the thread that asks. */
-import { systemClock } from "./base/clock.ts";
+import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { HeapWatch } from "./base/heap-watch.ts";
 import { RestingHeap } from "./base/resting-heap.ts";
 import { ServerMemory } from "./base/server-memory.ts";
@@ -21,12 +21,13 @@ function send(message: FromQueryWorker, buffers: ArrayBuffer[] = []): void {
 
 function start({ root, cacheBytes, openFilesMax }: QueryWorkerStart): PartServer {
   const memory = new ServerMemory(Number.POSITIVE_INFINITY); // The server's limit is kept by the thread that asks.
-  new HeapWatch(memory, systemClock).start();
+  const scheduler = new Scheduler();
+  new HeapWatch(memory, scheduler).start();
   const cache = new PageCache(cacheBytes, () => memory.onGarbage());
   const onWarning = (text: string): void => send({ kind: "warning", text });
   const storage = new SnapshotStorage(localFileStore(root, openFilesMax), cache, onWarning);
   const resting = new RestingHeap(RESTING_HEAP_BYTES_MAX);
-  return new PartServer(storage, send, () => resting.rest(storage.cacheBytes()));
+  return new PartServer(storage, scheduler, send, () => resting.rest(storage.cacheBytes()));
 }
 
 let server: PartServer | undefined;

@@ -175,7 +175,7 @@ async function openDatabase(
   for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
   const db = new LocalDb(engine, scheduler, ofStatements, buildInfo(), externalFiles(settings.storage));
   registerTableMetrics(metrics, engine, db, spill);
-  const heap = startHeapWatch(memory, metrics);
+  const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, log, metrics);
   opened.defer(() => limits.close());
@@ -275,8 +275,8 @@ function openTelnet(
   });
 }
 
-function startHeapWatch(memory: ServerMemory, metrics: MetricRegistry): HeapWatch {
-  const heap = new HeapWatch(memory, systemClock);
+function startHeapWatch(memory: ServerMemory, scheduler: Scheduler, metrics: MetricRegistry): HeapWatch {
+  const heap = new HeapWatch(memory, scheduler);
   heap.start();
   registerMemoryMetrics(metrics, memory, heap);
   return heap;

@@ -9,7 +9,7 @@ import { undocumentedExports } from "./tidy/doc-comments.ts";
 import { strayNames } from "./tidy/file-names.ts";
 import { formatPapers, ingestFiles, readmes } from "./tidy/folders.ts";
 import { layerBreaks } from "./tidy/layers.ts";
-import { type Manifest, packageBreaks, RUNTIME_REASONS } from "./tidy/packages.ts";
+import { type Manifest, packageBreaks, RUNTIME_REASONS, unusedPackages } from "./tidy/packages.ts";
 import { roomBreaks } from "./tidy/rooms.ts";
 import { longFiles, longLines, sizeSpread } from "./tidy/sizes.ts";
 import { planted, ROOT, readTree, type SourceFile } from "./tidy/source-tree.ts";
@@ -310,6 +310,25 @@ describe("packages", () => {
     const manifest = (await Bun.file(`${ROOT}/package.json`).json()) as Manifest;
     expect(packageBreaks(manifest)).toEqual([]);
     for (const reason of Object.values(RUNTIME_REASONS)) expect(reason.length).toBeGreaterThan(20);
+  });
+
+  test("the server imports each of them, but for those that are excepted", async () => {
+    expect(unusedPackages((await Bun.file(`${ROOT}/package.json`).json()) as Manifest, tree)).toEqual([]);
+  });
+
+  test("planted dependencies that nobody, or only a test, imports are found, and exceptions that are not true", () => {
+    const files = [
+      planted("src/a.ts", 'import { a } from "used/part.js";', '// import { b } from "remarked";', 'load.resolve("loaded");'),
+      planted("src/a.test.ts", 'import type { c } from "@scope/tested";'),
+    ];
+    const unused = (names: readonly string[], excepted: Parameters<typeof unusedPackages>[2] = {}): readonly string[] =>
+      unusedPackages({ dependencies: Object.fromEntries(names.map((name) => [name, "1.0.0"])) }, files, excepted);
+    expect(unused(["used", "loaded"])).toEqual([]);
+    expect(unused(["remarked"])).toEqual(["remarked: is imported by nobody; test/tidy/packages.ts says by server"]);
+    expect(unused(["@scope/tested"])).toEqual(["@scope/tested: is imported by tests; test/tidy/packages.ts says by server"]);
+    expect(unused(["@scope/tested"], { "@scope/tested": { by: "tests", why: "an oracle" } })).toEqual([]);
+    expect(unused(["used"], { used: { by: "nobody", why: "later" } })).toHaveLength(1);
+    expect(unused([], { gone: { by: "nobody", why: "later" } })).toEqual(["gone: is excepted but is no dependency"]);
   });
 
   test("this Bun is the pinned one, here and in the image", async () => {

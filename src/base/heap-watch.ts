@@ -13,16 +13,20 @@
  * way. The blocks that they lie on count, so the heap is that, or what is in use where that is more.
  *
  * What a collection does not free was no garbage: growth counts from there, so that a server with many live objects is not collected for
- * nothing. A collection stops the thread, for about 5 ms; all of them take at most a tenth of its time, a quarter where the process is near
- * its limit, and half beyond; which of them counts when it is looked at, since right after a collection the process is never near.
+ * nothing. Beside a collection (collect-beside.ts) the thread serves others while long work, which makes most of the garbage, waits
+ * (scheduler/). Near the limit the thread stands until all is collected, which no other load of the machine makes longer. Collections take
+ * at most a tenth of the time, a quarter where the process is near its limit, and half beyond; which of them counts when it is looked at,
+ * since right after a collection the process is never near.
  *
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
  * 100 MiB a quarter of a second that way while its heap said 25.
  */
 import type { Clock } from "./clock.ts";
+import { collectBeside } from "./collect-beside.ts";
 import { freedBytes } from "./free-bytes.ts";
 import { heapBytes, residentBytes } from "./process-memory.ts";
+import type { Scheduler } from "./scheduler/scheduler.ts";
 import type { ServerMemory } from "./server-memory.ts";
 
 /** Growth from which it is collected, and what part of a small memory limit that is; not below what collections are worth. */
@@ -47,6 +51,8 @@ export interface WatchedProcess {
   freedBytes(): number;
   /** Collects the garbage of this thread, before it returns. */
   collect(): void;
+  /** Collects it while the thread works on. */
+  collectBeside(): Promise<void>;
 }
 
 const THIS_PROCESS: WatchedProcess = {
@@ -54,12 +60,14 @@ const THIS_PROCESS: WatchedProcess = {
   heapBytes,
   freedBytes,
   collect: () => Bun.gc(true),
+  collectBeside,
 };
 
 /** See the file header. */
 export class HeapWatch {
   private readonly memory: ServerMemory;
   private readonly clock: Clock;
+  private readonly scheduler: Scheduler;
   private readonly watched: WatchedProcess;
   private readonly garbageMax: number;
   private least = 0;
@@ -67,11 +75,14 @@ export class HeapWatch {
   /** When the last collection ended, and how long it took. */
   private ended = 0;
   private took = 0;
+  /** Whether a collection is under way beside the thread. */
+  private isCollecting = false;
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(memory: ServerMemory, clock: Clock, watched: WatchedProcess = THIS_PROCESS) {
+  constructor(memory: ServerMemory, scheduler: Scheduler, watched: WatchedProcess = THIS_PROCESS) {
     this.memory = memory;
-    this.clock = clock;
+    this.clock = scheduler.clock;
+    this.scheduler = scheduler;
     this.watched = watched;
     this.garbageMax = Math.max(GARBAGE_BYTES_MIN, Math.min(GARBAGE_BYTES_MAX, memory.bytesMax * GARBAGE_PART));
   }
@@ -97,26 +108,37 @@ export class HeapWatch {
   /** Collects if there is reason to. */
   look(): void {
     this.memory.noteOverhead(this.uncountedBytes);
-    const now = this.ownBytes();
     const resident = this.watched.residentBytes();
+    const isNear = resident > this.memory.bytesMax * NEAR_LIMIT;
+    if (this.isCollecting && !isNear) return;
+    const now = this.ownBytes();
     this.least = Math.min(this.least, now);
     this.leastResident = Math.min(this.leastResident, resident);
-    const isNear = resident > this.memory.bytesMax * NEAR_LIMIT;
     if (now - this.least < this.garbageMax && !(isNear && resident - this.leastResident >= this.garbageMax)) return;
     const began = this.clock.monotonicMillis();
-    if (began < this.ended + this.took * this.rest(resident)) return;
-    this.watched.collect();
+    const rest = resident > this.memory.bytesMax ? REST_BEYOND_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
+    if (began < this.ended + this.took * rest) return;
+    if (isNear) {
+      this.watched.collect();
+      this.noteCollection(began);
+    } else void this.collectBeside(began); // It never rejects.
+  }
+
+  private async collectBeside(began: number): Promise<void> {
+    this.isCollecting = true;
+    const collection = this.watched.collectBeside();
+    this.scheduler.hold(collection);
+    await collection;
+    this.isCollecting = false;
+    this.noteCollection(began);
+  }
+
+  private noteCollection(began: number): void {
     this.ended = this.clock.monotonicMillis();
     this.took = this.ended - began;
     this.least = this.ownBytes();
     this.leastResident = this.watched.residentBytes();
     this.memory.noteOverhead(this.uncountedBytes);
-  }
-
-  private rest(resident: number): number {
-    const { bytesMax } = this.memory;
-    if (resident > bytesMax) return REST_BEYOND_LIMIT;
-    return resident > bytesMax * NEAR_LIMIT ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
   }
 
   /**

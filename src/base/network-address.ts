@@ -5,6 +5,7 @@
  * An IPv6 address that carries an IPv4 one (mapped, translated, 6to4) reaches what that one reaches.
  */
 import { BlockList, isIP } from "node:net";
+import { ipv6Bytes } from "./ip-bytes.ts";
 
 /** "local": this machine, its link, many at once, or a cloud's own services; "private": the networks behind it; "public": all else. */
 export type Reach = "local" | "private" | "public";
@@ -46,9 +47,10 @@ export function isLoopback(address: string): boolean {
 /** The IPv4 address that an IPv6 one carries. */
 function embedded(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
-  const words = wordsOf(address);
-  const at = (i: number): number => words[i] ?? 0;
-  const isZero = (from: number, to: number): boolean => words.slice(from, to).every((word) => word === 0);
+  const bytes = ipv6Bytes(address.replace(/%.*$/, ""));
+  if (bytes === undefined) return undefined;
+  const at = (word: number): number => ((bytes[2 * word] ?? 0) << 8) | (bytes[2 * word + 1] ?? 0);
+  const isZero = (from: number, to: number): boolean => bytes.subarray(2 * from, 2 * to).every((byte) => byte === 0);
   // ::ffff:a.b.c.d, ::a.b.c.d (not :: and ::1), 64:ff9b::a.b.c.d; then 2002:abcd::
   const mapped = isZero(0, 5) && (at(5) === 0xffff || (at(5) === 0 && (at(6) !== 0 || at(7) > 1)));
   const translated = at(0) === 0x64 && at(1) === 0xff9b && isZero(2, 6);
@@ -57,20 +59,6 @@ function embedded(address: string): string | undefined {
 }
 
 const dotted = (high: number, low: number): string => `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-
-/** The eight words of an IPv6 address. */
-function wordsOf(address: string): readonly number[] {
-  const bare = address.replace(/%.*$/, "").replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
-    const word = (high: unknown, low: unknown): string => (Number(high) * 256 + Number(low)).toString(16);
-    return `${word(a, b)}:${word(c, d)}`;
-  });
-  const [head = "", tail] = bare.split("::");
-  const parse = (part: string): number[] => (part === "" ? [] : part.split(":").map((word) => Number.parseInt(word, 16)));
-  const first = parse(head);
-  if (tail === undefined) return first;
-  const last = parse(tail);
-  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
-}
 
 function blocks(four: readonly string[], six: readonly string[]): BlockList {
   const list = new BlockList();

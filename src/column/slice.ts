@@ -5,7 +5,7 @@ import type { Validity, Vector } from "./vector.ts";
 const part = (validity: Validity, from: number, to: number): Validity => validity?.subarray(from, to);
 
 /** Rows `[from, to)` of a vector. */
-function slice(vector: Vector, from: number, to: number): Vector {
+export function slice(vector: Vector, from: number, to: number): Vector {
   switch (vector.kind) {
     case "number":
       return { kind: "number", values: vector.values.subarray(from, to), validity: part(vector.validity, from, to) };

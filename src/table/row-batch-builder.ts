@@ -1,17 +1,16 @@
 /**
- * Builds a `WriteBatch` from rows of scalars: for INSERT and tests. Decoders of protocols fill columns themselves.
+ * Builds a `WriteBatch` from rows of scalars: for COPY and tests. Decoders of protocols fill columns themselves.
  *
  * Rows whose times lie more than 2^53 units from the first of their `TableWrite` begin another one, since the times of one are offsets
  * from one base; so do rows beyond `WRITE_ROWS_MAX`.
  */
 import { assert } from "../base/assert.ts";
-import { fnv1a } from "../base/hash.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../base/limits.ts";
 import type { TimeUnit } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 import { vectorOf } from "../column/vector-builder.ts";
 import type { ColumnDefinition } from "./schema.ts";
-import { SeriesDictionary } from "./series-dictionary.ts";
+import { TagKeys } from "./tag-keys.ts";
 import type { FieldWrite, TableWrite, WriteBatch } from "./write-batch.ts";
 
 /** A column that rows give a value for, in the order of the values. */
@@ -20,15 +19,14 @@ export type RowColumn = Pick<ColumnDefinition, "name" | "type" | "semantic">;
 /** Rows of one `TableWrite`. Reason: columns of that many are made in a few milliseconds, so that none is left for the end. */
 const WRITE_ROWS_MAX = 65_536;
 
-const encoder = new TextEncoder();
-
 /** Collects rows of one table. */
 export class RowBatchBuilder {
   private readonly table: string;
   private readonly columns: readonly RowColumn[];
   private readonly timePosition: number;
   private readonly timeUnit: TimeUnit;
-  private readonly dictionary = new SeriesDictionary();
+  private readonly tagPositions: readonly number[];
+  private readonly tagKeys: TagKeys;
   private readonly writes: TableWrite[] = [];
   private keys: number[] = [];
   private times: bigint[] = [];
@@ -43,6 +41,11 @@ export class RowBatchBuilder {
     const type = columns[this.timePosition]?.type;
     assert(type?.kind === "timestamp", `one column of ${table} is its time index`);
     this.timeUnit = type.unit;
+    this.tagPositions = columns.flatMap(({ semantic }, i) => (semantic === "tag" ? [i] : []));
+    this.tagKeys = new TagKeys(
+      table,
+      this.tagPositions.map((i) => columns[i]?.name ?? ""),
+    );
     this.fields = columns.map(() => []);
   }
 
@@ -67,37 +70,17 @@ export class RowBatchBuilder {
   /** The batch. The builder is used up. */
   batch(): WriteBatch {
     this.cut();
-    return { dictionary: this.dictionary, tables: this.writes };
+    return { dictionary: this.tagKeys.dictionary, tables: this.writes };
   }
 
   private keyOf(values: readonly Scalar[]): number {
-    const names: string[] = [];
-    const texts: string[] = [];
-    const nulls: string[] = [];
-    let raw = "";
-    for (const [i, { name, semantic }] of this.columns.entries()) {
-      if (semantic !== "tag") continue;
-      const value = values[i];
-      assert(value === undefined || typeof value === "string", `the text of tag ${name}; got ${typeof value}`);
-      raw += value === undefined ? "-" : `${value.length}:${value}`;
-      if (value === undefined) {
-        nulls.push(name);
-        continue;
-      }
-      names.push(name);
-      texts.push(value);
-    }
-    const bytes = encoder.encode(raw);
-    const hash = fnv1a(bytes, 0, bytes.length);
-    const known = this.dictionary.find(bytes, 0, bytes.length, hash);
-    return known >= 0
-      ? known
-      : this.dictionary.add(bytes, 0, bytes.length, hash, {
-          table: this.table,
-          names,
-          values: texts,
-          ...(nulls.length === 0 ? {} : { nulls }),
-        });
+    return this.tagKeys.keyOf(
+      this.tagPositions.map((i) => {
+        const value = values[i];
+        assert(value === undefined || typeof value === "string", `the text of tag ${this.columns[i]?.name}; got ${typeof value}`);
+        return value;
+      }),
+    );
   }
 
   private cut(): void {

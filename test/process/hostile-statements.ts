@@ -3,6 +3,7 @@
  * an answer or a clear error while others are served; `hostile.ts` measures that, `hostile.test.ts` runs short forms of them.
  */
 import { hostileJoins, longInPlaces } from "./hostile-places.ts";
+import { hostileRows } from "./hostile-rows.ts";
 import { type HostileStatement, hostileTexts, repeated } from "./hostile-texts.ts";
 
 /** How much each statement asks for: 1 is what was seen to stop a server. */
@@ -394,6 +395,7 @@ export function hostileStatements(scale: Scale): readonly HostileStatement[] {
     ...chains(scale),
     ...lists(scale),
     ...hostileJoins(scale),
+    ...hostileRows(scale),
     ...hostileTexts(scale),
     ...functions(scale),
     ...longInPlaces(scale),

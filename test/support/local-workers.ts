@@ -1,4 +1,5 @@
 /** A pool whose workers are on this thread: messages are cloned as between threads, everything else is the real thing. */
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { ShareLimits } from "../../src/table/shared-scan.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../../src/query/workers/messages.ts";
@@ -15,7 +16,7 @@ export class LocalWorker extends EventTarget {
 
   constructor(storage: PartStorage) {
     super();
-    this.server = new PartServer(storage, (message, buffers) => this.answer(message, buffers ?? []));
+    this.server = new PartServer(storage, new Scheduler(), (message, buffers) => this.answer(message, buffers ?? []));
   }
 
   postMessage(message: ToQueryWorker): void {

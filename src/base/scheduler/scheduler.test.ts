@@ -29,3 +29,18 @@ test("work that comes late is not forgotten", async () => {
   await scheduler.nextRound();
   await Promise.all([scheduler.nextRound(), scheduler.nextRound()]);
 });
+
+test("work is held up until what goes before is over, and others are not", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const before = scheduler.nextRound().then(() => seen.push("gave way before"));
+  scheduler.hold(promise);
+  const held = scheduler.nextRound().then(() => seen.push("held"));
+  await before;
+  await Bun.sleep(5);
+  seen.push("others");
+  resolve();
+  await held;
+  await scheduler.nextRound();
+  expect(seen).toEqual(["gave way before", "others", "held"]);
+});

@@ -28,6 +28,8 @@ export class Scheduler {
   readonly soon: Soon;
   private readonly bodies: OneARound;
   private readonly pieces: OneARound;
+  /** What goes before all long work. */
+  private held: Promise<void> | undefined;
 
   constructor(clock: Clock = systemClock, soon: Soon = setImmediate) {
     this.clock = clock;
@@ -44,6 +46,14 @@ export class Scheduler {
 
   /** Gives way: resolves in a later round, after all that gave way before. */
   nextRound(): Promise<void> {
-    return this.pieces.next();
+    return this.held === undefined ? this.pieces.next() : this.held.then(() => this.pieces.next());
+  }
+
+  /** Holds up long work that gives way from now on until `end`, which never rejects and is not far. */
+  hold(end: Promise<void>): void {
+    this.held = end;
+    void end.then(() => {
+      if (this.held === end) this.held = undefined;
+    });
   }
 }

@@ -12,46 +12,6 @@ export function crcStep(crc: number, byte: number): number {
   return ((crc << 8) ^ (TABLE[(crc >>> 24) ^ byte] as number)) >>> 0;
 }
 
-/** Collects bits. */
-export class BitWriter {
-  private bytes = new Uint8Array(65_536);
-  private length = 0;
-  private held = 0;
-  private heldBits = 0;
-
-  /** @param count 0..24 */
-  put(value: number, count: number): void {
-    this.held = (this.held << count) | value;
-    this.heldBits += count;
-    while (this.heldBits >= 8) {
-      this.heldBits -= 8;
-      if (this.length === this.bytes.length) this.grow();
-      this.bytes[this.length++] = this.held >>> this.heldBits;
-    }
-    this.held &= (1 << this.heldBits) - 1;
-  }
-
-  /** 32 bits. */
-  put32(value: number): void {
-    this.put(value >>> 16, 16);
-    this.put(value & 0xffff, 16);
-  }
-
-  /** Takes the whole bytes; at the end the last one is filled with zeros. */
-  take(isEnd: boolean): Uint8Array {
-    if (isEnd && this.heldBits > 0) this.put(0, 8 - this.heldBits);
-    const taken = this.bytes.slice(0, this.length);
-    this.length = 0;
-    return taken;
-  }
-
-  private grow(): void {
-    const more = new Uint8Array(this.bytes.length * 2);
-    more.set(this.bytes);
-    this.bytes = more;
-  }
-}
-
 /** Reads bits. */
 export class BitReader {
   private readonly bytes: Uint8Array;

@@ -1,5 +1,5 @@
-import { testStreamCodec } from "../../../test/support/stream-codec-suite.ts";
-import { compressBzip2, decompressBzip2 } from "./bzip2.ts";
+import { testStreamReader } from "../../../test/support/stream-reader-suite.ts";
+import { decompressBzip2 } from "./bzip2.ts";
 
 const REFERENCE =
   "QlpoOTFBWSZTWVNeXmUABUPZgAAQAAR/4CLAjgBQBIAYBeKFChxU003pP9UlUBGKBpoZMTBFT8H6qkAAKYTTQGmIND1U2T0lVNMD81vrj8d97+AQaA2HwPgb" +
@@ -13,4 +13,29 @@ const REFERENCE =
 
 const TWO_STREAMS = "QlpoOTFBWSZTWXZp4NQAAAERAEAAAkSgADDNAMNGKZcXckU4UJB2aeDUQlpoOTFBWSZTWVnOe8sAAAIBgAQEkIAgADDNAMGkwHF3JFOFCQWc57yw";
 
-testStreamCodec({ compress: compressBzip2, decompress: decompressBzip2, reference: REFERENCE, twoStreams: TWO_STREAMS });
+testStreamReader({
+  decompress: decompressBzip2,
+  reference: REFERENCE,
+  twoStreams: TWO_STREAMS,
+  zeros: "QlpoOTFBWSZTWZO6RToAR/9ACMAAABAACCAAMMwJqmmgAVbUABV4u5IpwoSEndIp0A==",
+  samples: {
+    nothing: "QlpoORdyRThQkAAAAAA=",
+    "one byte": "QlpoOTFBWSZTWa+wEE4AAABAAACAIAAhGEaC7kinChIV9gIJwA==",
+    "a long run": "QlpoOTFBWSZTWbuhHhkAASZIAMAAAEAACCAAMMwFKaYojYlEeLuSKcKEhd0I8Mg=",
+    "short runs":
+      "QlpoOTFBWSZTWSO6/NoAAAB+AH///////qquqqqoACAAlB3/qqAANBo0wJkyaYmT0mjRo0aNBlQnqPTRNDEyGmgDINNGgyAB0WXDACwrEIArgJSV1MFtoocQ" +
+      "bbhsOpL9wqgUbz5bWyjCgk0kNrGjfpHmRN9MgbNkShG6K81RD4vKwdIRqZo6xjfZwnQO93TxMcKHzzOQeoCmgi98j5SSVSH2oR+lK6yaVEkcUPHA+86420yu" +
+      "ttU1/xdyRThQkCO6/No=",
+    "a repeated text": "QlpoOTFBWSZTWZtgnyYABduBADwAIABUM00E1UemqELVCF+qELVQhcXckU4UJCbYJ8mA",
+    noise:
+      "QlpoOTFBWSZTWQnhRwoAAGb//+///////+//////7/9v/////+////////9v///////vwAHRSCBqmpT1AAAAAAAAAaAAAD21JqAAAAANAAAANqekAAD9SeoA" +
+      "AAAANsjCMmJJk8RMmmmjQip+kqAGgAAAAAAAAAAeYpqAAAAAABoAGhptMo0GjQ/UNBB6mTCaNPRG0n6Gqe9JTzQ1QA00B6mmmjRAAAAAAAAaAGgAAAAAaAAA" +
+      "NAAaAANAAAAAAAAAAAAAGgAAABAAAAAAAAaAGgAAAAAaAAANAAaAANAAAAAAAAAAAAAGgAAADuXceRUhBoEOMJCSt/51bGIJL4WJsQsCTLGaC0dDIzfSWW8O" +
+      "nOAtukZdgaxoL732J4EAzmBjsH5gw2hZg2k6DTk7eQFFvrWmWHvrXMsltF4S7qa3XhHPgRN3oxnNK1nXnF1ZgPp8eVsJ+nE2TaAaarEbf1uIohAP3bn3BFws" +
+      "NDfAHQcQRoeYR6ZuIaMQNt4N6cdLKAseJgyA6NkB+lhNF4034SMA3licHmhc/DTuICdh/iz5ofIG0mdKHMKEO63YH/OLSJLUTH6BGTDsTY159Tpskd9oBPu1" +
+      "AT/xKTw+WDBkWgmQtASVP85JJEyjmDSHSUzSCzIkKS7xhIEdFajREpThee2KT+g1R/8v99J1YSR3zmSFYCBmKZbQnnSPCJZMORNHyhsqI8v7ew3JVoAiTaUs" +
+      "6ZSEuwowyRxJtX8w/hdRopAatFAVRkHBNEwrKLBE/uG5E3EomGAk7D4xcSMqGzC6Dto6QBS/g4i55i8ORbHkgvIJI2C8BVlpILHgp3EWiHt1geFUA2VEUFQV" +
+      "dKwAaYqH3CCv8fPlgiCrOUZCXgxUwv+eLOMphkKJkduGWqgYdqKCeJTJSJRqPVIjBbtA9ekE4U5EqrI8wx1IPymiTnrH61cg5cLHy39doUVBBQEUKNu+NRUF" +
+      "84Bco3eiokCn7ilyAqAbSMHT0Vr1OCeT+gUqCQ+hQDIml/z8r8E0DgpmJWNMrAdgmRVkcyVTVdx45pNeqROPKQr+ARmX8lDN/8XckU4UJAJ4UcKA",
+  },
+});

@@ -1,33 +1,18 @@
-/** bzip2 for streams: pieces in, pieces out. Between blocks other tasks of the thread get a turn. */
+/**
+ * bzip2 → bytes, for streams: pieces in, pieces out. Few bytes may stand for a block of 46 MB, so other tasks of the thread get a turn
+ * inside blocks too, and a block goes out in pieces as whoever reads takes them.
+ */
+import type { Pace } from "../../base/pace.ts";
 import { BitReader } from "./bits.ts";
-import { BLOCK_INPUT_BYTES_MAX, readPart } from "./decode.ts";
-import { Bzip2Encoder } from "./encode.ts";
+import { BLOCK_INPUT_BYTES_MAX, partSteps } from "./decode.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Compressed pieces. */
-export async function* compressBzip2(bytes: Bytes): Bytes {
-  const encoder = new Bzip2Encoder();
-  for await (const piece of bytes) {
-    for (let at = 0; at < piece.length; ) {
-      at = encoder.push(piece, at);
-      if (at >= piece.length) break;
-      yield encoder.block();
-      await turn();
-    }
-  }
-  yield encoder.finish();
-}
-
 /** Unpacked pieces; streams one behind the other are one. @throws Error that says what is wrong */
-export async function* decompressBzip2(bytes: Bytes): Bytes {
+export async function* decompressBzip2(bytes: Bytes, pace: Pace): Bytes {
   const input = new Input(bytes);
   try {
-    for (await input.fill(); input.held.length > 0; await input.fill()) yield* stream(input);
+    for (await input.fill(); input.held.length > 0; await input.fill()) yield* stream(input, pace);
   } finally {
     await input.close();
   }
@@ -69,14 +54,14 @@ class Input {
   }
 }
 
-async function* stream(input: Input): Bytes {
+async function* stream(input: Input, pace: Pace): Bytes {
   const [b, z, h, level = 0] = input.held;
   if (b !== 0x42 || z !== 0x5a || h !== 0x68 || level < 0x31 || level > 0x39) throw new Error("it does not begin with BZh1 to BZh9");
   input.advance(32);
-  for (let total = 0; ; await turn()) {
+  for (let total = 0; ; ) {
     await input.fill();
     const bits = new BitReader(input.held, input.skip);
-    const part = readPart(bits, (level - 0x30) * 100_000);
+    const part = await paced(partSteps(bits, (level - 0x30) * 100_000), pace);
     input.advance(bits.position);
     if (part.kind === "end") {
       if (part.crc !== total) throw new Error("the checksum of the whole is wrong");
@@ -84,6 +69,17 @@ async function* stream(input: Input): Bytes {
       return;
     }
     total = (((total << 1) | (total >>> 31)) ^ part.crc) >>> 0;
-    yield* part.pieces;
+    for (const piece of part.pieces) {
+      if (piece.length > 0) yield piece;
+      await pace.turn();
+    }
+  }
+}
+
+/** The result of work in steps, with turns for others in between. */
+async function paced<T>(steps: Iterator<void, T>, pace: Pace): Promise<T> {
+  for (let next = steps.next(); ; next = steps.next()) {
+    if (next.done === true) return next.value;
+    if (pace.isDue()) await pace.turn();
   }
 }

@@ -6,15 +6,21 @@ import { type DecodingTable, decodingTable } from "./huffman.ts";
 export const BLOCK_INPUT_BYTES_MAX: number = 3 * 1024 * 1024;
 
 const GROUP = 50;
-const PIECE_BYTES: number = 1024 * 1024;
+/** Groups of symbols of one step: about 3 ms. */
+const STEP_GROUPS = 512;
+/** Bytes that go out at a time: about 5 ms. */
+const PIECE_BYTES: number = 256 * 1024;
 
 /** One block of a stream, or the end of one. */
 export type Bzip2Part =
   | { readonly kind: "block"; readonly crc: number; readonly pieces: Iterable<Uint8Array> }
   | { readonly kind: "end"; readonly crc: number };
 
-/** Reads what begins with a magic number. `pieces` must be read to their end, which checks the checksum. @param bytesMax of a block */
-export function readPart(input: BitReader, bytesMax: number): Bzip2Part {
+/**
+ * Reads what begins with a magic number, in steps. `pieces` must be read to their end, which checks the checksum.
+ * @param bytesMax of a block, before its runs are unfolded
+ */
+export function* partSteps(input: BitReader, bytesMax: number): Generator<void, Bzip2Part> {
   const magic = input.bits(24) * 2 ** 24 + input.bits(24);
   const crc = input.bits32();
   if (magic === 0x177245385090) return { kind: "end", crc };
@@ -24,7 +30,7 @@ export function readPart(input: BitReader, bytesMax: number): Bzip2Part {
   const origin = input.bits(24);
   const alphabet = readAlphabet(input);
   const { selectors, tables } = readTables(input, alphabet.length + 2);
-  const { last, length } = readSymbols(input, alphabet, selectors, tables, bytesMax);
+  const { last, length } = yield* symbolSteps(input, alphabet, selectors, tables, bytesMax);
   if (origin >= length) throw new Error("a block points outside itself");
   return { kind: "block", crc, pieces: unfolded(last, length, origin, crc) };
 }
@@ -68,13 +74,13 @@ function readTables(input: BitReader, alphabet: number): { readonly selectors: U
   return { selectors, tables };
 }
 
-function readSymbols(
+function* symbolSteps(
   input: BitReader,
   alphabet: Uint8Array,
   selectors: Uint8Array,
   tables: readonly DecodingTable[],
   bytesMax: number,
-): { readonly last: Uint8Array; readonly length: number } {
+): Generator<void, { readonly last: Uint8Array; readonly length: number }> {
   const last = new Uint8Array(bytesMax);
   const recent = alphabet.slice();
   const end = alphabet.length + 1;
@@ -82,6 +88,7 @@ function readSymbols(
   let run = 0;
   let weight = 1;
   for (let group = 0; ; group++) {
+    if (group % STEP_GROUPS === 0) yield;
     const table = tables[selectors[group] ?? -1];
     if (table === undefined) throw new Error("a block has more symbols than it says");
     for (let i = 0; i < GROUP; i++) {

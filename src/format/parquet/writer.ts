@@ -15,7 +15,7 @@ import { isWideDecimal } from "../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "./chunk-writer.ts";
 import { writeChunk } from "./chunks/write-chunk.ts";
 import { encodeColumns } from "./column-schema.ts";
-import { encodeFooter, type PlacedChunk, type PlacedRowGroup } from "./file-metadata-writer.ts";
+import { encodeFooter, type PlacedRowGroup } from "./file-metadata-writer.ts";
 import { FileOutput } from "./file-output.ts";
 import {
   BLOB_PAGE_SUMS,
@@ -33,7 +33,7 @@ import {
 import { PAGE_ROWS_MAX, ROW_GROUP_ROWS_MAX } from "./limits.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { cutPages } from "./page-cut.ts";
-import { encodeColumnIndex, encodeOffsetIndex } from "./page-index-writer.ts";
+import { placeIndexes } from "./page-index-writer.ts";
 import { encodePageSums, hasPageSums } from "./page-sums.ts";
 import { physicalTypeOf, storedScale } from "./physical-type.ts";
 import type { ByteRange, ByteSink, ColumnInput, ParquetColumn, WriterOptions, WrittenFile } from "./types.ts";
@@ -122,6 +122,11 @@ export class ParquetWriter {
 
   /** Writes indexes and footer; the file is then complete. Keys of `keyValues` must not begin with a reserved prefix. */
   finish(keyValues: Readonly<Record<string, string>>): WrittenFile {
+    return atOnce(this.finishInSteps(keyValues));
+  }
+
+  /** As `finish`, with stops in which others of the thread may have a turn. */
+  *finishInSteps(keyValues: Readonly<Record<string, string>>): Generator<void, WrittenFile> {
     assert(!this.finished, "a file is finished once");
     this.finished = true;
     for (const key of Object.keys(keyValues)) {
@@ -136,7 +141,8 @@ export class ParquetWriter {
     const tailStart = this.output.offset;
     this.output.startChecksum();
     pairs.push([BLOB_PREFIX + BLOB_PAGE_SUMS, this.placePageSums()]);
-    const rowGroups = this.placeIndexes(blooms);
+    const groups = this.rowGroups.map((chunks, g) => ({ rowCount: chunks[0]?.valueCount ?? 0, chunks, blooms: blooms[g]! }));
+    const rowGroups = yield* placeIndexes(groups, this.output);
     pairs.push([KEY_TAIL, `${tailStart}:${this.output.crc}`], [KEY_CHECKSUM, CHECKSUM_PLACEHOLDER]);
     this.writeFooter(pairs, rowGroups);
     return this.summary();
@@ -183,21 +189,6 @@ export class ParquetWriter {
       }
     }
     return this.placeBlob(encodePageSums(sums));
-  }
-
-  private placeIndexes(blooms: readonly (readonly (ByteRange | undefined)[])[]): PlacedRowGroup[] {
-    const columnIndexes = this.rowGroups.map((chunks) => chunks.map((chunk) => this.place(encodeColumnIndex(chunk))));
-    return this.rowGroups.map((chunks, g) => ({
-      rowCount: chunks[0]?.valueCount ?? 0,
-      chunks: chunks.map(
-        (chunk, c): PlacedChunk => ({
-          chunk,
-          columnIndex: columnIndexes[g]![c]!,
-          offsetIndex: this.place(encodeOffsetIndex(chunk)),
-          bloom: blooms[g]![c],
-        }),
-      ),
-    }));
   }
 
   private writeFooter(keyValues: readonly (readonly [string, string])[], rowGroups: readonly PlacedRowGroup[]): void {

@@ -41,8 +41,9 @@ function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown, w
   const items = value as Readonly<Record<string, unknown>>; // An object out of JSON.parse.
   for (const key of Object.keys(items)) {
     const item = items[key];
-    const found = Object.hasOwn(fields, key) ? fields[key] : fields[camelCase(key)];
-    if (found === undefined || item === null) continue;
+    const known = Object.hasOwn(fields, key) ? fields[key] : fields[camelCase(key)];
+    if (known === undefined || item === null) continue;
+    const found = isLongInteger(name, known, item) ? (MESSAGES.AnyValue["doubleValue"] ?? known) : known;
     if (found.repeated !== true) {
       writeField(writer, found, item, key, depth);
       continue;
@@ -50,6 +51,11 @@ function writeMessage(writer: BinaryWriter, name: MessageName, value: unknown, w
     if (!Array.isArray(item)) throw new OtlpJsonError(`${key} is not an array`);
     for (const each of item) writeField(writer, found, each, key, depth);
   }
+}
+
+/** The serialiser of JavaScript's SDK writes every number without a fraction as `intValue`, 1e300 too: it is a double. */
+function isLongInteger(name: MessageName, { kind }: Field, value: unknown): boolean {
+  return name === "AnyValue" && kind === "int64" && typeof value === "number" && (value >= 2 ** 63 || value < -(2 ** 63));
 }
 
 function camelCase(key: string): string {

@@ -1,13 +1,14 @@
 /**
- * Compressed text files: bytes → bytes, a piece at a time. gzip and zstd are the runtime's own, bzip2 and xz are in `format/`.
+ * Compressed text files: bytes → bytes, a piece at a time. gzip and zstd are the runtime's own; bzip2 and xz are read, never written.
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { DbError, errorText } from "../../base/error.ts";
+import type { Pace } from "../../base/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { compressBzip2, decompressBzip2 } from "../../format/bzip2/bzip2.ts";
-import { compressXz, decompressXz } from "../../format/xz/xz.ts";
-import { ZstdFrames } from "./zstd-frames.ts";
+import { decompressBzip2 } from "../../format/bzip2/bzip2.ts";
+import { ZstdFrames } from "../../format/zstd/frames.ts";
+import { decompressXz } from "./xz.ts";
 
 /** Known ways to compress. */
 export const COMPRESSIONS = ["gzip", "zstd", "bzip2", "xz"] as const;
@@ -32,24 +33,31 @@ export function compressionOfBytes(head: Uint8Array): Compression | undefined {
   return COMPRESSIONS.find((name) => MAGIC[name].test(text));
 }
 
-/** Compressed pieces. */
+/** Ways to compress that files can be written in. */
+const WRITTEN = ["gzip", "zstd"] as const;
+
+/** The way to compress, where files can be written in it. @throws DbError Unsupported */
+export function writtenCompression(how: Compression): (typeof WRITTEN)[number] {
+  const found = WRITTEN.find((name) => name === how);
+  if (found !== undefined) return found;
+  const why = `${how} is read only; use ${WRITTEN.join(", ")} or none`;
+  throw new DbError(StatusCode.Unsupported, `cannot write a file compressed by ${how}: ${why}`);
+}
+
+/** Compressed pieces. @throws DbError Unsupported for what is read only */
 export function compressed(bytes: Bytes, how: Compression): Bytes {
-  switch (how) {
+  switch (writtenCompression(how)) {
     case "gzip":
       return through(bytes, createGzip());
     case "zstd":
       return through(bytes, createZstdCompress());
-    case "bzip2":
-      return compressBzip2(bytes);
-    case "xz":
-      return compressXz(bytes);
   }
 }
 
 /** Unpacked pieces. @throws DbError InvalidArguments for what is damaged or cut off @param name of the file, for errors */
-export async function* decompressed(bytes: Bytes, how: Compression, name: string): Bytes {
+export async function* decompressed(bytes: Bytes, how: Compression, name: string, pace: Pace): Bytes {
   try {
-    yield* unpacked(bytes, how);
+    yield* unpacked(bytes, how, pace);
   } catch (thrown) {
     if (thrown instanceof DbError) throw thrown;
     const why = errorText(thrown);
@@ -57,16 +65,16 @@ export async function* decompressed(bytes: Bytes, how: Compression, name: string
   }
 }
 
-function unpacked(bytes: Bytes, how: Compression): Bytes {
+function unpacked(bytes: Bytes, how: Compression, pace: Pace): Bytes {
   switch (how) {
     case "gzip":
       return through(bytes, createGunzip());
     case "zstd":
       return wholeFrames(bytes);
     case "bzip2":
-      return decompressBzip2(bytes);
+      return decompressBzip2(bytes, pace);
     case "xz":
-      return decompressXz(bytes);
+      return decompressXz(bytes, pace);
   }
 }
 

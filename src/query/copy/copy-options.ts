@@ -1,7 +1,7 @@
 /** Options of COPY and of external tables (contract query.md 1.10): which there are, for which format, and what they may hold. */
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { COMPRESSIONS, type Compression } from "./compression.ts";
+import { COMPRESSIONS, type Compression, writtenCompression } from "./compression.ts";
 import { PARALLELISM_MAX, PATTERN_CHARACTERS_MAX } from "./limits.ts";
 import { TimePattern } from "./time-pattern.ts";
 
@@ -61,6 +61,8 @@ const USE_KEYS: Readonly<Record<CopyUse, readonly string[]>> = {
 /** What options are for. */
 export type CopyUse = "to" | "from" | "database-to" | "database-from" | "external";
 
+const isWriting = (use: CopyUse): boolean => use === "to" || use === "database-to";
+
 const INFER_RECORDS_DEFAULT = 1000;
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
@@ -83,11 +85,11 @@ export function copyOptions(given: Readonly<Record<string, string>>, use: CopyUs
     pattern: patternOf(options.get("pattern")),
     delimiter: delimiterOf(options.get("delimiter")),
     hasHeader: flag("has_header", true),
-    compression: compressionOf(options.get("compression_type")),
+    compression: compressionOf(options.get("compression_type"), use),
     patterns: {
-      timestamp: timePattern("timestamp_format", options.get("timestamp_format")),
-      date: timePattern("date_format", options.get("date_format")),
-      time: timePattern("time_format", options.get("time_format")),
+      timestamp: timePattern("timestamp_format", options.get("timestamp_format"), use),
+      date: timePattern("date_format", options.get("date_format"), use),
+      time: timePattern("time_format", options.get("time_format"), use),
     },
     skipBadRecords: flag("skip_bad_records", false),
     strictHeaders: flag("strict_headers", false),
@@ -144,18 +146,18 @@ function delimiterOf(text: string | undefined): string {
   );
 }
 
-function compressionOf(text: string | undefined): Compression | "none" | undefined {
+function compressionOf(text: string | undefined, use: CopyUse): Compression | "none" | undefined {
   if (text === undefined) return undefined;
   const lower = text.toLowerCase();
   if (lower === "none" || lower === "uncompressed" || lower === "") return "none";
   const found = COMPRESSIONS.find((name) => name === lower || (name === "gzip" && lower === "gz") || (name === "zstd" && lower === "zst"));
   if (found === undefined) throw invalid(`Unsupported compression type: ${text.slice(0, 40)}; use ${COMPRESSIONS.join(", ")} or none`);
-  return found;
+  return isWriting(use) ? writtenCompression(found) : found;
 }
 
-function timePattern(key: string, text: string | undefined): TimePattern | undefined {
+function timePattern(key: string, text: string | undefined, use: CopyUse): TimePattern | undefined {
   if (text === undefined) return undefined;
-  const made = TimePattern.of(text);
+  const made = TimePattern.of(text, isWriting(use) ? "print" : "read");
   if (typeof made === "string") throw invalid(`Invalid copy option, key: ${key}, value: ${text.slice(0, 80)}: ${made}`);
   return made;
 }

@@ -1,4 +1,5 @@
 /** CSV files → rows of texts. */
+import type { Pace } from "../../base/pace.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { STRING } from "../../column/data-type.ts";
 import { CsvError, CsvReader, type CsvRecord } from "../../format/csv/csv-reader.ts";
@@ -13,9 +14,9 @@ import { type TypeGuess, typeOfGuess, wider } from "./infer-type.ts";
  * @param names the columns wanted
  * @throws DbError InvalidArguments with the line
  */
-export async function* csvRows(file: OpenFile, names: readonly string[], options: CopyOptions): AsyncGenerator<FileRows> {
+export async function* csvRows(file: OpenFile, names: readonly string[], options: CopyOptions, pace: Pace): AsyncGenerator<FileRows> {
   let header: readonly string[] | undefined = options.hasHeader ? undefined : names;
-  for await (const records of recordsOf(file, options, header?.length === 1)) {
+  for await (const records of recordsOf(file, options, pace, header?.length === 1)) {
     let from = 0;
     if (header === undefined) {
       const [first] = records;
@@ -64,11 +65,11 @@ function rowsOf(
 }
 
 /** @param hasOneColumn whether that is known before the first record */
-async function* recordsOf(file: OpenFile, options: CopyOptions, hasOneColumn: boolean): AsyncGenerator<readonly CsvRecord[]> {
+async function* recordsOf(file: OpenFile, options: CopyOptions, pace: Pace, hasOneColumn: boolean): AsyncGenerator<readonly CsvRecord[]> {
   const reader = new CsvReader(options.delimiter, hasOneColumn);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    for await (const bytes of bytesOf(file, options)) {
+    for await (const bytes of bytesOf(file, options, pace)) {
       yield reader.push(decoder.decode(bytes, { stream: true }));
     }
     yield reader.push(decoder.decode());
@@ -81,11 +82,11 @@ async function* recordsOf(file: OpenFile, options: CopyOptions, hasOneColumn: bo
 }
 
 /** The columns of a CSV file and the narrowest types that hold the values of its first records. */
-export async function csvColumns(file: OpenFile, options: CopyOptions): Promise<readonly FoundColumn[]> {
+export async function csvColumns(file: OpenFile, options: CopyOptions, pace: Pace): Promise<readonly FoundColumn[]> {
   let names: readonly string[] | undefined;
   const guesses: TypeGuess[] = [];
   let count = 0;
-  for await (const records of recordsOf(file, options, false)) {
+  for await (const records of recordsOf(file, options, pace, false)) {
     for (const { fields } of records) {
       if (names === undefined) {
         names = options.hasHeader ? fields.map((field) => field ?? "") : fields.map((_, i) => `column_${i + 1}`);

@@ -1,4 +1,5 @@
 /** Files of one JSON object a line → rows. */
+import type { Pace } from "../../base/pace.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { OpenFile } from "../../table/file-access.ts";
@@ -15,8 +16,8 @@ interface Parsed {
 }
 
 /** The rows of a JSON file. @throws DbError InvalidArguments with the line */
-export async function* jsonRows(file: OpenFile, names: readonly string[], options: CopyOptions): AsyncGenerator<FileRows> {
-  for await (const objects of objectsOf(file, options)) {
+export async function* jsonRows(file: OpenFile, names: readonly string[], options: CopyOptions, pace: Pace): AsyncGenerator<FileRows> {
+  for await (const objects of objectsOf(file, options, pace)) {
     if (objects.length === 0) continue;
     const columns = names.map((name) => ({
       type: undefined,
@@ -34,7 +35,7 @@ function scalarOf(value: unknown): Scalar {
   return documentText(value);
 }
 
-async function* objectsOf(file: OpenFile, options: CopyOptions): AsyncGenerator<readonly Parsed[]> {
+async function* objectsOf(file: OpenFile, options: CopyOptions, pace: Pace): AsyncGenerator<readonly Parsed[]> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";
   let line = 0;
@@ -49,7 +50,7 @@ async function* objectsOf(file: OpenFile, options: CopyOptions): AsyncGenerator<
     return objects;
   };
   try {
-    for await (const bytes of bytesOf(file, options)) {
+    for await (const bytes of bytesOf(file, options, pace)) {
       rest += decoder.decode(bytes, { stream: true });
       const end = rest.lastIndexOf("\n");
       if (end < 0 && rest.length > JSON_LINE_BYTES_MAX) {
@@ -87,11 +88,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The columns of a JSON file, in the order in which its first records name them. */
-export async function jsonColumns(file: OpenFile, options: CopyOptions): Promise<readonly FoundColumn[]> {
+export async function jsonColumns(file: OpenFile, options: CopyOptions, pace: Pace): Promise<readonly FoundColumn[]> {
   const guesses = new Map<string, JsonGuess>();
   let count = 0;
   const found = (): readonly FoundColumn[] => [...guesses].map(([name, guess]) => ({ name, type: typeOfJsonGuess(guess) }));
-  for await (const objects of objectsOf(file, options)) {
+  for await (const objects of objectsOf(file, options, pace)) {
     for (const { object } of objects) {
       for (const [name, value] of Object.entries(object)) guesses.set(name, togetherInJson(guesses.get(name), jsonGuess(value)));
       if (++count >= options.inferRecordsMax) return found();

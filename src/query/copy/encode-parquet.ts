@@ -28,7 +28,7 @@ export interface EncodingWork extends PacedWork {
 /** Takes row groups of columns, a column a step. */
 interface RowGroupWriter {
   append(rowCount: number, vectors: readonly Vector[]): Iterator<void, unknown>;
-  finish(): void;
+  finish(): Iterator<void, unknown>;
 }
 
 /**
@@ -66,7 +66,7 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
     yield* parts.splice(0);
   }
   await flush();
-  writer.finish();
+  await inTurns(writer.finish(), work);
   yield* parts.splice(0);
 }
 
@@ -80,7 +80,7 @@ function plainRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWriter
         rowCount,
         headers.map(({ type }, c) => inputOf(vectors[c], type, rowCount)),
       ),
-    finish: () => void writer.finish({}),
+    finish: () => writer.finishInSteps({}),
   };
 }
 
@@ -108,7 +108,7 @@ function groupedRows(headers: readonly ColumnHeader[], sink: Sink): RowGroupWrit
       });
       return writer.appendInSteps(rowCount, inputs);
     },
-    finish: () => writer.finish(),
+    finish: () => writer.finishInSteps(),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Files of any known format as rows, and the columns that they have. */
+import type { Pace } from "../../base/pace.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { CopyOptions } from "./copy-options.ts";
 import { csvColumns, csvRows } from "./decode-csv.ts";
@@ -11,24 +12,24 @@ import type { FileRows, FoundColumn } from "./file-rows.ts";
  *
  * @throws DbError InvalidArguments naming the file and, where there is one, the line
  */
-export function fileRows(file: OpenFile, names: readonly string[], options: CopyOptions): AsyncIterable<FileRows> {
+export function fileRows(file: OpenFile, names: readonly string[], options: CopyOptions, pace: Pace): AsyncIterable<FileRows> {
   switch (options.format) {
     case "csv":
-      return csvRows(file, names, options);
+      return csvRows(file, names, options, pace);
     case "json":
-      return jsonRows(file, names, options);
+      return jsonRows(file, names, options, pace);
     case "parquet":
       return parquetRows(file, names);
   }
 }
 
 /** The columns of a file, from its schema or its first records. @throws DbError InvalidArguments */
-export function fileColumns(file: OpenFile, options: CopyOptions): Promise<readonly FoundColumn[]> {
+export function fileColumns(file: OpenFile, options: CopyOptions, pace: Pace): Promise<readonly FoundColumn[]> {
   switch (options.format) {
     case "csv":
-      return csvColumns(file, options);
+      return csvColumns(file, options, pace);
     case "json":
-      return jsonColumns(file, options);
+      return jsonColumns(file, options, pace);
     case "parquet":
       return parquetColumns(file);
   }

@@ -39,7 +39,7 @@ async function bytesOf({ type, values }: AnyColumn, options: CopyOptions): Promi
 
 async function check(column: AnyColumn, options: CopyOptions): Promise<void> {
   const back: Scalar[] = [];
-  for await (const rows of fileRows(memoryFile(await bytesOf(column, options)), ["c"], options)) {
+  for await (const rows of fileRows(memoryFile(await bytesOf(column, options)), ["c"], options, unpaced().pace)) {
     const [found] = rows.columns;
     const convert = converterOf(found?.type, column.type, options);
     for (let row = 0; row < rows.rowCount; row++) back.push(found?.isAbsent?.(row) === true ? undefined : convert(found?.values[row]));
@@ -54,8 +54,6 @@ describe("columns of every type come back from", () => {
     ["JSON", { format: "json" }, 200],
     ["CSV with gzip", { format: "csv", compression_type: "gzip" }, 25],
     ["JSON with zstd", { format: "json", compression_type: "zstd" }, 25],
-    ["CSV with bzip2", { format: "csv", compression_type: "bzip2" }, 10],
-    ["JSON with xz", { format: "json", compression_type: "xz" }, 10],
   ] as const) {
     test(name, async () => {
       const options = copyOptions(given, "to");

@@ -1,4 +1,5 @@
 /** What readers of files hand on: rows, column by column, and where they stand. */
+import type { Pace } from "../../base/pace.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
@@ -38,13 +39,13 @@ export function badFile(location: string, why: string, cause?: unknown): DbError
 }
 
 /** The bytes of a file, unpacked. */
-export async function* bytesOf(file: OpenFile, options: Pick<CopyOptions, "compression">): Bytes {
+export async function* bytesOf(file: OpenFile, options: Pick<CopyOptions, "compression">, pace: Pace): Bytes {
   let how = options.compression;
   if (how === undefined) {
     const head = await file.read(0, Math.min(16, file.byteLength));
     how = compressionOfBytes(head) ?? "none";
   }
-  yield* how === "none" ? rawBytes(file) : decompressed(rawBytes(file), how, file.location);
+  yield* how === "none" ? rawBytes(file) : decompressed(rawBytes(file), how, file.location, pace);
 }
 
 async function* rawBytes(file: OpenFile): Bytes {

@@ -214,13 +214,15 @@ class Emitter {
 
   private inSet(expression: Extract<TypedExpression, { kind: "in-set" }>, wanted: boolean): string | undefined {
     const operand = this.number(expression.operand);
-    if (operand === undefined || !expression.values.every((value): value is number => typeof value === "number")) return undefined;
-    const numbers = expression.values as readonly number[];
+    if (operand === undefined) return undefined;
+    const { values } = expression;
+    if (expression.numbers === undefined && !values.every((value) => typeof value === "number")) return undefined;
+    const numbers = values as readonly number[];
     const inline = numbers.length <= SET_INLINE_MAX && !numbers.some(Number.isNaN);
     const equals = (value: number): string => `${operand.text} === ${this.constant({ kind: "value", value })}`;
     const hit = inline
       ? `(${numbers.length === 0 ? "false" : numbers.map(equals).join(" || ")})`
-      : `${this.constant({ kind: "value", value: new Set(numbers) })}.has(${operand.text})`;
+      : `${this.constant({ kind: "value", value: expression.numbers ?? new Set(numbers) })}.has(${operand.text})`;
     // A miss in a list with NULL is NULL: neither true nor false.
     const isHit = wanted !== expression.negated;
     if (!isHit && expression.hasNull) return "false";

@@ -132,6 +132,7 @@ const expressions: Shape<TypedExpression> = kinds<TypedExpression>({
     operand: inner,
     values: list(present),
     keys: derived(({ values }: { readonly values: readonly Present[] }) => new Set(values.map(valueKey))),
+    numbers: derived(() => undefined), // The set is made where it is needed.
     hasNull: bool,
     negated: bool,
   },

@@ -49,13 +49,17 @@ export type TypedExpression =
       readonly test: "null" | "true" | "false" | "unknown";
       readonly negated: boolean;
     }
-  /** Membership in constants of the operand's type. `hasNull`: the list also holds NULL, so that a miss is NULL. */
+  /**
+   * Membership in constants of the operand's type. `hasNull`: the list also holds NULL, so that a miss is NULL. `numbers`: the values as a
+   * set, where they are many and whoever made it gave others turns meanwhile.
+   */
   | {
       readonly kind: "in-set";
       readonly type: DataType;
       readonly operand: TypedExpression;
       readonly values: readonly Present[];
       readonly keys: ReadonlySet<string>;
+      readonly numbers?: ReadonlySet<number>;
       readonly hasNull: boolean;
       readonly negated: boolean;
     }

@@ -29,8 +29,8 @@ export interface Shape<T> {
   visit?(this: void, value: T, visitor: Visitor): void;
   /** Of a field that may be undefined: then it is not written, and is undefined when it is read, or not there. */
   readonly missing?: "undefined" | "absent";
-  /** Of a field that follows from the others: it is never written. */
-  derive?(this: void, record: Readonly<Record<string, unknown>>): T;
+  /** Of a field that follows from the others: it is never written. Undefined: it is not there. */
+  derive?(this: void, record: Readonly<Record<string, unknown>>): T | undefined;
 }
 
 /** One shape for each field. */
@@ -121,7 +121,7 @@ export function absent<T>(shape: Shape<T>): Shape<T> {
 }
 
 /** A field that follows from the others. */
-export function derived<R, T>(derive: (record: R) => T): Shape<T> {
+export function derived<R, T>(derive: (record: R) => T | undefined): Shape<T> {
   const never = (): never => {
     throw new Error("a field that follows from others is not written");
   };
@@ -180,7 +180,10 @@ function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
       if (missing === undefined) return from.fail(`a record lacks field ${name}`);
       made[name] = undefined;
     }
-    for (const [name, { derive }] of all) if (derive !== undefined) made[name] = derive(made);
+    for (const [name, { derive }] of all) {
+      const follows = derive?.(made);
+      if (follows !== undefined) made[name] = follows;
+    }
     return made;
   };
   return {

@@ -1,29 +1,14 @@
-/** Queries of every form → plans: SELECT, VALUES, set operations, WITH. */
+/** Queries of every form → plans: SELECT, set operations, WITH; VALUES is `values.ts`. */
 import { assert, unreachable } from "../../base/assert.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
-import { valuesVector } from "../expression/vector-values.ts";
 import { chosenType } from "../function/signature/common-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import type {
-  CommonTable,
-  Expression,
-  Query,
-  QueryEnd,
-  Select,
-  SetOperation,
-  TableReference,
-  ValuesQuery,
-  WithQuery,
-} from "../sql/syntax/ast.ts";
+import type { CommonTable, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/syntax/ast.ts";
 import { NO_FACTS } from "../system-facts.ts";
-import { bind } from "./bind/bind.ts";
 import { castColumns } from "./bind/cast-columns.ts";
-import { unify } from "./bind/coerce.ts";
-import type { TypedExpression } from "../expression/expression.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
-import { ONE_ROW } from "../operator/source/node.ts";
-import { notSupported, planError } from "./bind/plan-error.ts";
+import { planError } from "./bind/plan-error.ts";
 import { distinct } from "./select/plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
@@ -32,6 +17,7 @@ import { planRecursive } from "./recursive.ts";
 import { atOnce } from "../../base/pace.ts";
 import type { Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
+import { planValues } from "./values.ts";
 
 /**
  * A planner for the queries of one statement.
@@ -200,52 +186,3 @@ function meetingColumns(query: SetOperation, left: readonly ColumnHeader[], righ
     throw planError(`Incompatible inputs for ${word}: column ${i + 1}, ${column.name}: ${why}`);
   });
 }
-
-/** Rows of VALUES that are bound at once. */
-const ROWS_AT_ONCE = 256;
-
-/** Rows of VALUES, one batch of them. Its columns are called column1, column2, …. */
-function* planValues({ rows }: ValuesQuery, planner: Planner): Steps<PlanNode> {
-  const width = rows[0]?.length ?? 0;
-  const wrong = rows.find((row) => row.length !== width);
-  if (wrong !== undefined) throw planError(`Inconsistent data length across values list: got ${wrong.length} values but expected ${width}`);
-  const binder = { scope: [], environment: planner.environment, outer: planner.outer };
-  const bound: (readonly TypedExpression[])[] = [];
-  for (let i = 0; i < width; i++) {
-    const column: TypedExpression[] = [];
-    for (const row of rows) {
-      column.push(bind(row[i] ?? missing(), binder));
-      if (column.length % ROWS_AT_ONCE === 0) yield;
-    }
-    bound.push(unify(column, "VALUES", planner.environment, chosenType));
-    yield;
-  }
-  const columns = bound.map((values, i): ColumnHeader => ({ name: `column${i + 1}`, type: values[0]?.type ?? { kind: "null" } }));
-  const constant = bound.every((values) => values.every((value) => value.kind === "literal"));
-  if (!constant) return computedRows(bound, columns);
-  const vectors = bound.map((values, i) =>
-    valuesVector(
-      columns[i]?.type ?? { kind: "null" },
-      values.map((value) => (value.kind === "literal" ? value.value : undefined)),
-    ),
-  );
-  return { kind: "source", name: "values", columns, source: { kind: "values", rowCount: rows.length, vectors } };
-}
-
-function missing(): Expression {
-  throw planError("a row of VALUES is too short");
-}
-
-/** Rows whose values are not all known when they are planned: a projection of one row each. */
-function computedRows(bound: readonly (readonly TypedExpression[])[], columns: readonly ColumnHeader[]): PlanNode {
-  const count = bound[0]?.length ?? 0;
-  if (count > COMPUTED_ROWS_MAX) throw notSupported(`more than ${COMPUTED_ROWS_MAX} rows of VALUES that are not constants`);
-  const inputs = Array.from({ length: count }, (_, row): PlanNode => {
-    const expressions = bound.flatMap((values) => values[row] ?? []);
-    return { kind: "project", input: ONE_ROW, columns, expressions };
-  });
-  return { kind: "union", inputs, columns };
-}
-
-/** Most rows of VALUES that are not constants. Reason: each is an operator of its own. Error: Unsupported. */
-const COMPUTED_ROWS_MAX = 1000;

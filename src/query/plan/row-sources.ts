@@ -26,7 +26,8 @@ export function rowSources({ catalog, system = NO_FACTS, files, promql }: Planne
     "information-schema": ({ table }) => informationRows(table, { catalog, system, now: environment.now }),
     series: numberSeries,
     "time-series": timeSeries,
-    "external-table": (identity) => externalRows(tableOf(catalog, { ...identity, name: identity.table }).schema, files),
+    "external-table": ({ database, table, id }, { pace }) =>
+      externalRows(tableOf(catalog, { database, name: table, id }).schema, files, pace),
     tql: (source, run) => tqlRows(source, promql, { catalog, environment }, run),
   };
   return {

@@ -1,12 +1,14 @@
 /** Long lists of constants are taken out of a long text, and mean the same. */
 import { expect, test } from "bun:test";
+import { withTrees } from "../../../test/support/value-trees.ts";
 import { parseInTurns } from "./parse-in-turns.ts";
 import { parseSql } from "./parse.ts";
 
 const PACE = { turn: () => Promise.resolve() };
 const BLANKS = " ".repeat(70_000);
 
-const without = (tree: unknown): string => JSON.stringify(tree, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+const without = (tree: unknown): string =>
+  JSON.stringify(withTrees(tree), (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
 /** A text means the same when it is long enough to be read in turns. */
 async function check(text: string): Promise<void> {
@@ -73,4 +75,20 @@ test("a statement of too many tokens is refused before it is parsed, rows and li
   expect(await parseInTurns(chain, PACE).then(() => "accepted", String)).toContain("a statement has more than 65536 words");
   const list = `SELECT a IN (${Array.from({ length: 100_000 }, (_, i) => i).join(", ")})`;
   expect((await parseInTurns(list, PACE)).statements.length).toBe(1);
+});
+
+test("a list tells how many constants it begins with", () => {
+  for (const [list, want] of [
+    ["1, 2", 2],
+    ["-1, 'it''s', NULL, x, 3", 3],
+    ["x, 1", 0],
+    ["1, - x", 1],
+    ["1, 2 + 3, 4", 1],
+    ["1, (SELECT 2)", 1],
+    ["1, ?, 3", 1],
+  ] as const) {
+    const [select] = parseSql(`SELECT a FROM t WHERE a IN (${list})`);
+    const where = select?.kind === "select" ? select.where : undefined;
+    expect([list, where?.kind === "in-list" ? where.constants : undefined]).toEqual([list, want]);
+  }
 });

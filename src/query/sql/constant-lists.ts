@@ -1,51 +1,45 @@
 /**
- * Long lists of constants become one token while the tokens of a long text come in: `IN (1, 2, …)` and the rows of a query's `VALUES`. The
- * grammar sees `IN (⟨constants⟩)` then, so that a list of 100,000 costs it nothing, and no tokens pile up, which take ten times their text.
+ * Long lists of constants become one token while the tokens of a long text come in: `IN (1, 2, …)`. The grammar sees
+ * `IN (⟨constants⟩)` then, so that a list of 100,000 costs it nothing, and no tokens pile up, which take ten times their text. Rows of
+ * VALUES are taken out by `row-lists.ts`.
  *
  *   IN ( 1 , 2 , -3 , x )          ─►  IN ( ⟨1, 2, -3⟩ , x )
- *   VALUES ( 1 , 'a' ) , ( 2 , 'b' )  ─►  VALUES ⟨(1, 'a'), (2, 'b')⟩
  *
  * A constant is a number, with a sign or without, a string or NULL; a list goes on as it is from what is none.
  */
 import type { IToken } from "chevrotain";
-import type { Expression } from "./syntax/ast.ts";
+import type { Expression, Span } from "./syntax/ast.ts";
 import { stringOf } from "./tokens/lexer.ts";
 import { syntaxError } from "./tokens/syntax-error.ts";
-import { Comma, Constants, ConstantRows, K, LeftParen, Minus, NumberText, RightParen, StringText } from "./tokens/token.ts";
+import { Comma, Constants, K, LeftParen, Minus, NumberText, RightParen, StringText } from "./tokens/token.ts";
 
 /** Most constants in lists of one text. Reason: each is a node of about 150 B. Error: InvalidSyntax. */
 const CONSTANTS_MAX = 400_000;
 
-type Row = readonly Expression[];
-
 /** Looks at the tokens of one text, one after the other, and puts lists together. */
 export class ConstantLists {
   private constants = 0;
-  /** Of the list that is being read: its constants or rows; undefined outside of lists. */
+  /** Of the list that is being read; undefined outside of lists. */
   private items: Expression[] | undefined;
-  private rows: Row[] | undefined;
-  /** The row that is being read. */
-  private row: Expression[] | undefined;
-  /** Where the constant that is being read begins, and where its row does. */
+  /** Where the constant that is being read begins. */
   private from = 0;
-  private rowFrom = 0;
 
-  /** Looks at the last of `tokens` and may take some away. @param isRows whether rows behind VALUES are those of a query */
-  take(tokens: IToken[], isRows: () => boolean): void {
+  /** Looks at the last of `tokens` and may take some away. @throws DbError InvalidSyntax when there are too many constants */
+  take(tokens: IToken[]): void {
     const last = tokens.length - 1;
     const token = tokens[last];
     if (token === undefined) return;
     if (this.items !== undefined) this.takeItem(tokens, token, this.items);
-    else if (this.rows !== undefined) this.takeRow(tokens, token, this.rows);
     else if (token.tokenType === LeftParen) {
-      const before = tokens[last - 1]?.tokenType;
-      if (before === K.IN) this.items = [];
-      else if (before === K.VALUES && isRows()) {
-        this.rows = [];
-        this.beginRow(last);
-      }
+      if (tokens[last - 1]?.tokenType === K.IN) this.items = [];
       this.from = last + 1;
     }
+  }
+
+  /** Counts the values of rows of a query. @returns how many of them are too many */
+  tooMany(values: number): number {
+    this.constants += values;
+    return Math.max(0, this.constants - CONSTANTS_MAX);
   }
 
   private takeItem(tokens: IToken[], token: IToken, items: Expression[]): void {
@@ -71,50 +65,13 @@ export class ConstantLists {
     if (tokenType === RightParen) this.items = undefined;
   }
 
-  private beginRow(at: number): void {
-    this.row = [];
-    this.rowFrom = at;
-    this.from = at + 1;
-  }
-
-  private takeRow(tokens: IToken[], token: IToken, rows: Row[]): void {
-    const { row } = this;
-    const { tokenType } = token;
-    if (row === undefined) {
-      if (tokenType === LeftParen) this.beginRow(tokens.length - 1);
-      else if (tokenType !== Comma) this.rows = undefined;
-      return;
-    }
-    if (tokenType !== Comma && tokenType !== RightParen) {
-      if (!isPart(token)) this.rows = undefined;
-      return;
-    }
-    const constant = this.constantOf(tokens, tokens.length - 1);
-    if (constant === undefined) {
-      this.rows = undefined;
-      return;
-    }
-    row.push(constant);
-    this.from = tokens.length;
-    if (tokenType === Comma) return;
-    const isFirst = rows.length === 0;
-    rows.push(row);
-    this.row = undefined;
-    const first = tokens[this.rowFrom];
-    tokens.length = this.rowFrom;
-    if (isFirst && first !== undefined)
-      tokens.push({ ...first, image: "", tokenType: ConstantRows, tokenTypeIdx: ConstantRows.tokenTypeIdx ?? 0, payload: rows });
-    else tokens.pop(); // the comma between the two
-  }
-
   /** The constant of the tokens `[this.from, to)`. @throws DbError InvalidSyntax when there are too many */
   private constantOf(tokens: readonly IToken[], to: number): Expression | undefined {
     const first = tokens[this.from];
     const second = to - this.from === 2 ? tokens[this.from + 1] : undefined;
     if (first === undefined || to <= this.from || to - this.from > 2) return undefined;
     const span = { line: first.startLine ?? 1, column: first.startColumn ?? 1 };
-    if (++this.constants > CONSTANTS_MAX)
-      throw syntaxError(`the text has more than ${CONSTANTS_MAX} constants in lists; put them into a table`, span);
+    if (this.tooMany(1) > 0) throw tooManyConstants(span);
     if (second !== undefined) {
       if (first.tokenType !== Minus || second.tokenType !== NumberText) return undefined;
       const operandSpan = { line: second.startLine ?? 1, column: second.startColumn ?? 1 };
@@ -124,6 +81,11 @@ export class ConstantLists {
     if (first.tokenType === StringText) return { kind: "string", value: stringOf(first), span };
     return first.tokenType === K.NULL ? { kind: "null", span } : undefined;
   }
+}
+
+/** The error of the first constant that is too many. */
+export function tooManyConstants(span: Span): Error {
+  return syntaxError(`the text has more than ${CONSTANTS_MAX} constants in lists; put them into a table`, span);
 }
 
 function isPart({ tokenType }: IToken): boolean {

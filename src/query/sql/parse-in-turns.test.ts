@@ -1,7 +1,9 @@
 /** Texts that are parsed in steps give the trees and errors that they give at once. */
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { errorText } from "../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+import { withTrees } from "../../../test/support/value-trees.ts";
 import { parseSql } from "./parse.ts";
 import { parseInTurns } from "./parse-in-turns.ts";
 
@@ -9,12 +11,12 @@ import { parseInTurns } from "./parse-in-turns.ts";
 async function check(text: string): Promise<number> {
   let turns = 0;
   const inTurns = await parseInTurns(text, { turn: async () => void turns++ }).then(
-    ({ statements }) => ({ statements }),
+    ({ statements }) => ({ statements: withTrees(statements) }),
     (error: unknown) => ({ error: errorText(error) }),
   );
   let atOnce: unknown;
   try {
-    atOnce = { statements: parseSql(text) };
+    atOnce = { statements: withTrees(parseSql(text)) };
   } catch (error) {
     atOnce = { error: errorText(error) };
   }
@@ -55,6 +57,12 @@ test("strings and quoted names of megabytes, with quotes and lines in them", asy
   await check(`SELECT 1, "${"x\n".repeat(60_000)}" FROM FROM`);
   await check(`SELECT 1,\n '${text}`);
   await check(`SELECT 1,\n '${text}''`);
+});
+
+test("doubled quotes give turns wherever their string begins", async () => {
+  const turns: number[] = [];
+  for (const shift of ["", " "]) turns.push(await check(`SELECT${shift} '${"''".repeat(500_000)}'`));
+  expect(Math.abs((turns[0] ?? 0) - (turns[1] ?? 0))).toBeLessThan(3);
 });
 
 test("a string of very many doubled quotes, and of escapes, gives turns while it is read", async () => {
@@ -134,4 +142,61 @@ test("a CREATE TABLE of too many columns ends with the first one too many, not w
 test("breaks of every kind in a long string count as lines, also where a piece ends between two characters of one", async () => {
   for (const before of ["", "x"])
     for (const lineEnd of ["\n", "\r", "\r\n"]) await check(`SELECT '${before}${lineEnd.repeat(150_000)}é'  FROM FROM`);
+});
+
+test("rows of anything give what they give at once, errors too", async () => {
+  const value = fc.constantFrom(
+    "1",
+    "-2.5",
+    "'it''s'",
+    "NULL",
+    "true",
+    "DEFAULT",
+    "now()",
+    "1 + 1",
+    "(3)",
+    '"q"',
+    "?",
+    "$2",
+    "'\r\n\n'",
+    "/* , ( */ 1",
+  );
+  const odd = fc.constantFrom("", "1 2", "x'0", "1abc", ",", "(", ")", "--", ";", "'open", "1..2", "nul", "FROM", "- -1", "1 -- c\n");
+  const row = fc.array(value, { minLength: 1, maxLength: 4 });
+  const text = fc.record({
+    head: fc.constantFrom(
+      "INSERT INTO t VALUES",
+      "REPLACE INTO t (a, values) VALUES\n",
+      "VALUES",
+      "SELECT * FROM (VALUES",
+      "EXPLAIN INSERT INTO values VALUES",
+    ),
+    same: fc.array(row, { minLength: 1, maxLength: 6 }),
+    times: fc.constantFrom(1, 60, 400),
+    cell: fc.option(fc.tuple(fc.nat(5), odd), { freq: 3 }),
+    between: fc.constantFrom(",", " , ", ",\r\n", ", -- c\n", ",,", " "),
+    end: fc.constantFrom("", ";", ",", ") AS v (a)", "; SELECT 1", " ON CONFLICT DO NOTHING", " ORDER BY 1", ", (1", ", (1) (2)"),
+  });
+  await fc.assert(
+    fc.asyncProperty(text, async ({ head, same, times, cell, between, end }) => {
+      const rows = same.map((each) => `(${each.join(", ")})`);
+      const plain = Array.from({ length: times }, () => rows.join(", ")).join(", ");
+      const last = same.map((each, i) => `(${(i === cell?.[0] ? [...each, cell[1]] : each).join(",")})`).join(between);
+      await check(`${head} ${plain}, ${last}${end}${" ".repeat(2048)}`);
+    }),
+    { seed: 20260301, numRuns: 250 },
+  );
+});
+
+test("rows of an INSERT are held as what they are, not as trees", async () => {
+  const held = async (text: string): Promise<number> => {
+    let bytes = 0;
+    await parseInTurns(text, { turn: () => Promise.resolve(), hold: (more) => void (bytes += more) });
+    return bytes - text.length;
+  };
+  const constants = await held(`INSERT INTO t VALUES ${rows(100_000, (i) => `('h${i % 100}', ${i}, NULL)`)}`);
+  expect(constants).toBeGreaterThan(300_000 * 9);
+  expect(constants).toBeLessThan(300_000 * 9 + 2_000_000);
+  // Trees of computed rows are let go as they were read.
+  expect(await held(`INSERT INTO t VALUES ${rows(20_000, (i) => `('h' || ${i}, ${i} + 1)`)}`)).toBeLessThan(3_000_000);
 });

@@ -3,6 +3,7 @@ import { DbError } from "../../base/error.ts";
 import { INT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
 import { parseSql } from "./parse.ts";
 import { printStatement } from "./print/print-statement.ts";
+import { treeRows } from "./syntax/row-trees.ts";
 import type { Statement } from "./syntax/statement-ast.ts";
 
 /** The statement as it prints, which names every part of the tree; that text must parse to the same again. */
@@ -117,7 +118,7 @@ describe("INSERT", () => {
   });
   test("tells a quoted name from a plain one, since it is a string there", () => {
     const insert = parseOne("insert", 'INSERT INTO t VALUES ("a", b)');
-    const row = insert.source.kind === "values" ? insert.source.rows[0] : [];
+    const [row] = insert.source.kind === "values" ? treeRows(insert.source.rows) : [];
     expect(row?.map((value) => value.kind === "column" && value.quoted)).toEqual([true, false]);
   });
   test("refuses what is neither", () => {

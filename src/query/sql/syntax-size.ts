@@ -39,9 +39,18 @@ export class SyntaxSize {
   }
 
   /** Counts a token's part of the tree; `hold` then asks for it. */
-  add({ tokenType, payload }: IToken): void {
-    if (!SIGNS.has(tokenType)) this.bytes += NODE_BYTES;
-    if (typeof payload === "string") this.bytes += payload.length;
+  add(token: IToken): void {
+    this.bytes += bytesOf(token);
+  }
+
+  /** Counts bytes that are no tree. */
+  addBytes(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  /** Says that the trees of tokens are gone: what was taken for them is there for what follows. */
+  forget(tokens: readonly IToken[]): void {
+    for (const token of tokens) this.bytes -= bytesOf(token);
   }
 
   /** Takes memory for all that was added, and for tokens that wait. @throws what counts memory throws */
@@ -52,4 +61,8 @@ export class SyntaxSize {
     this.take(more);
     this.counted += more;
   }
+}
+
+function bytesOf({ tokenType, payload }: IToken): number {
+  return (SIGNS.has(tokenType) ? 0 : NODE_BYTES) + (typeof payload === "string" ? payload.length : 0);
 }

@@ -32,6 +32,7 @@ import { planTql } from "../plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, Query, Select, Tql } from "../sql/syntax/ast.ts";
+import { treeRows } from "../sql/syntax/row-trees.ts";
 import type { Insert, PreparedTree, Statement, Update } from "../sql/syntax/statement-ast.ts";
 import { targetTable } from "./rows/insert.ts";
 import { updatedRows } from "./rows/update.ts";
@@ -167,8 +168,10 @@ function* describeInsert({ table, columns, source }: Insert, environment: Enviro
   // Double-quoted names of VALUES are texts.
   const intercept = (node: Expression): ReturnType<typeof bind> | undefined =>
     node.kind === "column" && node.quoted ? { kind: "literal", type: { kind: "string" }, value: node.name[0] ?? "" } : undefined;
-  for (const [at, row] of source.rows.entries()) {
-    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield;
+  let at = 0;
+  // Constants are values whatever they are for.
+  for (const row of treeRows(source.rows.filter(({ kind }) => kind !== "constants"))) {
+    if (at++ % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield;
     for (const [i, value] of row.entries()) {
       const type = named[i]?.type;
       if (value.kind === "default") continue;

@@ -1,3 +1,4 @@
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { AssertionError } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
@@ -47,6 +48,7 @@ async function answersOf(
   const rests: number[] = [];
   const server = new PartServer(
     storage,
+    new Scheduler(),
     (message) => void answers.push(message),
     () => void rests.push(open),
   );

@@ -7,7 +7,7 @@
  * An error of the world fails the pull. So does a bug, with its stack; but a broken invariant is thrown, which ends the worker: what it
  * holds can no longer be trusted, and it holds nothing that others miss.
  */
-import { Scheduler } from "../../base/scheduler/scheduler.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { assert, AssertionError } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -57,13 +57,14 @@ export class PartServer {
   private readonly storage: PartStorage;
   private readonly send: Send;
   private readonly onRest: () => void;
-  private readonly scheduler: Scheduler = new Scheduler();
+  private readonly scheduler: Scheduler;
   private readonly served: Map<number, Served> = new Map();
   private last: Promise<void> = Promise.resolve();
 
   /** @param onRest no fragment is left, and that is told: the worker keeps nothing but pages */
-  constructor(storage: PartStorage, send: Send, onRest: () => void = () => undefined) {
+  constructor(storage: PartStorage, scheduler: Scheduler, send: Send, onRest: () => void = () => undefined) {
     this.storage = storage;
+    this.scheduler = scheduler;
     this.send = send;
     this.onRest = onRest;
   }

@@ -5,14 +5,30 @@
  * files, waits with it.
  */
 import type { PaceLimits } from "./body/body-pace.ts";
-import { ANSWER_HOLD_BYTES } from "./limits.ts";
+import type { FailureLog } from "../common/failure-log.ts";
+import type { Exchange } from "./exchange.ts";
+import type { HttpMetrics } from "./http-metrics.ts";
+import { ANSWER_HOLD_BYTES, STREAM_IDLE_SECONDS } from "./limits.ts";
 
-/** What to do when a committed answer cannot be finished. */
-export interface AnswerHooks {
+/** What to do about an answer that is streamed. */
+interface AnswerHooks {
   /** The answer is about to be streamed. */
   onCommit(): void;
   /** A statement failed after the commit; the connection is reset. */
   onLateFailure(error: unknown): void;
+  /** Nothing more of a streamed answer is made: it is whole, it failed, or nobody takes it. */
+  onEnd(): void;
+}
+
+/** What every protocol does about the answer to a request. */
+export function answerHooks(exchange: Exchange, failures: FailureLog, metrics: HttpMetrics): AnswerHooks {
+  return {
+    onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
+    onLateFailure: (error) => {
+      if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
+    },
+    onEnd: () => exchange.endTimeout(),
+  };
 }
 
 /** The bytes of a small answer, or a stream of a large one. Errors before the commit are thrown. */
@@ -57,6 +73,7 @@ function streamOf(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const give = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>, piece: Uint8Array<ArrayBuffer>): void => {
     const giveUp = (): void => {
+      hooks.onEnd();
       controller.error(undefined);
       Promise.resolve(iterator.return?.()).catch((error: unknown) => hooks.onLateFailure(error));
     };
@@ -74,9 +91,11 @@ function streamOf(
         }
         try {
           const next = await iterator.next();
-          if (next.done === true) controller.close();
-          else give(controller, next.value);
+          if (next.done !== true) return give(controller, next.value);
+          hooks.onEnd();
+          controller.close();
         } catch (error) {
+          hooks.onEnd();
           hooks.onLateFailure(error);
           // Without a value: the runtime then resets the connection and prints nothing of its own.
           controller.error(undefined);
@@ -84,6 +103,7 @@ function streamOf(
       },
       async cancel() {
         clearTimeout(timer);
+        hooks.onEnd();
         await iterator.return?.();
       },
     },

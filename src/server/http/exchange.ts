@@ -30,6 +30,8 @@ export interface Exchange {
   readonly pace: PaceLimits;
   /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
   setIdleTimeout(seconds: number): void;
+  /** Ends the time that the request may take: for a streamed answer that is over. */
+  endTimeout(): void;
 }
 
 /** Path and query of a URL, without the cost of a URL object. A request without `Host`, as of HTTP/1.0, has a path alone. */

@@ -25,12 +25,17 @@ export function decodedValueOf(rawQuery: string, name: string): string | undefin
   return new URLSearchParams(rawQuery).getAll(name).at(-1);
 }
 
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const AMPERSAND = 0x26;
+const EQUALS = 0x3d;
+const PERCENT = 0x25;
+
 /** Most pairs of a form or query. Reason: a body of 64 MiB may have sixteen million. */
 const PAIRS_MAX = 1000;
 
 /** Longest name, encoded, that is looked at: known ones are short, and a body may be one name of 64 MiB. */
-const NAME_CHARACTERS_MAX = 256;
-/** Characters of a value that are decoded at once: about 6 ms where each is a `%27`. */
+const NAME_BYTES_MAX = 256;
+/** Bytes of a value that are decoded at once: about 6 ms where each is of a `%27`. */
 const DECODED_AT_ONCE = 1024 * 1024;
 /** Length of `%f0%9f%98%80`, and of the rest of a `%80` before. */
 const CHARACTER_LENGTH_MAX = 15;
@@ -40,23 +45,23 @@ export type UniquePairs = ReadonlyMap<string, string> | { readonly duplicate: st
 
 /** See `UniquePairs`, all at once: for queries, which are short. */
 export function uniquePairs(text: string, known: ReadonlySet<string>): UniquePairs {
-  return atOnce(uniquePairsInSteps(text, known));
+  return atOnce(uniquePairsInSteps(new TextEncoder().encode(text), known));
 }
 
 /** See `UniquePairs`; yields between steps of some milliseconds. */
-export function* uniquePairsInSteps(text: string, known: ReadonlySet<string>): Generator<undefined, UniquePairs> {
+export function* uniquePairsInSteps(text: Uint8Array, known: ReadonlySet<string>): Generator<undefined, UniquePairs> {
   const pairs = new Map<string, string>();
   let count = 0;
   for (let from = 0; from < text.length; ) {
-    const found = text.indexOf("&", from);
+    const found = text.indexOf(AMPERSAND, from);
     const to = found < 0 ? text.length : found;
     if (to > from && ++count > PAIRS_MAX) return { tooMany: PAIRS_MAX };
-    const equals = text.indexOf("=", from);
-    const nameEnd = equals < 0 || equals > to ? to : equals;
-    const name = nameEnd - from > NAME_CHARACTERS_MAX ? "" : decoded(text.slice(from, nameEnd));
+    const equals = text.subarray(from, Math.min(to, from + NAME_BYTES_MAX + 1)).indexOf(EQUALS);
+    const nameEnd = equals < 0 ? to : from + equals;
+    const name = nameEnd - from > NAME_BYTES_MAX ? "" : decoded(text.subarray(from, nameEnd));
     if (to > from && known.has(name)) {
       if (pairs.has(name)) return { duplicate: name };
-      pairs.set(name, yield* decodedInSteps(text.slice(Math.min(nameEnd + 1, to), to)));
+      pairs.set(name, yield* decodedInSteps(text.subarray(Math.min(nameEnd + 1, to), to)));
     }
     from = to + 1;
   }
@@ -64,12 +69,12 @@ export function* uniquePairsInSteps(text: string, known: ReadonlySet<string>): G
 }
 
 /** One value, decoded in pieces that end where a character does. */
-function* decodedInSteps(text: string): Generator<undefined, string> {
+function* decodedInSteps(text: Uint8Array): Generator<undefined, string> {
   if (text.length <= DECODED_AT_ONCE) return decoded(text);
   let made = "";
   for (let from = 0; from < text.length; ) {
     const to = endOfPiece(text, from + DECODED_AT_ONCE);
-    made += decoded(text.slice(from, to));
+    made += decoded(text.subarray(from, to));
     from = to;
     yield;
   }
@@ -77,10 +82,10 @@ function* decodedInSteps(text: string): Generator<undefined, string> {
 }
 
 /**
- * The first place from there on that is neither within `%e4` nor before a byte that goes on with a character, `%80` to `%bf`; more of these
- * than a character has stand for none anyway.
+ * The first place from there on that is neither within `%e4` nor before a byte that goes on with a character, 80 to bf, as it is or as
+ * `%80`; more of these than a character has stand for none anyway.
  */
-function endOfPiece(text: string, from: number): number {
+function endOfPiece(text: Uint8Array, from: number): number {
   let end = from;
   const isWithin = (): boolean => isEscape(text, end - 1) || isEscape(text, end - 2);
   while (end < text.length && (isWithin() || (end < from + CHARACTER_LENGTH_MAX && isContinued(text, end)))) end++;
@@ -88,15 +93,21 @@ function endOfPiece(text: string, from: number): number {
 }
 
 /** Whether `%e4` stands there. */
-function isEscape(text: string, at: number): boolean {
-  return text.charAt(at) === "%" && /^[\da-fA-F]{2}$/.test(text.slice(at + 1, at + 3));
+function isEscape(text: Uint8Array, at: number): boolean {
+  return text[at] === PERCENT && isHexDigit(text[at + 1]) && isHexDigit(text[at + 2]);
 }
 
-function isContinued(text: string, at: number): boolean {
-  return (text.charAt(at) === "%" && /[89abAB]/.test(text.charAt(at + 1))) || /[\udc00-\udfff]/.test(text.charAt(at));
+function isHexDigit(byte: number | undefined): boolean {
+  return byte !== undefined && /[\da-fA-F]/.test(String.fromCharCode(byte));
+}
+
+function isContinued(text: Uint8Array, at: number): boolean {
+  const byte = text[at] ?? 0;
+  return byte === PERCENT ? /[89abAB]/.test(String.fromCharCode(text[at + 1] ?? 0)) : (byte & 0xc0) === 0x80;
 }
 
 /** One name or value. Most names and many values need no decoding. */
-function decoded(text: string): string {
+function decoded(bytes: Uint8Array): string {
+  const text = UTF8.decode(bytes);
   return /[%+]/.test(text) ? (new URLSearchParams(`v=${text}`).get("v") ?? "") : text;
 }

@@ -269,6 +269,15 @@ describe("limits", () => {
     await check(request("nonsense"), { status: 408 });
   });
 
+  test("a streamed answer that is over ends its time: its signal does not fire", async () => {
+    const text = "x".repeat(1000);
+    timed.db.onSql = () => [rowsResult([["t", STRING, Array.from({ length: 100 }, () => text)]], 30)];
+    const response = await fetch(`${timed.url}/v1/sql?sql=x`, { headers: { "x-greptime-timeout": "400ms" } });
+    expect((await response.text()).length).toBeGreaterThan(3_000_000);
+    await Bun.sleep(500);
+    expect(timed.db.sessions.at(-1)?.signal.aborted).toBe(false);
+  });
+
   test("bodies over the in-flight limit are refused", async () => {
     const post = (size: number): Request => new Request(`${narrow.url}/v1/influxdb/write`, { method: "POST", body: "a".repeat(size) });
     await check(post(101), { status: 429, body: "Request body memory limit exceeded: Request memory limit exceeded" });

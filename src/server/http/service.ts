@@ -122,8 +122,11 @@ export class HttpService {
       return this.respond(request, emptyReply(200), this.cors.preflightHeaders(request));
     }
     const timeoutMs = debug ? 0 : timeoutMsOf(request.headers, this.options.timeoutMs);
-    const work = (signal: AbortSignal): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, signal, browser);
-    const reply = timeoutMs === 0 ? await work(request.signal) : await withTimeout(request, path, timeoutMs, work);
+    const work = (time: RequestTime): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, time, browser);
+    const reply =
+      timeoutMs === 0
+        ? await work({ signal: request.signal, endTimeout: () => undefined })
+        : await withTimeout(request, path, timeoutMs, work);
     // The handler may have lifted the connection's timeout; a streamed answer has its own.
     if (!(reply.body instanceof ReadableStream)) listener.timeout(request, CONNECTION_IDLE_SECONDS);
     return this.respond(request, reply, debug ? {} : this.cors.headersFor(request));
@@ -167,7 +170,7 @@ export class HttpService {
     path: string,
     rawQuery: string,
     startedMs: number,
-    signal: AbortSignal,
+    time: RequestTime,
     browser: "served" | "reads only",
   ): Promise<Reply> {
     const found = this.router.find(request.method, path);
@@ -186,7 +189,7 @@ export class HttpService {
         user: browser === "served" || this.options.userProvider !== undefined ? verdict.user : { ...verdict.user, mode: "ro" },
         isTrusted: verdict.isTrusted,
         client: () => clientOf(listener, request),
-        signal,
+        ...time,
         startedMs,
         share,
         pace: this.pace,
@@ -249,24 +252,23 @@ function isApiPath(path: string): boolean {
   return path === "/v1" || path.startsWith("/v1/") || path === "/dashboard" || path.startsWith("/dashboard/");
 }
 
+/** How long a request may take. */
+type RequestTime = Pick<Exchange, "signal" | "endTimeout">;
+
 /** Runs `work` under a timeout. On expiry its signal fires, and what it still answers is dropped. */
-async function withTimeout(
-  request: Request,
-  path: string,
-  timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<Reply>,
-): Promise<Reply> {
+async function withTimeout(request: Request, path: string, timeoutMs: number, work: (time: RequestTime) => Promise<Reply>): Promise<Reply> {
   const expiry = new AbortController();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => {
     expiry.abort(new DbError(StatusCode.DeadlineExceeded, `cannot finish the request: it took longer than ${timeoutMs} ms`));
     resolve(undefined);
   }, timeoutMs);
-  const working = work(AbortSignal.any([request.signal, expiry.signal]));
+  const endTimeout = (): void => clearTimeout(timer);
+  const working = work({ signal: AbortSignal.any([request.signal, expiry.signal]), endTimeout });
   const reply = await Promise.race([working, promise]);
-  // A streamed answer is still being made when its head is ready, so its timer runs on.
+  // A streamed answer is still being made when its head is ready, so its timer runs on until it is over.
   if (reply !== undefined) {
-    if (!(reply.body instanceof ReadableStream)) clearTimeout(timer);
+    if (!(reply.body instanceof ReadableStream)) endTimeout();
     return reply;
   }
   void working.then(discardBody); // `work` never rejects

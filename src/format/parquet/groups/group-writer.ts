@@ -9,13 +9,13 @@
 import { assert } from "../../../base/assert.ts";
 import { ChunkWriter, type WrittenChunk } from "../chunk-writer.ts";
 import { writeChunk } from "../chunks/write-chunk.ts";
-import { encodeFooter, type PlacedChunk, type SchemaNode } from "../file-metadata-writer.ts";
+import { encodeFooter, type SchemaNode } from "../file-metadata-writer.ts";
 import { FileOutput } from "../file-output.ts";
 import { PageBuffer } from "../page-buffer.ts";
 import { cutPages } from "../page-cut.ts";
-import { encodeColumnIndex, encodeOffsetIndex } from "../page-index-writer.ts";
+import { placeIndexes } from "../page-index-writer.ts";
 import { physicalTypeOf } from "../physical-type.ts";
-import type { ByteRange, ByteSink, ColumnInput, ParquetColumn } from "../types.ts";
+import type { ByteSink, ColumnInput, ParquetColumn } from "../types.ts";
 import { withBareSeconds } from "../writer.ts";
 import { cutEntries, PAGE_ENTRIES } from "./entry-pages.ts";
 import type { LeafRows } from "./shredder.ts";
@@ -67,20 +67,9 @@ export class GroupWriter {
     this.rowCount += rowCount;
   }
 
-  /** Writes indexes and footer; the file is then complete. */
-  finish(): void {
-    const columnIndexes = this.groups.map(({ chunks }) => chunks.map((chunk) => this.place(encodeColumnIndex(chunk))));
-    const rowGroups = this.groups.map(({ rowCount, chunks }, g) => ({
-      rowCount,
-      chunks: chunks.map(
-        (chunk, c): PlacedChunk => ({
-          chunk,
-          columnIndex: columnIndexes[g]![c]!,
-          offsetIndex: this.place(encodeOffsetIndex(chunk)),
-          bloom: undefined,
-        }),
-      ),
-    }));
+  /** Writes indexes and footer, with stops in which others of the thread may have a turn; the file is then complete. */
+  *finishInSteps(): Generator<void, void> {
+    const rowGroups = yield* placeIndexes(this.groups, this.output);
     const footer = encodeFooter({
       schema: this.schema,
       columns: this.columns,
@@ -104,12 +93,6 @@ export class GroupWriter {
     this.values.reset();
     const pageEnds = isLeaf ? cutEntries(input.rows) : cutPages([input.input], 0, rowCount, PAGE_ENTRIES, undefined);
     return writeChunk(chunk, inputOf(input), 0, pageEnds);
-  }
-
-  private place(bytes: Uint8Array): ByteRange {
-    const { offset } = this.output;
-    this.output.write(bytes);
-    return { offset, length: bytes.length };
   }
 }
 

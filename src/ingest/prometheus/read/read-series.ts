@@ -1,5 +1,5 @@
 /** Series of a remote read, as the messages `TimeSeries` and `ChunkedSeries`, which both have labels in field 1 and data in field 2. */
-import { ByteSink } from "./byte-sink.ts";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ReadAnswer } from "./read-request.ts";
 import { CHUNK_SAMPLES, XorChunk } from "./xor-chunk.ts";
 
@@ -13,37 +13,35 @@ export interface EncodedSeries {
 }
 
 const XOR = 1;
+/** Bytes of a sample or of a label beside its texts, at most. */
+const FIELD_BYTES_MAX = 24;
 const encoder = new TextEncoder();
 
 /** Writes one series after the other; samples of a series come in the order of their times. */
 export class SeriesWriter {
   private readonly answer: ReadAnswer;
-  private readonly sink: ByteSink = new ByteSink();
+  private writer: BinaryWriter = new BinaryWriter();
   private readonly chunk: XorChunk = new XorChunk();
-  private readonly part: ByteSink = new ByteSink(64);
   private labels: readonly Label[] = [];
 
   constructor(answer: ReadAnswer) {
     this.answer = answer;
   }
 
-  /** Bytes of the series that is being written. */
-  get length(): number {
-    return this.sink.length;
-  }
+  /** Bytes that the series that is being written takes at most. */
+  length = 0;
 
   /** Samples of the series that is being written. */
   count = 0;
 
   begin(labels: readonly Label[]): void {
     this.labels = labels;
-    this.sink.length = 0;
     this.count = 0;
+    this.length = 0;
     for (const [name, value] of labels) {
-      this.part.length = 0;
-      this.part.field(1, encoder.encode(name));
-      this.part.field(2, encoder.encode(value));
-      this.sink.field(1, this.part.bytes.subarray(0, this.part.length));
+      this.writer.tag(1, WireType.LengthDelimited).fork();
+      this.writer.tag(1, WireType.LengthDelimited).string(name).tag(2, WireType.LengthDelimited).string(value).join();
+      this.length += 3 * (name.length + value.length) + FIELD_BYTES_MAX;
     }
   }
 
@@ -55,32 +53,29 @@ export class SeriesWriter {
       if (this.chunk.count === CHUNK_SAMPLES) this.closeChunk();
       return;
     }
-    const { part } = this;
-    part.length = 0;
-    part.byte(0x09);
-    part.fixed32(low);
-    part.fixed32(high);
-    part.byte(0x10);
-    part.int64(time);
-    this.sink.field(2, part.bytes.subarray(0, part.length));
+    this.length += FIELD_BYTES_MAX;
+    const message = this.writer.tag(2, WireType.LengthDelimited).fork();
+    // A double's halves are written as they are: a NaN keeps its bits.
+    message
+      .tag(1, WireType.Bit64)
+      .fixed32(low >>> 0)
+      .fixed32(high >>> 0);
+    message.tag(2, WireType.Varint).int64(time).join();
   }
 
   finish(): EncodedSeries {
     if (this.chunk.count > 0) this.closeChunk();
-    return { labels: this.labels, message: this.sink.take() };
+    return { labels: this.labels, message: this.writer.finish() };
   }
 
   private closeChunk(): void {
-    const { chunk, part } = this;
-    part.length = 0;
-    part.byte(0x08);
-    part.int64(chunk.minTime);
-    part.byte(0x10);
-    part.int64(chunk.maxTime);
-    part.byte(0x18);
-    part.byte(XOR);
-    part.field(4, chunk.finish());
-    this.sink.field(2, part.bytes.subarray(0, part.length));
+    const { chunk } = this;
+    const { minTime, maxTime } = chunk;
+    const bytes = chunk.finish();
+    this.length += bytes.length + 2 * FIELD_BYTES_MAX;
+    const message = this.writer.tag(2, WireType.LengthDelimited).fork();
+    message.tag(1, WireType.Varint).int64(minTime).tag(2, WireType.Varint).int64(maxTime).tag(3, WireType.Varint).int32(XOR);
+    message.tag(4, WireType.LengthDelimited).bytes(bytes).join();
   }
 }
 
@@ -107,18 +102,12 @@ export function compareTexts(a: string, b: string): number {
 
 /** A frame of a streamed answer: length, CRC-32C, message. Source: Prometheus, storage/remote/chunked.go. */
 export function frameOf({ message }: EncodedSeries, query: number): Uint8Array<ArrayBuffer> {
-  const inner = new ByteSink(message.length + 16);
-  inner.field(1, message);
-  if (query > 0) {
-    inner.byte(0x10);
-    inner.varint(query);
-  }
-  const sink = new ByteSink(inner.length + 16);
-  sink.varint(inner.length);
-  const sum = crc32c(inner.bytes.subarray(0, inner.length));
-  for (let shift = 24; shift >= 0; shift -= 8) sink.byte((sum >>> shift) & 0xff);
-  sink.raw(inner.bytes.subarray(0, inner.length));
-  return sink.take();
+  const inner = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(message);
+  if (query > 0) inner.tag(2, WireType.Varint).int64(query);
+  const bytes = inner.finish();
+  const sum = new Uint8Array(4);
+  new DataView(sum.buffer).setUint32(0, crc32c(bytes));
+  return new BinaryWriter().uint32(bytes.length).raw(sum).raw(bytes).finish();
 }
 
 const CRC_TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -4,12 +4,16 @@
  *
  *   count u16 BE | time zigzag | value 64 bits | delta varint, xor | double delta, xor | ...
  */
-import { ByteSink } from "./byte-sink.ts";
 
 /** Samples of a full chunk, as Prometheus cuts them. */
 export const CHUNK_SAMPLES = 120;
 
 const TWO_32 = 2 ** 32;
+/**
+ * Room for a full chunk of the longest samples: count, time and value take 20 bytes, the first delta 8, each later one 36 bits, each change
+ * of a value 77.
+ */
+const CHUNK_BYTES_MAX: number = 28 + Math.ceil(((36 + 77) * CHUNK_SAMPLES) / 8);
 /** No window of changed bits yet. */
 const NO_WINDOW = 255;
 /** Bits of a double delta behind `10`, `110` and `1110`. */
@@ -17,12 +21,13 @@ const SMALL = 14;
 const MIDDLE = 17;
 const LARGE = 20;
 
-/** Writes one chunk after the other. Times are whole milliseconds within ±2^53. */
+/** Writes one chunk after the other, each of at most `CHUNK_SAMPLES`. Times are whole milliseconds within ±2^53. */
 export class XorChunk {
   count = 0;
   minTime = 0;
   maxTime = 0;
-  private readonly sink: ByteSink = new ByteSink(256);
+  private readonly bytes = new Uint8Array(CHUNK_BYTES_MAX);
+  private length = 0;
   private free = 0;
   private delta = 0;
   private low = 0;
@@ -43,11 +48,11 @@ export class XorChunk {
 
   /** The chunk's bytes; the next sample begins another. */
   finish(): Uint8Array<ArrayBuffer> {
-    const { sink, count } = this;
-    sink.bytes[0] = count >>> 8;
-    sink.bytes[1] = count & 0xff;
-    const bytes = sink.take();
-    sink.length = 0;
+    const { bytes: room, count } = this;
+    room[0] = count >>> 8;
+    room[1] = count & 0xff;
+    const bytes = room.slice(0, this.length);
+    this.length = 0;
     this.free = 0;
     this.count = 0;
     this.leading = NO_WINDOW;
@@ -56,8 +61,7 @@ export class XorChunk {
 
   private first(time: number, low: number, high: number): void {
     this.minTime = time;
-    this.sink.byte(0);
-    this.sink.byte(0);
+    this.length = 2;
     let rest = time >= 0 ? BigInt(time) * 2n : BigInt(-time) * 2n - 1n;
     for (; rest >= 0x80n; rest >>= 7n) this.bits(Number(rest & 0x7fn) | 0x80, 8);
     this.bits(Number(rest), 8);
@@ -123,15 +127,15 @@ export class XorChunk {
 
   /** The lowest `count` bits of a number, highest first; 1 to 32 of them. */
   private bits(value: number, count: number): void {
-    const { sink } = this;
+    const { bytes } = this;
     for (let left = count; left > 0; ) {
       if (this.free === 0) {
-        sink.byte(0);
+        bytes[this.length++] = 0;
         this.free = 8;
       }
       const taken = Math.min(left, this.free);
       const part = (value >>> (left - taken)) & ((1 << taken) - 1);
-      sink.bytes[sink.length - 1]! |= part << (this.free - taken);
+      bytes[this.length - 1]! |= part << (this.free - taken);
       this.free -= taken;
       left -= taken;
     }

@@ -1,4 +1,5 @@
 /** Aggregates that pick a value by another, or by how often it comes: arg_max, arg_min, mode; count_if. */
+import { SplitMap } from "../../../base/split-map.ts";
 import { BOOLEAN, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { compareValues, type Value, valueKey } from "../value/value.ts";
@@ -46,38 +47,47 @@ export const modeType: Resolve = ([value, greatest, ...rest]) => {
   return greatest.kind === "boolean" ? { args: [value, BOOLEAN], result: value } : undefined;
 };
 
-/** `mode`: the value that comes most often; of several the least, or the greatest. */
+/** A value and how often it came. */
+interface Counted {
+  readonly value: Value;
+  count: number;
+}
+
+/** `mode`: the value that comes most often; of several the least, or the greatest. Both are known all along: there may be millions. */
 export function mode(_: FunctionType, reserve: Reserve): Accumulator {
-  const counts = new Map<string, { readonly value: Value; count: number }>();
-  let sign: 1 | -1 = -1;
+  const counts = new SplitMap<Counted>();
+  let isGreatest = false;
+  let least: Counted | undefined;
+  let greatest: Counted | undefined;
+  const come = (entry: Counted): void => {
+    least = moreOften(entry, least, -1);
+    greatest = moreOften(entry, greatest, 1);
+  };
   return {
-    add([value, greatest]) {
+    add([value, wantsGreatest]) {
       if (value === undefined) return;
-      if (greatest === true) sign = 1;
+      if (wantsGreatest === true) isGreatest = true;
       const key = valueKey(value);
       const entry = counts.get(key);
       if (entry !== undefined) {
         entry.count++;
+        come(entry);
         return;
       }
       reserve(COUNTED_BYTES + key.length * 2 + textBytes(value));
-      counts.set(key, { value: owned(value), count: 1 });
+      const added = { value: owned(value), count: 1 };
+      counts.set(key, added);
+      come(added);
     },
-    result() {
-      let best: { readonly value: Value; readonly count: number } | undefined;
-      for (const entry of counts.values()) {
-        const isBetter =
-          best === undefined ||
-          entry.count > best.count ||
-          (entry.count === best.count &&
-            entry.value !== undefined &&
-            best.value !== undefined &&
-            compareValues(entry.value, best.value) * sign > 0);
-        if (isBetter) best = entry;
-      }
-      return best?.value;
-    },
+    result: () => (isGreatest ? greatest : least)?.value,
   };
+}
+
+/** Which of two came more often; of equals the greater (1) or the less (-1). */
+function moreOften(entry: Counted, best: Counted | undefined, sign: 1 | -1): Counted {
+  if (best === undefined || entry.count > best.count) return entry;
+  if (entry === best || entry.count < best.count || entry.value === undefined || best.value === undefined) return best;
+  return compareValues(entry.value, best.value) * sign > 0 ? entry : best;
 }
 
 /** One condition to a count. */

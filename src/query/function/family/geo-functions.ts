@@ -6,7 +6,7 @@ import { floatText } from "../../../column/retype-text.ts";
 import { geohashOf } from "../geo/geohash.ts";
 import { h3 } from "../geo/h3.ts";
 import { areaOf, contains, distanceOf, intersects } from "../geo/planar.ts";
-import { s2CellOf, s2Level, s2Parent } from "../geo/s2-cell.ts";
+import { s2 } from "../geo/s2.ts";
 import { geometryOf } from "../geo/wkt.ts";
 import { partsOf } from "../nested/parts.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
@@ -134,18 +134,22 @@ const twoTexts =
   (args) =>
     typed(["text", "text"], result)(args);
 
+/** The leaf cell of a place. */
+function s2CellAt(args: readonly Present[]): bigint {
+  return s2().cellid.fromLatLng(s2().LatLng.fromDegrees(...checked(args)));
+}
+
 function s2Checked(value: Present | undefined): { readonly cell: bigint; readonly level: number } {
   const cell = BigInt.asUintN(64, BigInt(value as number | bigint));
-  const level = s2Level(cell);
-  if (level === undefined) throw failure(`${cell} is no S2 cell`);
-  return { cell, level };
+  if (!s2().cellid.valid(cell)) throw failure(`${cell} is no S2 cell`);
+  return { cell, level: s2().cellid.level(cell) };
 }
 
 function s2ParentOf([value, wanted]: readonly Present[]): number | bigint {
   const { cell, level } = s2Checked(value);
   const target = Number(wanted);
   if (target < 0 || target > level) throw failure(`an S2 cell of level ${level} has no parent of level ${target}`);
-  return exactInteger(s2Parent(cell, target));
+  return exactInteger(s2().cellid.parent(cell, target));
 }
 
 const s2Type =
@@ -190,9 +194,9 @@ export const GEO_FUNCTIONS: readonly ScalarFunction[] = [
     return h3().greatCircleDistance(a, b, "km");
   }),
   strict("h3_distance_degree(cell, cell)", cells(2, 0, FLOAT64), degrees),
-  strict("s2_latlng_to_cell(latitude, longitude)", place(0, UINT64), (args) => exactInteger(s2CellOf(...checked(args)))),
+  strict("s2_latlng_to_cell(latitude, longitude)", place(0, UINT64), (args) => exactInteger(s2CellAt(args))),
   strict("s2_cell_level(cell)", s2Type(0, UINT64), ([cell]) => s2Checked(cell).level),
-  strict("s2_cell_to_token(cell)", s2Type(0, STRING), ([cell]) => s2Checked(cell).cell.toString(16).padStart(16, "0").replace(/0+$/, "")),
+  strict("s2_cell_to_token(cell)", s2Type(0, STRING), ([cell]) => s2().cellid.toToken(s2Checked(cell).cell)),
   strict("s2_cell_parent(cell, level)", s2Type(1, UINT64), s2ParentOf),
   strict("wkt_point_from_latlng(latitude, longitude)", place(0, STRING), (args) => {
     const [latitude, longitude] = checked(args);

@@ -1,10 +1,10 @@
-/** Digests, and binary as text. */
+/** Digests, and binary as text. The runtime digests, but for BLAKE3, which it does not know. */
+import { blake3 } from "@noble/hashes/blake3.js";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, STRING } from "../../../column/data-type.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isString } from "../signature/signature.ts";
-import { blake3 } from "../text/blake3.ts";
 import { type Present, textOf, type Value } from "../value/value.ts";
 
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(textOf(value)));

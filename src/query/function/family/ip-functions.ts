@@ -1,19 +1,11 @@
 /** Functions on internet addresses (contract query.md 2.5). */
 import { DbError } from "../../../base/error.ts";
+import { ipv4Bytes, ipv6Bytes } from "../../../base/ip-bytes.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, BOOLEAN, STRING, UINT32 } from "../../../column/data-type.ts";
 import { alias, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { typed } from "../signature/signature.ts";
-import {
-  addressText,
-  ipv4Bytes,
-  ipv6Bytes,
-  liesInNetwork,
-  maskedAddress,
-  type Network,
-  suggestedPrefix4,
-  suggestedPrefix6,
-} from "../text/ip-address.ts";
+import { addressText, liesInNetwork, maskedAddress, type Network, suggestedPrefix4, suggestedPrefix6 } from "../text/ip-address.ts";
 import { type Present, textOf, type Value } from "../value/value.ts";
 
 /** What the two versions of the protocol differ in. */

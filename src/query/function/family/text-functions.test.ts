@@ -86,6 +86,12 @@ describe("digests", () => {
     await check("encode('abc', 'base64')", "YWJj");
     await check("md5(NULL)", undefined);
   });
+  test("by BLAKE3, of nothing, a block, and chunks that make no whole tree", async () => {
+    const blake3 = (text: string, times: number): string => `encode(digest(repeat('${text}', ${times}), 'blake3'), 'hex')`;
+    await check(blake3("a", 0), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
+    await check(blake3("abc", 1), "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85");
+    await check(blake3("0123456789abcdef", 321), "a84698d8e384471df6be442107392118969ec57198d71da911df79d5ba9fd487");
+  });
   test("refuse what they do not know", async () => {
     await fails("digest('a', 'crc')", "3001 cannot compute a digest: there is no digest 'crc'");
     await fails("encode('a', 'rot13')", "use 'hex', 'base64'");

@@ -1,35 +1,9 @@
-/** Internet addresses: text to bytes (4 or 16, network order) and back, prefixes. RFC 4291, RFC 5952. */
+/** Internet addresses of 4 or 16 bytes, in network order: as text, and their prefixes. RFC 5952. */
 
 /** A network: the bytes of an address and how many leading bits count. */
 export interface Network {
   readonly address: Uint8Array;
   readonly prefix: number;
-}
-
-/** The 4 bytes of `192.168.0.1`, or undefined. Leading zeros are refused, since some read them as octal. */
-export function ipv4Bytes(text: string): Uint8Array | undefined {
-  const parts = text.split(".");
-  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return undefined;
-  return Uint8Array.from(parts, Number);
-}
-
-/** The 16 bytes of `2001:db8::1` or `::ffff:192.168.0.1`, or undefined. */
-export function ipv6Bytes(text: string): Uint8Array | undefined {
-  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
-  if (dotted !== null) {
-    const tail = ipv4Bytes(dotted[2] ?? "");
-    if (tail === undefined) return undefined;
-    const [a = 0, b = 0, c = 0, d = 0] = tail;
-    return ipv6Bytes(`${dotted[1]}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`);
-  }
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const [head = [], tail = []] = halves.map((half) => (half === "" ? [] : half.split(":")));
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...head, ...Array.from({ length: missing }, () => "0"), ...tail];
-  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined;
-  return Uint8Array.from(groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]));
 }
 
 /** An address as text: the longest run of zero groups is `::`, of equal ones the first; addresses of IPv4 inside end dotted. */

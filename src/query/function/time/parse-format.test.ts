@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseByFormat, parseClockByFormat } from "./parse-format.ts";
+import { parseByFormat, parseClockByFormat, parseUtcByFormat } from "./parse-format.ts";
 import { formatLocalTime } from "./strftime.ts";
 
 function check(text: string, format: string, want: string | undefined): void {
@@ -57,6 +57,15 @@ describe("formats read", () => {
     expect(parseClockByFormat("23:59:59.5", "%T%.f")).toBe(86_399_500_000_000);
     expect(parseClockByFormat("25", "%H")).toBeUndefined();
   });
+});
+
+test("in UTC: what is not named is as of 1970, few digits of %f are a fraction, and other zones are refused", () => {
+  expect(parseUtcByFormat("02-03", "%m-%d")).toBe(33n * 86_400_000_000_000n);
+  expect(parseUtcByFormat("00:00:01", "%T")).toBe(1_000_000_000n);
+  expect(parseUtcByFormat("1.5", "%S.%f")).toBe(1_500_000_000n);
+  expect(parseUtcByFormat("1.000000005", "%S.%f")).toBe(1_000_000_005n);
+  expect(parseUtcByFormat("1971 UTC", "%Y %Z")).toBe(365n * 86_400_000_000_000n);
+  expect(parseUtcByFormat("1971 CET", "%Y %Z")).toBeUndefined();
 });
 
 test("formats that cannot be read by are refused", () => {

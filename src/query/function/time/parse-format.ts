@@ -33,6 +33,9 @@ interface Fields {
   minute?: number;
   second?: number;
   nanos?: number;
+  /** Digits that `%f` was written with. */
+  numberDigits?: number;
+  zoneName?: string;
   offset?: number;
   epoch?: number;
 }
@@ -48,7 +51,31 @@ type Step = (text: string, at: number, fields: Fields) => number;
  */
 export function parseByFormat(text: string, format: string, zone: string): bigint | undefined {
   const fields = fieldsOf(text, format);
-  if (fields === undefined) return undefined;
+  return fields === undefined ? undefined : momentOf(fields, zone);
+}
+
+/**
+ * Nanoseconds since the epoch of a text in UTC, or undefined when the text is not written like that. Where `parseByFormat` needs a year,
+ * this takes 1970; fewer digits than nine of `%f` are a fraction; a name of another zone than UTC is refused, as it would be wrong.
+ *
+ * @throws DbError EngineExecuteQuery for a format that cannot be read by
+ */
+export function parseUtcByFormat(text: string, format: string): bigint | undefined {
+  const fields = fieldsOf(text, format);
+  if (fields === undefined || !UTC_NAMES.includes(fields.zoneName ?? "UTC")) return undefined;
+  if (fields.century === undefined && fields.yearOfCentury === undefined) fields.year ??= 1970;
+  if (fields.numberDigits !== undefined) fields.nanos = (fields.nanos ?? 0) * 10 ** (9 - fields.numberDigits);
+  return momentOf(fields, "UTC");
+}
+
+/** @throws DbError EngineExecuteQuery for a format that cannot be read by */
+export function checkReadingFormat(format: string): void {
+  formats.of(format);
+}
+
+const UTC_NAMES: readonly string[] = ["UTC", "Z"];
+
+function momentOf(fields: Fields, zone: string): bigint | undefined {
   const nanos = BigInt(fields.nanos ?? 0);
   if (fields.epoch !== undefined) return BigInt(fields.epoch) * 1_000_000_000n + nanos;
   const days = dayOf(fields);
@@ -94,7 +121,7 @@ function secondsOf({ hour, hour12, afternoon, minute = 0, second = 0 }: Fields):
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split(" ");
 /** Numbers: most digits, where the value goes. */
-const NUMBERS: Readonly<Record<string, readonly [width: number, take: (fields: Fields, value: number) => void]>> = {
+const NUMBERS: Readonly<Record<string, readonly [width: number, take: TakeNumber]>> = {
   C: [2, (f, value) => (f.century = value)],
   y: [2, (f, value) => (f.yearOfCentury = value)],
   m: [2, (f, value) => (f.month = value)],
@@ -107,7 +134,7 @@ const NUMBERS: Readonly<Record<string, readonly [width: number, take: (fields: F
   l: [2, (f, value) => (f.hour12 = value)],
   M: [2, (f, value) => (f.minute = value)],
   S: [2, (f, value) => (f.second = value)],
-  f: [9, (f, value) => (f.nanos = value)],
+  f: [9, takeNanos],
   u: [1, () => undefined],
   w: [1, () => undefined],
 };
@@ -127,11 +154,25 @@ const TEXTS: Readonly<Record<string, Step>> = {
   "::z": offset,
   ":::z": offset,
   "#z": offset,
-  Z: (text, at) => endOf(/[A-Za-z]+/y, text, at),
+  Z: zoneName,
   n: blanks,
   t: blanks,
   "%": literally("%"),
 };
+
+/** What a number is for. `digits`: how many it was written with. */
+type TakeNumber = (fields: Fields, value: number, digits: number) => void;
+
+function takeNanos(fields: Fields, value: number, digits: number): void {
+  fields.nanos = value;
+  fields.numberDigits = digits;
+}
+
+function zoneName(text: string, at: number, fields: Fields): number {
+  const end = endOf(/[A-Za-z]+/y, text, at);
+  if (end >= 0) fields.zoneName = text.slice(at, end);
+  return end;
+}
 
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
@@ -146,12 +187,12 @@ function literally(part: string): Step {
   return (text, at) => (text.startsWith(part, at) ? at + part.length : -1);
 }
 
-function number(width: number, take: (fields: Fields, value: number) => void): Step {
+function number(width: number, take: TakeNumber): Step {
   const digits = new RegExp(`\\d{1,${width}}`, "y");
   return (text, at, fields) => {
     const start = blanks(text, at);
     const end = endOf(digits, text, start);
-    if (end >= 0) take(fields, Number(text.slice(start, end)));
+    if (end >= 0) take(fields, Number(text.slice(start, end)), end - start);
     return end;
   };
 }

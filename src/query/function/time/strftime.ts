@@ -37,17 +37,22 @@ interface Fields extends LocalTime {
   readonly fraction: number;
 }
 
+/** @throws DbError EngineExecuteQuery for a format with items that chrono does not know, or one that is too long */
+export function checkPrintingFormat(format: string): void {
+  formats.of(format);
+}
+
 /** A time as a format says. @throws DbError EngineExecuteQuery for items that chrono does not know */
 export function formatLocalTime(time: LocalTime, format: string): string {
   const seconds = floorDivide(time.nanos, 1_000_000_000n);
   const days = Number(floorDivide(seconds, 86_400n));
   const { year, month, day } = civilFromDays(days);
   const fraction = Number(floorModulo(time.nanos, 1_000_000_000n));
-  const fields: Fields = { ...time, year, month, day, days, seconds: Number(floorModulo(seconds, 86_400n)), fraction };
-  return formats
-    .of(format)
-    .map((item) => item(fields))
-    .join("");
+  const { nanos, offsetSeconds, zone } = time;
+  const fields: Fields = { nanos, offsetSeconds, zone, year, month, day, days, seconds: Number(floorModulo(seconds, 86_400n)), fraction };
+  let text = "";
+  for (const item of formats.of(format)) text += item(fields);
+  return text;
 }
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");

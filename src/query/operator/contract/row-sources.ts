@@ -1,4 +1,5 @@
 /** Where rows come from that the server computes: what the operators of a query ask, by the name that the plan holds. */
+import type { Pace } from "../../../base/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
@@ -7,6 +8,7 @@ import type { ServerSource } from "../source/node.ts";
 /** What a source may take of the query that reads it. */
 export interface SourceRun {
   readonly signal: AbortSignal;
+  readonly pace: Pace;
   /** Memory that it holds between batches. */
   readonly budget: { readonly reserve: (bytes: number) => void; readonly release: (bytes: number) => void };
   /** The columns that its rows have. */

@@ -70,8 +70,15 @@ test("pairs get dense ids in the order they come", () => {
     const key = pair.join();
     if (!known.has(key)) known.set(key, known.size);
     expect(table.idOf(...pair)).toBe(known.get(key) as number);
+    // All of them are found while they move to longer slots, and no others.
+    const [first, second] = [(i * 31) % 97, (i * 17) % 89];
+    expect(table.find(first, second)).toBe(known.get(`${first},${second}`) ?? -1);
   }
   expect(table.size).toBe(known.size);
+  for (const [key, id] of known) {
+    const [first = 0, second = 0] = key.split(",").map(Number);
+    expect([table.find(first, second), table.idOf(first, second)]).toEqual([id, id]);
+  }
 });
 
 describe("gather and concat", () => {

@@ -28,6 +28,6 @@ function rowsOf({ source: from, columns, rowsWanted }: SourceNode, context: Exec
       return [round];
     }
     default:
-      return context.sources.open(from, { signal: context.signal, budget: context.budget, columns, rowsWanted });
+      return context.sources.open(from, { signal: context.signal, pace: context.pace, budget: context.budget, columns, rowsWanted });
   }
 }

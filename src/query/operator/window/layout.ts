@@ -8,6 +8,7 @@
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
  */
+import { SplitMap } from "../../../base/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
@@ -26,13 +27,19 @@ export interface Layout {
   readonly groupOf: Uint32Array;
 }
 
-/** Numbers in the order of a key's values under its ORDER BY item: `codes.length === rowCount`. None is NaN. */
-export function orderCodes(vector: Vector, item: SortItem, rowCount: number): Float64Array {
+/** Rows that are looked at before others get a turn: some milliseconds, of texts too. */
+const ROWS_PER_STEP = 4096;
+
+/** Rows whose place is looked for, of numbers alone. */
+const LAID_PER_STEP = 1 << 18;
+
+/** Numbers in the order of a key's values under its ORDER BY item: `codes.length === rowCount`. None is NaN. In steps. */
+export function* orderCodes(vector: Vector, item: SortItem, rowCount: number): Generator<void, Float64Array> {
   const { type } = item.expression;
   const direct = directCodes(vector, type, item, rowCount);
   if (direct !== undefined) return direct;
-  const ranks = vector.kind === "dictionary" ? dictionaryRanks(vector, item, rowCount) : valueRanks(vector, type, item, rowCount);
-  return ranks;
+  if (vector.kind === "dictionary") return yield* dictionaryRanks(vector, item, rowCount);
+  return yield* valueRanks(vector, type, item, rowCount);
 }
 
 /** Where NULL stands among numbers that lie between the infinities. */
@@ -56,50 +63,59 @@ function directCodes(vector: Vector, type: DataType, item: SortItem, rowCount: n
   return codes;
 }
 
-function dictionaryRanks(vector: Extract<Vector, { kind: "dictionary" }>, item: SortItem, rowCount: number): Float64Array {
-  const { codes, dictionary } = vector;
-  const used = new Set<number>();
-  for (let i = 0; i < rowCount; i++) used.add(codes[i] ?? 0);
-  const entries = new Map([...used].map((code) => [code, dictionary[code]] as const));
-  const ranks = ranked(entries, item);
+function* dictionaryRanks(
+  { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
+  item: SortItem,
+  rowCount: number,
+): Generator<void, Float64Array> {
+  const numbers = new Int32Array(dictionary.length).fill(-1);
+  const values: (Present | undefined)[] = [];
+  for (let i = 0; i < rowCount; i++) {
+    const code = codes[i] ?? 0;
+    if (numbers[code] === -1) numbers[code] = values.push(dictionary[code]) - 1;
+  }
+  yield;
+  const ranks = yield* ranked(values, item);
   const ranksOfRows = new Float64Array(rowCount);
-  for (let i = 0; i < rowCount; i++) ranksOfRows[i] = ranks.get(codes[i] ?? 0) ?? 0;
+  for (let i = 0; i < rowCount; i++) ranksOfRows[i] = ranks[numbers[codes[i] ?? 0] ?? 0] ?? 0;
   return ranksOfRows;
 }
 
-function valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: number): Float64Array {
-  const numbers = new Map<string, number>();
-  const values = new Map<number, Present | undefined>();
+function* valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: number): Generator<void, Float64Array> {
+  const numbers = new SplitMap<number>();
+  const values: (Present | undefined)[] = [];
   const codes = new Float64Array(rowCount);
   for (let i = 0; i < rowCount; i++) {
     const value = valueAt(vector, type, i);
     const key = valueKey(value);
     let number = numbers.get(key);
     if (number === undefined) {
-      number = numbers.size;
+      number = values.push(value) - 1;
       numbers.set(key, number);
-      values.set(number, value);
     }
     codes[i] = number;
+    if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
   }
-  const ranks = ranked(values, item);
-  for (let i = 0; i < rowCount; i++) codes[i] = ranks.get(codes[i] ?? 0) ?? 0;
+  const ranks = yield* ranked(values, item);
+  for (let i = 0; i < rowCount; i++) codes[i] = ranks[codes[i] ?? 0] ?? 0;
   return codes;
 }
 
-/** The place of each distinct value in the order; equal values, such as several entries of one text, share one. */
-function ranked(values: ReadonlyMap<number, Present | undefined>, item: SortItem): ReadonlyMap<number, number> {
-  const sorted = [...values].filter((entry): entry is [number, Present] => entry[1] !== undefined);
-  sorted.sort(([, a], [, b]) => compareValues(a, b));
-  const ranks = new Map<number, number>();
+/** The place of each value in the order; equal values, such as several entries of one text, share one. */
+function* ranked(values: readonly (Present | undefined)[], item: SortItem): Generator<void, Float64Array> {
+  const byValue = (a: number, b: number): number => {
+    const [x, y] = [values[a], values[b]];
+    return x === undefined || y === undefined ? Number(x === undefined) - Number(y === undefined) : compareValues(x, y);
+  };
+  const order = yield* sortSteps(values.length, [byValue]);
+  const ranks = new Float64Array(values.length);
   let rank = 0;
-  let previous: Present | undefined;
-  for (const [number, value] of sorted) {
-    if (previous !== undefined && compareValues(previous, value) !== 0) rank++;
-    ranks.set(number, item.descending ? -rank : rank);
-    previous = value;
+  for (let place = 0; place < order.length; place++) {
+    const at = order[place] ?? 0;
+    if (place > 0 && byValue(order[place - 1] ?? 0, at) !== 0) rank++;
+    ranks[at] = values[at] === undefined ? nullCode(item) : item.descending ? -rank : rank;
+    if (place % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
   }
-  for (const [number, value] of values) if (value === undefined) ranks.set(number, nullCode(item));
   return ranks;
 }
 
@@ -132,13 +148,13 @@ function isSorted(keys: readonly Float64Array[], rowCount: number): boolean {
   return true;
 }
 
-/** The layout of rows in `order`. @param partition @param peers codes of the keys, over unsorted rows */
-export function layoutOf(
+/** The layout of rows in `order`, in steps. @param partition @param peers codes of the keys, over unsorted rows */
+export function* layoutOf(
   partition: readonly Float64Array[],
   peers: readonly Float64Array[],
   order: Uint32Array | undefined,
   rowCount: number,
-): Layout {
+): Generator<void, Layout> {
   const partitionStarts = new Uint32Array(rowCount + 1);
   const groupStarts = new Uint32Array(rowCount + 1);
   const groupOf = new Uint32Array(rowCount);
@@ -150,6 +166,7 @@ export function layoutOf(
     if (isNew) partitionStarts[partitions++] = i;
     if (isNew || differs(peers, before, row)) groupStarts[groups++] = i;
     groupOf[i] = groups - 1;
+    if (i % LAID_PER_STEP === LAID_PER_STEP - 1) yield;
   }
   partitionStarts[partitions] = rowCount;
   groupStarts[groups] = rowCount;

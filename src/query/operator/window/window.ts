@@ -79,7 +79,8 @@ async function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): P
   const codesOf = async (items: WindowNode["orderBy"]): Promise<readonly Float64Array[]> => {
     const codes: Float64Array[] = [];
     for (const item of items) {
-      codes.push(orderCodes(new VectorEvaluator(item.expression, node.input.columns, context).vector(batch), item, rowCount));
+      const vector = new VectorEvaluator(item.expression, node.input.columns, context).vector(batch);
+      codes.push(await inTurns(orderCodes(vector, item, rowCount), context));
       checkCancelled(context);
       await context.pace.turn();
     }
@@ -88,7 +89,7 @@ async function sorted(node: WindowNode, rows: HeldRows, context: ExecContext): P
   const partition = await codesOf(node.partitionBy);
   const peers = await codesOf(node.orderBy);
   const order = await inTurns(sortedOrder([...partition, ...peers], rowCount), context);
-  const layout = layoutOf(partition, peers, order, rowCount);
+  const layout = await inTurns(layoutOf(partition, peers, order, rowCount), context);
   if (order !== undefined) rows.keep(order, rowCount);
   return layout;
 }
@@ -142,6 +143,7 @@ async function computed(
       const kept = filter === undefined ? undefined : keptRows(filter, layout.rowCount, vectorOf);
       const input = { call: aggregate, args: aggregate.args.map(vectorOf), kept, rowCount: layout.rowCount };
       const frames = framed.of(call);
+      await context.pace.turn();
       const keys = aggregate.orderBy.map((item) => vectorOf(item.expression));
       return folded(input, frames) ?? accumulated(input, keys, frames, context);
     }

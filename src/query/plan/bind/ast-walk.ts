@@ -2,7 +2,7 @@
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import type { Expression, WindowClause } from "../../sql/syntax/ast.ts";
 
-/** Appends the direct operands of a node. Every query walks its trees a dozen times, so nothing is made on the way. */
+/** Appends the direct operands of a node, lists of constants aside. Every query walks its trees often, so nothing is made on the way. */
 function addChildren(expression: Expression, to: Expression[]): void {
   switch (expression.kind) {
     case "unary":
@@ -21,7 +21,10 @@ function addChildren(expression: Expression, to: Expression[]): void {
       return;
     case "in-list":
       to.push(expression.operand);
-      for (const item of expression.items) to.push(item);
+      for (let i = expression.constants; i < expression.items.length; i++) {
+        const item = expression.items[i];
+        if (item !== undefined) to.push(item);
+      }
       return;
     case "like":
       to.push(expression.operand, expression.pattern);
@@ -41,7 +44,10 @@ function addChildren(expression: Expression, to: Expression[]): void {
   }
 }
 
-/** Whether a node that meets a test is anywhere in an expression, sub-queries aside. Does not recurse, since chains of AND may be long. */
+/**
+ * Whether a node that meets a test is anywhere in an expression, sub-queries and lists of constants aside. Does not recurse: chains of AND
+ * may be long.
+ */
 export function contains(expression: Expression, test: (node: Expression) => boolean): boolean {
   if (expression.kind === "column") return test(expression);
   const open: Expression[] = [expression];

@@ -49,17 +49,22 @@ export function* planQueriesIn(expression: Expression, binder: Binder): Steps<vo
 function sizeOf(expression: Expression): { readonly nodes: number; readonly hasQueries: boolean } {
   let nodes = 0;
   let hasQueries = false;
-  contains(expression, ({ kind }) => {
+  contains(expression, (node) => {
+    const { kind } = node;
     hasQueries ||= kind === "sub-query" || kind === "exists" || kind === "in-query" || kind === "quantified";
-    return ++nodes > NODES_AT_ONCE;
+    nodes += weightOf(node);
+    return nodes > NODES_AT_ONCE;
   });
   return { nodes, hasQueries: hasQueries || nodes > NODES_AT_ONCE };
 }
 
 function isLong(expression: Expression): boolean {
   let nodes = 0;
-  return contains(expression, () => ++nodes > NODES_AT_ONCE);
+  return contains(expression, (node) => (nodes += weightOf(node)) > NODES_AT_ONCE);
 }
+
+/** Nodes that `contains` passes by with a node, itself included. */
+const weightOf = (node: Expression): number => (node.kind === "in-list" ? 1 + node.constants : 1);
 
 /** Parts of one expression that were bound. */
 class BoundParts {
@@ -86,7 +91,7 @@ class BoundParts {
       const rows = rowsInList(expression);
       if (rows !== undefined) return yield* this.bindRows(expression, rows);
       if (isLong(expression.operand)) yield* this.bindPart(expression.operand);
-      for (const item of expression.items) if (isLong(item)) yield* this.bindPart(item);
+      for (const item of expression.items.slice(expression.constants)) if (isLong(item)) yield* this.bindPart(item);
       this.known.set(expression, yield* inListInSteps(expression, this.binder));
       return;
     }
@@ -97,7 +102,7 @@ class BoundParts {
     const isCut = isLong(part);
     if (isCut) yield* this.bindParts(part);
     this.known.set(part, bind(part, this.binder));
-    contains(part, () => ++this.nodes > NODES_AT_ONCE);
+    contains(part, (node) => (this.nodes += weightOf(node)) > NODES_AT_ONCE);
     if (!isCut && this.nodes <= NODES_AT_ONCE) return;
     this.nodes = 0;
     yield;

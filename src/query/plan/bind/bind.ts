@@ -370,13 +370,18 @@ export function* inListInSteps(expression: Of<"in-list">, binder: Binder): Steps
   }
   const values: Present[] = [];
   const keys = new Set<string>();
+  const numbers = new Set<number>();
+  let areNumbers = items.length > ITEMS_AT_ONCE;
   for (const { value } of items) {
     if (value === undefined) continue;
     keys.add(valueKey(value));
+    areNumbers &&= typeof value === "number";
+    if (areNumbers) numbers.add(Number(value));
     if (values.push(value) % ITEMS_AT_ONCE === 0) yield;
   }
   const hasNull = values.length < items.length;
-  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated }, environment);
+  const set = { kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated } as const;
+  return fold(areNumbers ? { ...set, numbers } : set, environment);
 }
 
 /** Items of a list between two steps. */

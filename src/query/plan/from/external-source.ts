@@ -1,4 +1,5 @@
 /** External tables as relations: their files are read, whole, whenever a query asks for rows. */
+import type { Pace } from "../../../base/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
@@ -53,8 +54,8 @@ export function externalRelation(schema: TableSchema, files: FileAccess | undefi
 }
 
 /** Its rows. @throws DbError as `externalRelation` */
-export function externalRows(schema: TableSchema, files: FileAccess | undefined): AsyncIterable<Batch> {
-  return batchesOf(schema, externalOptions(schema.options), filesFor(schema, files));
+export function externalRows(schema: TableSchema, files: FileAccess | undefined, pace: Pace): AsyncIterable<Batch> {
+  return batchesOf(schema, externalOptions(schema.options), filesFor(schema, files), pace);
 }
 
 function filesFor(schema: TableSchema, files: FileAccess | undefined): FileAccess {
@@ -62,12 +63,12 @@ function filesFor(schema: TableSchema, files: FileAccess | undefined): FileAcces
   throw new DbError(StatusCode.Unsupported, `cannot read table ${schema.name}: it is an external table, and this server reaches no files`);
 }
 
-async function* batchesOf(schema: TableSchema, external: ExternalOptions, files: FileAccess): AsyncIterable<Batch> {
+async function* batchesOf(schema: TableSchema, external: ExternalOptions, files: FileAccess, pace: Pace): AsyncIterable<Batch> {
   const names = schema.columns.map(({ name }) => name);
   for (const { location } of await externalFilesOf(external, files)) {
     const file = await files.open(location, external.connection);
     try {
-      for await (const rows of fileRows(file, names, external.options)) yield batchOf(schema, rows, external.options, location);
+      for await (const rows of fileRows(file, names, external.options, pace)) yield batchOf(schema, rows, external.options, location);
     } finally {
       await file.close();
     }

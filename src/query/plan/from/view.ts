@@ -74,11 +74,16 @@ function* planned(view: ViewInfo, planner: Planner): Steps<PlanNode> {
 
 /** Equal names are told apart by their order. */
 function positionsOf(view: ViewInfo, { columns }: PlanNode): readonly number[] {
-  const taken = new Set<number>();
+  const places = new Map<string, number[]>();
+  for (let i = columns.length - 1; i >= 0; i--) {
+    const name = columns[i]?.name ?? "";
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [i]);
+    else known.push(i);
+  }
   return view.sources.map((source) => {
-    const at = columns.findIndex(({ name }, i) => name === source && !taken.has(i));
-    if (at < 0) throw broken(`No field named ${source}. Valid fields are ${columns.map(({ name }) => name).join(", ")}.`);
-    taken.add(at);
+    const at = places.get(source)?.pop(); // The first that is left.
+    if (at === undefined) throw broken(`No field named ${source}. Valid fields are ${columns.map(({ name }) => name).join(", ")}.`);
     return at;
   });
 }

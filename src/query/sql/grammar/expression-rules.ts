@@ -401,7 +401,7 @@ export abstract class ExpressionRules extends RangeRules {
     });
     this.CONSUME(RightParen);
     if (query !== undefined) return { kind: "in-query", operand, query, negated, span: operand.span };
-    return { kind: "in-list", operand, items, negated, span: operand.span };
+    return { kind: "in-list", operand, items, constants: constantsBefore(items), negated, span: operand.span };
   }
 
   private similar(operand: Expression, negated: boolean): Expression {
@@ -428,4 +428,14 @@ export abstract class ExpressionRules extends RangeRules {
     });
     return { kind: "like", operand, pattern, escape, insensitive: insensitive === "ilike", negated, span: operand.span };
   }
+}
+
+/** How many constants a list begins with. */
+function constantsBefore(items: readonly Expression[]): number {
+  const other = items.findIndex((item) => !isConstant(item.kind === "unary" ? item.operand : item));
+  return other < 0 ? items.length : other;
+}
+
+function isConstant({ kind }: Expression): boolean {
+  return kind === "number" || kind === "string" || kind === "null";
 }

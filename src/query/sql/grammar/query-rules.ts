@@ -23,6 +23,7 @@ import type {
   TableReference,
   Tql,
 } from "../syntax/ast.ts";
+import type { RowBlock, ValueRows } from "../syntax/value-rows.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import { type Grouping, GroupingRules } from "./grouping-rules.ts";
 import { nameOf } from "../tokens/lexer.ts";
@@ -385,13 +386,23 @@ export abstract class QueryRules extends GroupingRules {
     return count ?? { kind: "number", text: "1", span: spanOf(end) };
   });
 
-  protected readonly valueRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("valueRows", () => {
-    const rows: (readonly Expression[])[] = [];
-    this.CONSUME(K.VALUES);
-    const take = (found: readonly (readonly Expression[])[]): void =>
+  /** `VALUES (1, 'a'), (2, 'b')`; long lists of constants come in blocks (`row-lists.ts`). */
+  protected readonly valueRows: Rule<[], ValueRows<Expression>> = this.rule("valueRows", () => {
+    const blocks: RowBlock<Expression>[] = [];
+    let trees: (readonly Expression[])[] | undefined;
+    const take = (found: ValueRows<Expression>): void =>
       this.ACTION(() => {
-        for (const row of found) rows.push(row);
+        for (const block of found) {
+          if (block.kind !== "trees") {
+            trees = undefined;
+            blocks.push(block);
+            continue;
+          }
+          if (trees === undefined) blocks.push({ kind: "trees", rows: (trees = []) });
+          for (const row of block.rows) trees.push(row);
+        }
       });
+    this.CONSUME(K.VALUES);
     take(this.SUBRULE(this.rowOrRows));
     this.MANY({
       GATE: () => this.LA(2).tokenType === LeftParen || this.LA(2).tokenType === ConstantRows,
@@ -401,15 +412,15 @@ export abstract class QueryRules extends GroupingRules {
       },
     });
     this.OPTION(() => this.CONSUME2(Comma));
-    return rows;
+    return blocks;
   });
 
-  private readonly rowOrRows: Rule<[], readonly (readonly Expression[])[]> = this.rule("rowOrRows", () =>
-    this.choose<readonly (readonly Expression[])[]>({
+  private readonly rowOrRows: Rule<[], ValueRows<Expression>> = this.rule("rowOrRows", () =>
+    this.choose<ValueRows<Expression>>({
       ERR_MSG: "'('",
       DEF: [
-        { ALT: () => [this.SUBRULE(this.valueRow)] },
-        { ALT: () => (this.CONSUME(ConstantRows).payload ?? []) as readonly (readonly Expression[])[] },
+        { ALT: () => [{ kind: "trees", rows: [this.SUBRULE(this.valueRow)] }] },
+        { ALT: () => (this.CONSUME(ConstantRows).payload ?? []) as ValueRows<Expression> },
       ],
     }),
   );

@@ -155,7 +155,7 @@ const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; nod
         .record({ operand: child, test: fc.constantFrom("null" as const, "true" as const, "false" as const, "unknown" as const), negated })
         .map((n): Expression => ({ kind: "is", ...n, span })),
       fc.record({ operand: child, low: child, high: child, negated }).map((n): Expression => ({ kind: "between", ...n, span })),
-      fc.record({ operand: child, items: list, negated }).map((n): Expression => ({ kind: "in-list", ...n, span })),
+      fc.record({ operand: child, items: list, negated }).map((n): Expression => ({ kind: "in-list", ...n, constants: 0, span })),
       fc
         .record({
           operand: child,
@@ -227,11 +227,11 @@ const { expression } = fc.letrec<{ expression: Expression; leaf: Expression; nod
   };
 });
 
-/** The tree without what printing does not keep: places, and quotes that are not needed. */
+/** The tree without what printing does not keep, places and quotes that are not needed, and without what follows from the items of IN. */
 function normal(tree: Expression): unknown {
   return JSON.parse(
     JSON.stringify(tree, (key, value: unknown) => {
-      if (key === "span" || key === "quoted") return undefined;
+      if (key === "span" || key === "quoted" || key === "constants") return undefined;
       if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
       return typeof value === "bigint" ? value.toString() : value;
     }),

@@ -24,6 +24,8 @@ import type {
 } from "../syntax/ast.ts";
 import { BARE_CALLS, SPECIAL_CALLS } from "../syntax/call-name.ts";
 import { OPERATOR_POWER, Power } from "../syntax/precedence.ts";
+import { treeRows } from "../syntax/row-trees.ts";
+import type { ValueRows } from "../syntax/value-rows.ts";
 import { printName, printPart, printString, quoteName } from "./print-name.ts";
 import { SHOWN_LITERAL_CHARACTERS, shownHex, shownText } from "./shown-literal.ts";
 
@@ -364,8 +366,8 @@ function printPartOf(query: Query, style: PrintStyle): string {
 }
 
 /** `(1, 'a'), (2, 'b')`. */
-export function printRows(rows: readonly (readonly Expression[])[], style: PrintStyle): string {
-  return rows.map((row) => `(${row.map((value) => print(value, style)).join(", ")})`).join(", ");
+export function printRows(rows: ValueRows<Expression>, style: PrintStyle): string {
+  return Array.from(treeRows(rows), (row) => `(${row.map((value) => print(value, style)).join(", ")})`).join(", ");
 }
 
 function printEnd({ orderBy, limit, offset }: QueryEnd, style: PrintStyle): string {

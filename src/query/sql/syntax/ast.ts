@@ -5,6 +5,7 @@
  * Expressions and queries, which hold each other. Statements are in `statement-ast.ts`, `definition-ast.ts` and `show-ast.ts`.
  */
 import type { DataType } from "../../../column/data-type.ts";
+import type { ValueRows } from "./value-rows.ts";
 
 /** Where a node begins: line and column count from 1. */
 export interface Span {
@@ -139,6 +140,8 @@ export type Expression =
       readonly kind: "in-list";
       readonly operand: Expression;
       readonly items: readonly Expression[];
+      /** So many of the first items are constants. They may be hundreds of thousands, and walks have nothing to look for there. */
+      readonly constants: number;
       readonly negated: boolean;
       readonly span: Span;
     }
@@ -327,7 +330,7 @@ export interface SetOperation extends QueryEnd {
 /** `VALUES (1, 'a'), (2, 'b')` as a query. */
 export interface ValuesQuery extends QueryEnd {
   readonly kind: "values-query";
-  readonly rows: readonly (readonly Expression[])[];
+  readonly rows: ValueRows<Expression>;
   readonly span: Span;
 }
 

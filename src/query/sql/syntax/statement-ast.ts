@@ -2,6 +2,7 @@
 import type { ExplainFormat, Expression, ObjectName, Query, Span, Tql } from "./ast.ts";
 import type { DefinitionStatement } from "./definition-ast.ts";
 import type { ShowStatement } from "./show-ast.ts";
+import type { ValueRows } from "./value-rows.ts";
 
 /** INSERT or REPLACE. */
 export interface Insert {
@@ -9,7 +10,7 @@ export interface Insert {
   readonly table: ObjectName;
   /** Undefined: all columns in table order. */
   readonly columns: readonly string[] | undefined;
-  readonly source: { readonly kind: "values"; readonly rows: readonly (readonly Expression[])[] } | Query;
+  readonly source: { readonly kind: "values"; readonly rows: ValueRows<Expression> } | Query;
   readonly span: Span;
 }
 

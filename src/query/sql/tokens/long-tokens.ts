@@ -119,14 +119,14 @@ function* quoted(text: string, at: TextPlace, quote: string, type: TokenType, ma
   const code = quote.charCodeAt(0);
   let end = begin;
   let doubled = 0;
-  for (; ; end++) {
+  for (let looked = 1; ; end++, looked++) {
     if (text.charCodeAt(end) === code) {
       if (text.charCodeAt(end + 1) !== code) break;
       doubled++;
       end++;
     }
     if (end >= text.length) return yield* tokenOf(text.slice(at.offset), at, Unterminated);
-    if (end % CHARACTERS_AT_ONCE === 0) yield;
+    if (looked % CHARACTERS_AT_ONCE === 0) yield;
   }
   const image = text.slice(at.offset, end + 1);
   if (type === EscapedText) return yield* tokenOf(image, at, type, yield* unescapedAt(image, at));

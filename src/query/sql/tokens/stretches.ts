@@ -21,12 +21,17 @@ const LOOKAHEAD = 2;
 const STRETCH: number = WORD_CHARACTERS_MAX + LOOKAHEAD;
 const STRETCH_MIN = 1024;
 
-/** The tokens of a text, some thousand at a time; undefined where there are none yet. @throws DbError InvalidSyntax */
-export function* stretches(text: string): Generator<readonly IToken[] | undefined> {
+/**
+ * The tokens of a text, some thousand at a time; undefined where there are none yet. Whoever reads part of the text by itself says with
+ * `next` what follows that: the text goes on there, whatever tokens were given of it.
+ *
+ * @throws DbError InvalidSyntax
+ */
+export function* stretches(text: string): Generator<readonly IToken[] | undefined, void, TextPlace | undefined> {
   const tql = new TqlFinder(text);
   let at: TextPlace = { offset: 0, line: 1, column: 1 };
   let first: IToken | undefined;
-  for (let length = STRETCH; at.offset < text.length; ) {
+  for (let length = STRETCH_MIN; at.offset < text.length; ) {
     const cut = cutOf(text, at.offset + length);
     const { tokens, error } = tokensOf(text.slice(at.offset, cut));
     for (const token of tokens) place(token, at);
@@ -34,13 +39,20 @@ export function* stretches(text: string): Generator<readonly IToken[] | undefine
     const whole = wholeTokens(tokens, text, cut);
     const begun = tql.beginOf(tokens, whole);
     if (begun !== undefined) {
-      yield tokens.slice(0, begun.index);
-      yield begun.tokens;
-      at = yield* placeBehind(text.slice(at.offset, begun.end), at);
+      const behind = yield tokens.slice(0, begun.index);
+      if (behind === undefined) {
+        yield begun.tokens;
+        at = yield* placeBehind(text.slice(at.offset, begun.end), at);
+      } else at = tql.goOnAt(behind);
       length = STRETCH_MIN;
       continue;
     }
-    yield whole === tokens.length ? tokens : tokens.slice(0, whole);
+    const behind = yield whole === tokens.length ? tokens : tokens.slice(0, whole);
+    if (behind !== undefined) {
+      at = tql.goOnAt(behind);
+      length = STRETCH_MIN;
+      continue;
+    }
     if (error !== undefined && (cut === text.length || at.offset + error.offset + LOOKAHEAD <= cut)) {
       throw fromLexing(placedError(error, at), first === undefined ? [] : [first], text);
     }
@@ -91,7 +103,8 @@ function placedError(error: ILexingError, at: TextPlace): ILexingError {
   return { ...error, offset: offset + at.offset, line: line + at.line - 1, column: column + (line === 1 ? at.column - 1 : 0) };
 }
 
-function placeOf({ startOffset, startLine = 1, startColumn = 1 }: IToken): TextPlace {
+/** Where a token begins. */
+export function placeOf({ startOffset, startLine = 1, startColumn = 1 }: IToken): TextPlace {
   return { offset: startOffset, line: startLine, column: startColumn };
 }
 
@@ -111,7 +124,7 @@ const BEFORE_TQL: ReadonlySet<string> = new Set([";", "(", "as", "for", "explain
 /** Finds TQL among tokens that are SQL before it. */
 class TqlFinder {
   private readonly text: string;
-  private previous: IToken | undefined;
+  private previous: string | undefined;
   /** Whether a TQL of this statement has parameters without an end: nothing behind it is looked at. */
   private isOpen = false;
 
@@ -132,13 +145,20 @@ class TqlFinder {
     return undefined;
   }
 
+  /** Forgets the tokens that were looked at of a part which somebody else read. */
+  goOnAt(place: TextPlace): TextPlace {
+    this.previous = ")";
+    this.isOpen = false;
+    return place;
+  }
+
   /** Takes note of a token. */
   passed(token: IToken): void {
-    this.previous = token;
+    this.previous = token.image;
   }
 
   private mayBegin(): boolean {
-    return !this.isOpen && (this.previous === undefined || BEFORE_TQL.has(this.previous.image.toLowerCase()));
+    return !this.isOpen && (this.previous === undefined || BEFORE_TQL.has(this.previous.toLowerCase()));
   }
 
   private tqlAt(token: IToken, index: number): BegunTql | undefined {

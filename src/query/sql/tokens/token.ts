@@ -64,9 +64,9 @@ export const DollarText: TokenType = createToken({
 });
 /** The PromQL of a TQL statement (`tql-text.ts`). */
 export const PromqlText: TokenType = createToken({ name: "PromqlText", label: "a PromQL query", pattern: Lexer.NA });
-/** Constants of an IN list, and rows of them in a query's VALUES (`constant-lists.ts`); the payload has their trees */
+/** Constants of an IN list (`constant-lists.ts`); the payload has their trees. */
 export const Constants: TokenType = createToken({ name: "Constants", label: "constants", pattern: Lexer.NA });
-/** See `Constants`. */
+/** Rows of constants behind VALUES (`row-lists.ts`); the payload has their blocks. */
 export const ConstantRows: TokenType = createToken({ name: "ConstantRows", label: "rows of constants", pattern: Lexer.NA });
 /** `1`, `1.5`, `.5`, `2e10`: no sign. */
 export const NumberText: TokenType = createToken({

@@ -14,7 +14,7 @@ import type { CopyOptions } from "../../copy/copy-options.ts";
 import type { FileColumn, FileRows } from "../../copy/file-rows.ts";
 import { IMPORT_BYTES, IMPORT_ROWS } from "../../copy/limits.ts";
 import type { QueryContext } from "../../query-context.ts";
-import { completeRow, type Given, rowColumns, type Target } from "./insert.ts";
+import { completeRow, type Given, rowColumns, type Target } from "./complete-row.ts";
 
 /** A column of the table and where its values come from. */
 interface Source {

@@ -1,4 +1,5 @@
 /** COPY of a table, a query or a database, to files and from files (contract query.md 1.10). */
+import { Pace } from "../../../base/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";
@@ -148,10 +149,15 @@ async function tableFrom(name: ObjectName, location: string, limit = Number.POSI
   return rows.rowCount;
 }
 
-async function fileInto(rows: CopyImport, location: string, names: readonly string[], { files, connection, options }: Job): Promise<void> {
+async function fileInto(
+  rows: CopyImport,
+  location: string,
+  names: readonly string[],
+  { files, connection, options, context }: Job,
+): Promise<void> {
   const file = await files.open(location, connection);
   try {
-    for await (const part of fileRows(file, names, options)) {
+    for await (const part of fileRows(file, names, options, new Pace(context.scheduler))) {
       await rows.take(part, location);
       if (rows.isFull) break;
     }

@@ -1,4 +1,5 @@
 /** CREATE EXTERNAL TABLE, and the refusal of changes to such tables (contract query.md 1.4). */
+import { Pace } from "../../../base/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";
@@ -37,7 +38,7 @@ export async function createExternalTable(statement: CreateExternalTable, contex
   return { kind: "affected", rowCount: 0 };
 }
 
-async function columnsOfFiles(external: ExternalOptions, span: Span, { files }: QueryContext): Promise<readonly ColumnClause[]> {
+async function columnsOfFiles(external: ExternalOptions, span: Span, { files, scheduler }: QueryContext): Promise<readonly ColumnClause[]> {
   if (files === undefined) throw new DbError(StatusCode.Unsupported, "cannot create external table: this server reaches no files");
   const [first] = await externalFilesOf(external, files);
   if (first === undefined) {
@@ -46,7 +47,7 @@ async function columnsOfFiles(external: ExternalOptions, span: Span, { files }: 
   }
   const file = await files.open(first.location, external.connection);
   try {
-    const columns = await fileColumns(file, external.options);
+    const columns = await fileColumns(file, external.options, new Pace(scheduler));
     for (const { name, type } of columns) {
       if (depthOf(type) <= TYPE_DEPTH_MAX) continue;
       const why = `column ${name} has types deeper than ${TYPE_DEPTH_MAX} inside each other; name the columns, without it`;

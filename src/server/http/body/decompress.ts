@@ -2,10 +2,10 @@
  * Request bodies with a Content-Encoding. The decoders are given the output limit, so a bomb stops as soon as it passes the limit.
  */
 import { errorText } from "../../../base/error.ts";
+import { isWholeZstd, zstdContentSize } from "../../../format/zstd/frames.ts";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { INLINE_DECODE_BYTES_MAX, UNFOLD_RATIO } from "../limits.ts";
-import { isWholeZstd, zstdContentSize } from "./zstd-frames.ts";
 
 /** Codings of request bodies. */
 export type Coding = "gzip" | "deflate" | "br" | "zstd";

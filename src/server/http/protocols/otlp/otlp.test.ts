@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { ProtobufMetricsSerializer } from "@opentelemetry/otlp-transformer";
 import { startFixture } from "../../../../../test/support/http-fixture.ts";
 import { protobufOfJson } from "../../../../ingest/otlp/json.ts";
 
@@ -58,15 +58,8 @@ test("what is left out is a partial success", async () => {
   const errorMessage = "metric e is an exponential histogram, which has no tables";
   await check("metrics", body, 200, { partialSuccess: { rejectedDataPoints: "1", errorMessage } });
   const bytes = new Uint8Array(protobufOfJson(new TextEncoder().encode(JSON.stringify(body)), "MetricsRequest"));
-  const reader = new BinaryReader(await (await post("metrics", bytes)).bytes());
-  expect([reader.tag(), reader.uint32(), reader.tag(), reader.int64(), reader.tag(), reader.string()]).toEqual([
-    [1, 2],
-    reader.len - 2,
-    [1, 0],
-    1n,
-    [2, 2],
-    errorMessage,
-  ]);
+  const answer = ProtobufMetricsSerializer.deserializeResponse(await (await post("metrics", bytes)).bytes());
+  expect(answer).toEqual({ partialSuccess: { rejectedDataPoints: 1, errorMessage } });
 });
 
 test("metrics go to logical tables with options of their own", async () => {

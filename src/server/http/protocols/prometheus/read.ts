@@ -8,13 +8,13 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
 import { byLabelCount, byLabels, frameOf } from "../../../../ingest/prometheus/read/read-series.ts";
-import { answerBody } from "../../answer-stream.ts";
+import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { sessionOf } from "../../context.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { READ_TURN_BYTES, STREAM_IDLE_SECONDS } from "../../limits.ts";
+import { READ_TURN_BYTES } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import { unfoldable } from "./body.ts";
 import { ReadMemory, type ReadPlace, seriesOf } from "./read-series.ts";
@@ -57,12 +57,7 @@ async function answer(exchange: Exchange, options: HttpServerOptions, metrics: H
     const place = { db, session, valueColumn: prometheus.valueColumn, permit, memory: new ReadMemory(permit), scheduler };
     const made = await answerBody(
       ending(form === "samples" ? wholeAnswer(queries, place) : framesOf(queries, place), () => permit.done()),
-      {
-        onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
-        onLateFailure: (error) => {
-          if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
-        },
-      },
+      answerHooks(exchange, failures, metrics),
       exchange.pace,
     );
     return { status: 200, headers: HEADERS[form], body: made };

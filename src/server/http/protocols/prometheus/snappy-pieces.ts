@@ -3,7 +3,7 @@
  * so that blocks without their lengths can stand one behind the other (format_description.txt of google/snappy).
  */
 import { compress } from "snappyjs";
-import { ByteSink } from "../../../../ingest/prometheus/read/byte-sink.ts";
+import { ByteWriter } from "../../../../base/byte-writer.ts";
 
 /** Bytes that are compressed at once: as many as snappy's own window. */
 const PIECE_BYTES: number = 64 * 1024;
@@ -22,10 +22,10 @@ export function messagePieces(results: readonly (readonly Uint8Array[])[]): Piec
 
 /** The block of a message. */
 export function* snappyPieces({ length, parts }: PiecedMessage): Generator<Uint8Array<ArrayBuffer>> {
-  const head = new ByteSink(16);
+  const head = new ByteWriter(16);
   head.varint(length);
-  yield head.take();
-  const pending = new ByteSink(PIECE_BYTES);
+  yield head.copy();
+  const pending = new ByteWriter(PIECE_BYTES);
   for (const part of parts) {
     for (let at = 0; at < part.length; ) {
       const taken = Math.min(part.length - at, PIECE_BYTES - pending.length);
@@ -37,21 +37,21 @@ export function* snappyPieces({ length, parts }: PiecedMessage): Generator<Uint8
   if (pending.length > 0) yield elementsOf(pending);
 }
 
-function elementsOf(pending: ByteSink): Uint8Array<ArrayBuffer> {
-  const bytes = compress(pending.bytes.subarray(0, pending.length));
-  pending.length = 0;
+function elementsOf(pending: ByteWriter): Uint8Array<ArrayBuffer> {
+  const bytes = compress(pending.bytes());
+  pending.reset();
   let at = 0;
   while ((bytes[at] as number) >= 0x80) at++;
   return new Uint8Array(bytes.subarray(at + 1)); // `Uint8Array.from` walks an iterator: 0.3 us a byte.
 }
 
 function* partsOf(results: readonly (readonly Uint8Array[])[], lengths: readonly number[]): Generator<Uint8Array> {
-  const head = new ByteSink(16);
+  const head = new ByteWriter(16);
   const headOf = (length: number): Uint8Array => {
-    head.length = 0;
-    head.byte(0x0a); // field 1, bytes
+    head.reset();
+    head.u8(0x0a); // field 1, bytes
     head.varint(length);
-    return head.bytes.subarray(0, head.length);
+    return head.bytes();
   };
   for (const [index, messages] of results.entries()) {
     yield headOf(lengths[index] as number);

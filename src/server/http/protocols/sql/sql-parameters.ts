@@ -2,12 +2,12 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
-import type { Scheduler } from "../../../../base/scheduler/scheduler.ts";
+import { inTurns, Pace } from "../../../../base/pace.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
 import { readBody } from "../../body/body.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { HttpServerOptions } from "../../options.ts";
-import { type UniquePairs, uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
+import { uniquePairs, uniquePairsInSteps } from "../../query-string.ts";
 import { type Reply, textReply } from "../../reply.ts";
 
 /** What a request to `/v1/sql` asks for. */
@@ -56,19 +56,11 @@ async function readForm(exchange: Exchange, options: FormOptions): Promise<Reado
   }
   const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
-  const form = await inRounds(uniquePairsInSteps(new TextDecoder().decode(body), FORM_NAMES), options.scheduler);
+  const { signal } = exchange;
+  const form = await inTurns(uniquePairsInSteps(body, FORM_NAMES), { signal, pace: new Pace(options.scheduler) });
   if ("duplicate" in form) return textReply(422, `Failed to deserialize form body: duplicate field \`${form.duplicate}\``);
   if ("tooMany" in form) return textReply(422, `Failed to deserialize form body: more than ${form.tooMany} parameters`);
   return form;
-}
-
-/** A long form is decoded a piece a round. */
-async function inRounds(steps: Generator<undefined, UniquePairs>, scheduler: Scheduler): Promise<UniquePairs> {
-  for (;;) {
-    const next = steps.next();
-    if (next.done === true) return next.value;
-    await scheduler.nextRound();
-  }
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -4,14 +4,13 @@
 import { Pace } from "../../../../base/pace.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { answerBody, type AnswerHooks } from "../../answer-stream.ts";
+import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { sessionOf } from "../../context.ts";
 import { databaseExists, databaseOf } from "../../../common/database-name.ts";
 import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { formatOf } from "../../formats/registry.ts";
 import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import { STREAM_IDLE_SECONDS } from "../../limits.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import type { Reply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
@@ -44,13 +43,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
       elapsedMillis,
       pace: new Pace(options.scheduler),
     });
-    const hooks: AnswerHooks = {
-      onCommit: () => exchange.setIdleTimeout(STREAM_IDLE_SECONDS),
-      onLateFailure: (error) => {
-        if (failures.reportCut(error, exchange, exchange.signal)) metrics.errors.inc({ protocol: "http" });
-      },
-    };
-    const body = await answerBody(chunks, hooks, exchange.pace);
+    const body = await answerBody(chunks, answerHooks(exchange, failures, metrics), exchange.pace);
     return {
       status: 200,
       headers: {

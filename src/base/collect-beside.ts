@@ -1,0 +1,68 @@
+/**
+ * Collects the garbage of this thread while it works on. `Bun.gc(true)` stops the thread for the whole of it: 25 ns an object that lives,
+ * 40 ms of a server that has just begun, 200 ms beside syntax trees of texts of megabytes. The runtime can also mark beside a thread that
+ * works; `Bun.gc(false)` asks for that, but mostly it looks at young objects alone. It looks at all of them once a collection has left
+ * little of the heap that it allows itself, so a buffer takes what is left, which is memory only in its books:
+ *
+ *   buffer, twice the heap ─► young objects are collected ─► little is left, the buffer goes ─► all objects are collected
+ *
+ * Measured beside a million objects that live, each of three parts, and two million old ones that do not (Bun 1.4.5, 2 cores): the thread
+ * stood for 51 to 63 ms with `Bun.gc(true)`, for 4 to 20 with this; 72 of 181 MiB were free behind either.
+ */
+import { freeBytes } from "./free-bytes.ts";
+import { heapBytes } from "./process-memory.ts";
+
+/** What the runtime allows itself beyond what lives, in heaps, is less. */
+const BUFFER_HEAPS = 2;
+/** Most that is tried. Reason: longer buffers are refused. */
+const BUFFER_BYTES_MAX = 4 * 1024 * 1024 * 1024 - 1;
+/** Young objects that nobody holds: the end of one tells that a collection is over. The stack may keep one or the other by chance. */
+const YOUNG_OBJECTS = 8;
+/** Longest wait for that before it is asked for once more: objects that came during a collection outlive the next of young objects. */
+const LOOK_MILLIS = 20;
+/** How often it is asked for: other threads may keep the collector from the processors for long. */
+const LOOKS_MAX = 50;
+
+/** Resolves when it is done. What becomes garbage meanwhile may stay. Where no address space is left, the thread stands meanwhile. */
+export async function collectBeside(): Promise<void> {
+  const buffer = untouched(Math.min(BUFFER_BYTES_MAX, heapBytes() * BUFFER_HEAPS));
+  if (buffer === undefined) {
+    Bun.gc(true);
+    return;
+  }
+  await collection(false); // The buffer brings about one.
+  freeBytes(buffer);
+  await collection(true);
+}
+
+/** Bytes that the system gives no memory for until they are written. */
+function untouched(bytes: number): Uint8Array | undefined {
+  try {
+    return new Uint8Array(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+let looks = 0;
+let tell: () => void = () => undefined;
+const ends = new FinalizationRegistry<number>((look) => {
+  if (look === looks) tell();
+});
+
+/** The end of one collection, of young objects or of all as the runtime decides, and of those that began before. */
+async function collection(isAsked: boolean): Promise<void> {
+  for (let i = 0; i < LOOKS_MAX; i++) {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    looks++;
+    tell = () => resolve(true);
+    for (let object = 0; object < YOUNG_OBJECTS; object++) ends.register({}, looks);
+    if (isAsked || i > 0) Bun.gc(false);
+    const timer = setTimeout(() => resolve(false), LOOK_MILLIS);
+    timer.unref();
+    const isOver = await promise;
+    clearTimeout(timer);
+    if (isOver) return;
+  }
+}
