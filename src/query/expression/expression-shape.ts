@@ -107,7 +107,7 @@ export const ownExpression: Shape<TypedExpression> = inner;
 export const expression: Shape<TypedExpression> = {
   ...inner,
   map: (given, changes) => changes.expression(given) as TypedExpression, // Whoever changes expressions gives expressions.
-  visit: (given, visitor) => visitor.expression(given),
+  visit: (given, visit) => visit(given),
 };
 
 /** A value with other expressions in the place of those that lie in it. */

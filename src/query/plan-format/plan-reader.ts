@@ -254,6 +254,7 @@ export function readBytes<T>(bytes: Uint8Array, names: PlanNames, read: (from: P
     return value;
   } catch (error) {
     if (error instanceof ByteReadError) throw unreadable(error.message, error);
+    if (error instanceof RangeError) throw unreadable("it nests deeper than this thread has room for", error);
     throw error;
   }
 }

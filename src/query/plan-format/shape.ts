@@ -12,11 +12,8 @@ export interface Changes {
   readonly expression: (expression: object) => object;
 }
 
-/** What is shown the operators and expressions in a value. */
-export interface Visitor {
-  readonly plan: (plan: object) => void;
-  readonly expression: (expression: object) => void;
-}
+/** Is shown an expression. */
+export type Visit = (expression: object) => void;
 
 /** See the file header. */
 export interface Shape<T> {
@@ -25,8 +22,8 @@ export interface Shape<T> {
   read(this: void, from: PlanReader): T;
   /** The same value with others in the place of its operators and expressions. Absent: there are none. */
   map?(this: void, value: T, changes: Changes): T;
-  /** Shows the operators and expressions in a value, those that `map` changes. */
-  visit?(this: void, value: T, visitor: Visitor): void;
+  /** Shows the expressions in a value that `map` changes. Absent: there are none. */
+  visit?(this: void, value: T, visit: Visit): void;
   /** Of a field that may be undefined: then it is not written, and is undefined when it is read, or not there. */
   readonly missing?: "undefined" | "absent";
   /** Of a field that follows from the others: it is never written. Undefined: it is not there. */
@@ -145,8 +142,8 @@ export function list<T>(of: Shape<T>): Shape<readonly T[]> {
     },
     ...(of.map !== undefined && { map: (value: readonly T[], changes: Changes) => value.map((each) => of.map?.(each, changes) ?? each) }),
     ...(of.visit !== undefined && {
-      visit: (value: readonly T[], visitor: Visitor) => {
-        for (const each of value) of.visit?.(each, visitor);
+      visit: (value: readonly T[], visit: Visit) => {
+        for (const each of value) of.visit?.(each, visit);
       },
     }),
   };
@@ -167,6 +164,7 @@ function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
   const all = Object.entries(fields);
   const entries = all.filter(([, { derive }]) => derive === undefined);
   const changing = entries.filter(([, { map }]) => map !== undefined);
+  const showing = entries.filter(([, { visit }]) => visit !== undefined);
   const readRest: RecordShape<AnyRecord>["readRest"] = (from, count, made) => {
     for (let i = 0; i < count; i++) {
       const name = from.word();
@@ -213,10 +211,12 @@ function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
         }
         return made;
       },
-      visit: (value: AnyRecord, visitor: Visitor) => {
-        for (const [name, shape] of changing) {
+    }),
+    ...(showing.length > 0 && {
+      visit: (value: AnyRecord, visit: Visit) => {
+        for (const [name, shape] of showing) {
           const own = value[name];
-          if (own !== undefined) shape.visit?.(own, visitor);
+          if (own !== undefined) shape.visit?.(own, visit);
         }
       },
     }),
@@ -240,7 +240,8 @@ export function kinds<T extends { readonly kind: string }>(cases: Cases<T>): Sha
   return {
     write,
     read,
-    ...(all.some((shape) => shape.map !== undefined) && map !== undefined && visit !== undefined && { map, visit }),
+    ...(all.some((shape) => shape.map !== undefined) && map !== undefined && { map }),
+    ...(all.some((shape) => shape.visit !== undefined) && visit !== undefined && { visit }),
   };
 }
 
@@ -264,7 +265,7 @@ export function kindsOf<T extends { readonly kind?: unknown }>(shapeOf: (kind: s
       return shape.readRest(from, count - 1, { kind });
     },
     map: (value, changes) => known(value).map?.(value, changes) ?? value,
-    visit: (value, visitor) => known(value).visit?.(value, visitor),
+    visit: (value, visit) => known(value).visit?.(value, visit),
   };
 }
 

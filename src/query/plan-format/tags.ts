@@ -10,7 +10,7 @@ export const PLAN_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Most values in a plan, those behind references counted as often as they are named. Reason: each may take 100 B. Error: Unsupported. */
 export const PLAN_VALUES_MAX: number = 8 * 1024 * 1024;
 /** Deepest nesting of operators, expressions, types and lists. Reason: whoever reads recurses. Error: Unsupported. */
-export const PLAN_DEPTH_MAX = 2500;
+export const PLAN_DEPTH_MAX = 1500;
 
 /** What stands before a value. */
 export const TAG = {

@@ -16,24 +16,29 @@ import { informationRows } from "./virtual/information-schema.ts";
 import { numberRows } from "./virtual/numbers.ts";
 import { numberSeries, timeSeries } from "./virtual/table-functions.ts";
 
-type Rows = Iterable<Batch> | AsyncIterable<Batch>;
-type Open<S> = { open(source: S, run: SourceRun): Rows }["open"];
+type Open<S> = { open(source: S, run: SourceRun, from: SourceContext): Iterable<Batch> | AsyncIterable<Batch> }["open"];
+
+interface SourceContext extends PlannerSources {
+  readonly environment: Environment;
+}
+
+const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource, { kind: K }>> } = {
+  numbers: (_, { rowsWanted }) => numberRows(rowsWanted),
+  "information-schema": ({ table }, _, { catalog, system = NO_FACTS, environment: { now } }) =>
+    informationRows(table, { catalog, system, now }),
+  series: numberSeries,
+  "time-series": timeSeries,
+  "external-table": ({ database, table, id }, { pace }, { catalog, files }) =>
+    externalRows(tableOf(catalog, { database, name: table, id }).schema, files, pace),
+  tql: (source, run, { promql, catalog, environment }) => tqlRows(source, promql, { catalog, environment }, run),
+};
 
 /** The sources of a statement. */
-export function rowSources({ catalog, system = NO_FACTS, files, promql }: PlannerSources, environment: Environment): RowSources {
-  const sources: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource, { kind: K }>> } = {
-    numbers: (_, { rowsWanted }) => numberRows(rowsWanted),
-    "information-schema": ({ table }) => informationRows(table, { catalog, system, now: environment.now }),
-    series: numberSeries,
-    "time-series": timeSeries,
-    "external-table": ({ database, table, id }, { pace }) =>
-      externalRows(tableOf(catalog, { database, name: table, id }).schema, files, pace),
-    tql: (source, run) => tqlRows(source, promql, { catalog, environment }, run),
-  };
+export function rowSources({ catalog, system, files, promql }: PlannerSources, environment: Environment): RowSources {
   return {
     open: (source, run) => {
-      const open: Open<ServerSource> = sources[source.kind];
-      return open(source, run);
+      const open: Open<ServerSource> = SOURCES[source.kind];
+      return open(source, run, { catalog, system, files, promql, environment });
     },
   };
 }

@@ -56,6 +56,7 @@ const parameters = list(planParameter);
 export const APPLY: NodeKind<ApplyNode<AnyNode>> = nodeKind<ApplyNode<AnyNode>>({
   kind: "apply",
   fields: { input, calls: list(record<SubQuery<AnyNode>>({ plan: input, parameters, result, type: dataType })) },
+  inputs: ({ input: below, calls }) => [below, ...calls.map(({ plan }) => plan)],
   explain: ({ calls }) => `SubQueryExec: [${calls.map(subQueryText).join(", ")}]`,
   wrong: (node) =>
     node.columns.length === node.input.columns.length + node.calls.length

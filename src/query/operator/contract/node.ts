@@ -108,16 +108,12 @@ const checked: Shape<AnyNode> = {
 
 /** The operators right below one, sub-queries last. */
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
-  const inputs: PlanNode[] = [];
-  kindOf(node).shape.visit?.(node, { plan: (input) => void inputs.push(input as PlanNode), expression: nothing });
-  return inputs;
+  return kindOf(node).inputs(node) as readonly PlanNode[]; // Operators hold operators.
 }
-
-const nothing = (): void => undefined;
 
 /** Shows each expression of an operator, but not those of the operators below it. */
 export function visitExpressions(node: PlanNode, visit: (expression: TypedExpression) => void): void {
-  kindOf(node).shape.visit?.(node, { plan: nothing, expression: (each) => visit(each as TypedExpression) }); // They hold such.
+  kindOf(node).shape.visit?.(node, (each) => visit(each as TypedExpression)); // They hold such.
 }
 
 /** The same plan over other inputs, given in the order of `inputsOf`, with each of its expressions changed. */

@@ -11,6 +11,7 @@ import { tableOf } from "../../plan/row-sources.ts";
 import type { Query } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
 import type { PlanNames } from "../../plan-format/plan-reader.ts";
+import { PLAN_DEPTH_MAX } from "../../plan-format/tags.ts";
 import { prepareSelect } from "../../statement/shared/select.ts";
 import { run } from "../run.ts";
 import { ONE_ROW } from "../source/node.ts";
@@ -215,21 +216,48 @@ test("bytes that were made to deceive give an error of the world, or a plan", as
   }
 });
 
-test("a plan that is too deep is refused where it is written, and one as deep as may be is read on any thread", async () => {
-  const nested = (levels: number): PlanNode => {
-    let expression: TypedExpression = { kind: "literal", type: { kind: "boolean" }, value: true };
-    for (let i = 0; i < levels; i++) expression = { kind: "not", type: { kind: "boolean" }, operand: expression };
-    return { kind: "filter", input: ONE_ROW, columns: [], predicate: expression };
-  };
-  expect(failure(() => encodePlan(nested(3000))).message).toContain("nests deeper than 2500 levels");
-  const bytes = encodePlan(nested(2490));
-  expect(decodePlan(bytes, names).kind).toBe("filter");
-  const worker = new Worker(new URL("./testing/reads-plan.ts", import.meta.url).href);
-  const answer = await new Promise((resolve, reject) => {
-    worker.onmessage = ({ data: kind }) => resolve(kind);
-    worker.onerror = ({ message }) => reject(new Error(message));
-    worker.postMessage(bytes);
+describe("a plan that is too deep is refused where it is written, and one as deep as may be is read on any thread", () => {
+  const type = { kind: "boolean" } as const;
+  const not = (operand: TypedExpression): TypedExpression => ({ kind: "not", type, operand });
+  const leaf = { kind: "literal", type, value: true } as const;
+  const choice = (result: TypedExpression): TypedExpression => ({
+    kind: "case",
+    type,
+    branches: [{ when: leaf, result }],
+    otherwise: leaf,
   });
-  worker.terminate();
-  expect(answer).toBe("filter");
+  const nested = (levels: number, wrap: (inner: TypedExpression) => TypedExpression): PlanNode => {
+    let predicate: TypedExpression = leaf;
+    for (let i = 0; i < levels; i++) predicate = wrap(predicate);
+    return { kind: "filter", input: ONE_ROW, columns: [], predicate };
+  };
+  const applied = (levels: number): PlanNode => {
+    let plan: PlanNode = ONE_ROW;
+    const columns = [{ name: "c", type }];
+    for (let i = 0; i < levels; i++) {
+      plan = { kind: "apply", input: ONE_ROW, columns, calls: [{ plan, parameters: [], result: { kind: "exists" }, type }] };
+    }
+    return plan;
+  };
+  const plans: readonly (readonly [string, (levels: number) => PlanNode])[] = [
+    ["expressions", (levels) => nested(levels, not)],
+    ["choices", (levels) => nested(levels, choice)],
+    ["sub-queries", applied],
+  ];
+  for (const [name, planOfDepth] of plans) {
+    test(name, async () => {
+      expect(failure(() => encodePlan(planOfDepth(PLAN_DEPTH_MAX + 1))).message).toContain(`nests deeper than ${PLAN_DEPTH_MAX} levels`);
+      const plan = planOfDepth(PLAN_DEPTH_MAX - 10);
+      const bytes = encodePlan(plan);
+      expect(decodePlan(bytes, names).kind).toBe(plan.kind);
+      const worker = new Worker(new URL("./testing/reads-plan.ts", import.meta.url).href);
+      const answer = await new Promise((resolve, reject) => {
+        worker.onmessage = ({ data: kind }) => resolve(kind);
+        worker.onerror = ({ message }) => reject(new Error(message));
+        worker.postMessage(bytes);
+      });
+      worker.terminate();
+      expect(answer).toBe(plan.kind);
+    });
+  }
 });

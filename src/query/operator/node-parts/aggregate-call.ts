@@ -1,7 +1,7 @@
 /** Calls of aggregates, in groupings and over windows. */
 import { assert } from "../../../base/assert.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import { expression, functionType, withExpressions } from "../../expression/expression-shape.ts";
+import { expression, functionType } from "../../expression/expression-shape.ts";
 import { expressionText } from "../../expression/expression-text.ts";
 import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
 import { anyAggregateNamed } from "../../function/aggregate/registry.ts";
@@ -47,7 +47,9 @@ export const aggregateCall: Shape<AggregateCall> = record<AggregateCall>({
 
 /** The same aggregate with each of its expressions changed. */
 export function changedAggregate(call: AggregateCall, change: (expression: TypedExpression) => TypedExpression): AggregateCall {
-  return withExpressions(aggregateCall, call, change);
+  const { args, orderBy, filter } = call;
+  const items = orderBy.length === 0 ? orderBy : orderBy.map((item): SortItem => ({ ...item, expression: change(item.expression) }));
+  return { ...call, args: args.map(change), orderBy: items, filter: filter && change(filter) };
 }
 
 /** The call as a person would write it. */

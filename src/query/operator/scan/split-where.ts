@@ -10,7 +10,7 @@ import { tagText, tagValue } from "../../../table/tag-value.ts";
 import { floorDivide } from "../../function/time/civil.ts";
 import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
-import { columnsOf, comparisonOf, hasParameter, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
+import { columnsOf, comparisonOf, hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import { fieldConditionOf } from "./field-conditions.ts";
 import type { PlannedTagPredicate } from "./node.ts";
 import { staysShort } from "./stays-short.ts";
@@ -110,7 +110,7 @@ function tagPredicateOf(expression: TypedExpression, schema: TableSchema): Plann
   const values = valuesOf(expression, column.type);
   if (values !== undefined) return { kind: "in", column: column.name, values: [...new Set(values)] };
   if (!staysShort(expression)) return undefined;
-  return { kind: "test", column: column.name, condition: mapColumns(expression, () => 0) };
+  return { kind: "test", column: column.name, condition: expression };
 }
 
 /** The texts that a tag may have when the condition is a choice of values: `=`, IN, IS NULL and ORs of these. */

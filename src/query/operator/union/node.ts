@@ -22,6 +22,7 @@ export interface IfEmptyNode<N> {
 export const UNION: NodeKind<UnionNode<AnyNode>> = nodeKind<UnionNode<AnyNode>>({
   kind: "union",
   fields: { inputs: list(input) },
+  inputs: (node) => node.inputs,
   explain: () => "UnionExec",
   wrong: ({ inputs, columns }) =>
     inputs.every((each) => each.columns.length === columns.length) ? undefined : "its inputs have other columns",
