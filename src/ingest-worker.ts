@@ -5,16 +5,15 @@
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { systemClock } from "./base/clock.ts";
 import { bugText } from "./base/assert.ts";
-import { toDbError } from "./base/error.ts";
-import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
-import { ServerMemory } from "./base/server-memory.ts";
+import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { ThreadDb } from "./db/thread-db.ts";
 import { IngestThread } from "./engine/threads/ingest-thread.ts";
-import { toldError } from "./engine/threads/messages.ts";
+import { toldError } from "./base/told-error.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import { threadLink } from "./engine/threads/worker-link.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
@@ -103,7 +102,7 @@ async function take(message: ToWorker): Promise<void> {
         running = await start(message);
         return tell({ kind: "listening" });
       } catch (error) {
-        return tell({ kind: "refused", error: toldError(toDbError(error)) });
+        return tell({ kind: "refused", error: toldError(error) });
       }
     case "filter":
       running?.log.setFilter(message.filter);

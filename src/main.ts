@@ -9,9 +9,9 @@
 import { readFileSync } from "node:fs";
 import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
-import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/fail-point.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { type Logger, RootLog } from "./base/log.ts";
-import { printLogFilter } from "./base/log-filter.ts";
+import { printLogFilter } from "./base/text/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { versionText } from "./config/help.ts";
 import { loadSettings, type Start, type Startup } from "./config/load.ts";

@@ -7,10 +7,10 @@
 import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
 import { systemClock } from "./base/clock.ts";
-import { openFilesMax, startThread } from "./base/descriptors.ts";
+import { openFilesMax, startThread } from "./base/process/descriptors.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
-import type { ServerMemory } from "./base/server-memory.ts";
+import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import { SHARE_LIMITS } from "./query/workers/limits.ts";
 import { type PoolFigures, WorkerPool } from "./query/workers/worker-pool.ts";

@@ -1,8 +1,8 @@
 /** A query worker's thread: parts of scans over the files of one data folder and the memory of the thread that asks. */
 import { Scheduler } from "./base/scheduler/scheduler.ts";
-import { HeapWatch } from "./base/heap-watch.ts";
-import { RestingHeap } from "./base/resting-heap.ts";
-import { ServerMemory } from "./base/server-memory.ts";
+import { HeapWatch } from "./base/memory/heap-watch.ts";
+import { RestingHeap } from "./base/memory/resting-heap.ts";
+import { ServerMemory } from "./base/memory/server-memory.ts";
 import type { QueryWorkerStart } from "./query-threads.ts";
 import type { FromQueryWorker, ToQueryWorker } from "./query/workers/messages.ts";
 import { PartServer } from "./query/workers/serve-parts.ts";

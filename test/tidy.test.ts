@@ -7,6 +7,7 @@ import { bannedTokens } from "./tidy/banned-tokens.ts";
 import { codeOf } from "./tidy/code-text.ts";
 import { undocumentedExports } from "./tidy/doc-comments.ts";
 import { strayNames } from "./tidy/file-names.ts";
+import { messageLooks } from "./tidy/error-texts.ts";
 import { formatPapers, ingestFiles, readmes } from "./tidy/folders.ts";
 import { layerBreaks } from "./tidy/layers.ts";
 import { type Manifest, packageBreaks, RUNTIME_REASONS, unusedPackages } from "./tidy/packages.ts";
@@ -178,6 +179,10 @@ describe("banned tokens", () => {
     ["src/db/a.ts", "void close().catch(() => {});"],
     ["src/db/a.ts", "void close().catch((error) => undefined);"],
     ["src/db/README.md", "see /work/main/src"],
+    ["src/db/a.ts", 'new Intl.DateTimeFormat("en", { timeZone });'],
+    ["src/value/a.ts", "const day = Date.parse(text) / DAY_MILLIS;"],
+    ["src/db/a.ts", 'new Date(millis).toISOString().replace("T", " ")'],
+    ["src/db/a.ts", "date.setUTCFullYear(year, month, day);"],
   ];
   test.each(rejects)("in a planted %s: %s", (path, line) => {
     expect(bannedTokens([planted(path, line)])).toHaveLength(1);
@@ -188,12 +193,56 @@ describe("banned tokens", () => {
     ["src/db/a.bench.ts", "const t = performance.now(); console.log(t);"],
     ["test/a.test.ts", "const deadline = Date.now() + 1000;"],
     ["src/db/a.ts", "const t = new Date(millis);"],
+    ["src/base/text/time-zone.ts", 'new Intl.DateTimeFormat("en", { timeZone });'],
+    ["src/db/a.test.ts", "Date.parse(text)"],
     ["src/db/a.ts", "// Date.now() would tie this to the machine."],
     ["src/db/a.ts", 'throw new Error("console.log is not here");'],
     ["src/db/a.ts", "void close().catch((error: unknown) => log.warn({ error }, text));"],
   ];
   test.each(accepts)("not in a planted %s: %s", (path, line) => {
     check(bannedTokens, [planted(path, line)], []);
+  });
+});
+
+describe("messages of errors", () => {
+  test("are looked into by nobody", () => {
+    expect(messageLooks(tree)).toEqual([]);
+  });
+
+  const rejects: readonly string[] = [
+    'return error.message.startsWith("cannot");',
+    'const why = thrown.message.replace(/^Failed: /, "");',
+    'if (cause.message?.includes("deeper")) return;',
+    'const ofBytes = ({ message }: DbError): boolean => message.endsWith("bytes");',
+    'const first = errorText(error).split("\\n")[0];',
+    "if (String(thrown).match(/no such/)) return;",
+    "if (/nested deeper/.test(error.message)) return;",
+    'if (error.message === "the end") return;',
+    "if (END !== error.message) return;",
+    "switch (error.message) {",
+    "const known = REASONS.get(error.message);",
+  ];
+  test.each(rejects)("a planted look is found: %s", (line) => {
+    expect(messageLooks([planted("src/db/a.ts", line)], {})).toHaveLength(1);
+  });
+
+  const accepts: readonly string[] = [
+    "throw restated(error, `cannot go on: ${error.message}`);",
+    'if (error.code === StatusCode.Cancelled && "code" in cause && cause.code === "ENOENT") return;',
+    "switch (message.kind) {",
+    "this.message.read(reader, end);",
+    "memory.hold(series.message.length);",
+    'if (typeof message !== "string") return;',
+    '// error.message.startsWith("x") would break',
+  ];
+  test.each(accepts)("others are fine: %s", (line) => {
+    expect(messageLooks([planted("src/db/a.ts", line)], {})).toEqual([]);
+  });
+
+  test("a planted look in a test is fine, and an exception that nobody needs is found", () => {
+    expect(messageLooks([planted("src/db/a.test.ts", rejects[0] ?? "")], {})).toEqual([]);
+    expect(messageLooks([planted("src/db/a.ts", rejects[0] ?? "")], { "src/db/a.ts": "a reason" })).toEqual([]);
+    expect(messageLooks([planted("src/db/a.ts", "")], { "src/db/a.ts": "a reason" })).toHaveLength(1);
   });
 });
 

@@ -1,11 +1,9 @@
-import { type EpochMillis, type EpochNanos, epochMillis, epochNanos } from "./units.ts";
-
 /** The only source of time, so that tests can hold it. */
 export interface Clock {
-  /** Wall-clock time. */
-  nowMillis(): EpochMillis;
-  /** Wall-clock time in nanoseconds; as fine as the machine gives. */
-  nowNanos(): EpochNanos;
+  /** Wall-clock time: milliseconds since 1970-01-01T00:00:00Z. */
+  nowMillis(): number;
+  /** Wall-clock time: nanoseconds since 1970-01-01T00:00:00Z, a `bigint` because they exceed 2^53; as fine as the machine gives. */
+  nowNanos(): bigint;
   /** Milliseconds from an arbitrary start, never going back; for measuring durations. */
   monotonicMillis(): number;
 }
@@ -20,7 +18,7 @@ const AHEAD_MILLIS_MAX = 2;
  * A wall clock in nanoseconds out of one that counts whole milliseconds: between its ticks it follows the monotonic clock. It never goes
  * back unless the wall clock is set back, and is at most `AHEAD_MILLIS_MAX` off; a step of the wall clock is followed at once.
  */
-export function finerClock(wallMillis: () => number, monotonicMillis: () => number): () => EpochNanos {
+export function finerClock(wallMillis: () => number, monotonicMillis: () => number): () => bigint {
   let anchorWall = Number.NEGATIVE_INFINITY;
   let anchorMonotonic = 0;
   return () => {
@@ -33,13 +31,13 @@ export function finerClock(wallMillis: () => number, monotonicMillis: () => numb
       anchorWall = wall;
       anchorMonotonic = monotonic;
     }
-    return epochNanos(BigInt(anchorWall) * 1_000_000n + BigInt(Math.floor((monotonic - anchorMonotonic) * 1e6)));
+    return BigInt(anchorWall) * 1_000_000n + BigInt(Math.floor((monotonic - anchorMonotonic) * 1e6));
   };
 }
 
 /** The machine's clock. */
 export const systemClock: Clock = {
-  nowMillis: () => epochMillis(Date.now()),
+  nowMillis: () => Date.now(),
   nowNanos: finerClock(
     () => Date.now(),
     () => performance.now(),
@@ -51,8 +49,8 @@ export const systemClock: Clock = {
 export function fixedClock(nanos: bigint): Clock & { set(nanos: bigint): void } {
   let now = nanos;
   return {
-    nowMillis: () => epochMillis(Number(now / 1_000_000n)),
-    nowNanos: () => epochNanos(now),
+    nowMillis: () => Number(now / 1_000_000n),
+    nowNanos: () => now,
     monotonicMillis: () => Number(now / 1000n) / 1000,
     set(value) {
       now = value;

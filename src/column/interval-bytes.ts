@@ -4,9 +4,15 @@
  *
  *   4 months    4 days    8 nanoseconds       signed, the highest byte first
  */
-import type { IntervalParts } from "./interval-text.ts";
 
 const INTERVAL_BYTES = 16;
+
+/** An interval, which is no scalar since no column holds one. */
+export interface IntervalParts {
+  readonly months: number;
+  readonly days: number;
+  readonly nanos: bigint;
+}
 
 /** The bytes of an interval whose months and days have 32 bits and whose nanoseconds have 64. */
 export function intervalBytes({ months, days, nanos }: IntervalParts): Uint8Array {

@@ -33,7 +33,7 @@ import { NESTED_BYTES_MAX, NESTED_PARTS_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, isNested, type NestedType } from "./data-type.ts";
 import { exactInteger } from "./exact-integer.ts";
-import type { IntervalParts } from "./interval-text.ts";
+import type { IntervalParts } from "./interval-bytes.ts";
 import type { Scalar } from "./vector.ts";
 
 /** A part of a nested value. NULL is `undefined`; a nested part is its bytes. */

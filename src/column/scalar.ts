@@ -13,7 +13,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * @param row 0 <= row < rowCount
  */
 export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
-  if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row] ?? 0];
+  if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row]!];
   if (vector.validity !== undefined && vector.validity[row] === 0) return undefined;
   switch (vector.kind) {
     case "number": {
@@ -30,7 +30,7 @@ export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
       return offset === undefined ? undefined : vector.base + BigInt(offset);
     }
     case "bytes": {
-      if (type.kind === "decimal") return exactInteger(readWideDecimal(vector.bytes, vector.offsets[row] ?? 0));
+      if (type.kind === "decimal") return exactInteger(readWideDecimal(vector.bytes, vector.offsets[row]!));
       const bytes = vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]);
       return type.kind === "binary" || type.kind === "vector" || isNested(type) ? bytes : decoder.decode(bytes);
     }

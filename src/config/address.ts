@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type Parsed, parsed, refused } from "../base/parsed.ts";
+import { type Parsed, parsed, refused } from "../base/text/parsed.ts";
 import { type Kind, tomlString } from "./kind.ts";
 
 /** Where a listener binds. */

@@ -1,5 +1,5 @@
 /** Which command a command line asks for. Source: contract http.md 7.1. */
-import { nearestName } from "../base/nearest.ts";
+import { nearestName } from "../base/text/nearest.ts";
 import { ConfigError, EXIT_USAGE } from "./config-error.ts";
 import { readFlags } from "./flag.ts";
 import { type HashPasswordRequest, readHashPasswordCommand } from "./hash-password-command.ts";

@@ -2,8 +2,8 @@
  * What happens to a request that finds `max_in_flight_write_bytes` used up: `wait` (10 s), `wait(30s)`, `fail`; `skip` is an older word
  * for `fail`. Source: contract http.md 6.3.
  */
-import { parseHumanDuration, printHumanDuration } from "../base/human-duration.ts";
-import { type Parsed, parsed, refused } from "../base/parsed.ts";
+import { parseHumanDuration, printHumanDuration } from "../base/text/human-duration.ts";
+import { type Parsed, parsed, refused } from "../base/text/parsed.ts";
 import { type DurationMillis, durationMillis } from "../base/units.ts";
 import { type Kind, tomlString } from "./kind.ts";
 

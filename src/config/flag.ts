@@ -3,7 +3,7 @@
  * Arguments are quoted in messages only while none of them can be a password.
  */
 import { assert } from "../base/assert.ts";
-import { nearestName } from "../base/nearest.ts";
+import { nearestName } from "../base/text/nearest.ts";
 import { ConfigError, EXIT_USAGE } from "./config-error.ts";
 
 /** One flag of a command. */

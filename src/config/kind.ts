@@ -1,9 +1,9 @@
 /**
  * Kinds of configuration values: how each is read from TOML, how from text (environment, command line), and how it is printed.
  */
-import { parseHumanDuration, printHumanDuration } from "../base/human-duration.ts";
-import { parseHumanSize, printHumanSize } from "../base/human-size.ts";
-import { type Parsed, parsed, refused } from "../base/parsed.ts";
+import { parseHumanDuration, printHumanDuration } from "../base/text/human-duration.ts";
+import { parseHumanSize, printHumanSize } from "../base/text/human-size.ts";
+import { type Parsed, parsed, refused } from "../base/text/parsed.ts";
 import { type ByteLength, type DurationMillis, durationMillis } from "../base/units.ts";
 
 /** How values of one kind are read and printed. */

@@ -3,11 +3,12 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
-import { parseEndpointPattern } from "../base/endpoint-pattern.ts";
+import { parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
 import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
-import { parseLogFilter, printLogFilter } from "../base/log-filter.ts";
-import { type Parsed, parsed, refused } from "../base/parsed.ts";
+import { parseLogFilter, printLogFilter } from "../base/text/log-filter.ts";
+import { type Parsed, parsed, refused } from "../base/text/parsed.ts";
+import { namedTimeZone } from "../base/text/time-zone.ts";
 import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
@@ -70,12 +71,7 @@ const userProvider: Kind<string> = text('a string such as "static_user_provider:
 const timezone: Kind<string> = text('"SYSTEM" or a name such as "Europe/Berlin"', (value) => {
   if (value.toUpperCase() === "SYSTEM") return undefined;
   if (/^[+-]/.test(value)) return 'an offset is no zone of a machine; for "+01:00" write "Etc/GMT-1"';
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return undefined;
-  } catch (thrown) {
-    return thrown instanceof RangeError ? "no such time zone" : String(thrown);
-  }
+  return namedTimeZone(value) === undefined ? "no such time zone" : undefined;
 });
 
 const logLevel: Kind<LogFilter> = {

@@ -1,5 +1,5 @@
 /** What is known about a key that some source set. */
-import { nearestName } from "../base/nearest.ts";
+import { nearestName } from "../base/text/nearest.ts";
 import { ConfigError } from "./config-error.ts";
 import { INERT_KEYS, inertKeyOf, isNeutral } from "./inert-keys.ts";
 import { ALL_KNOBS, KNOB_OF_KEY } from "./knobs.ts";

@@ -1,5 +1,5 @@
 /** One source of settings: what a file, the environment or the command line says, before it is checked. */
-import type { Parsed } from "../base/parsed.ts";
+import type { Parsed } from "../base/text/parsed.ts";
 import type { Kind } from "./kind.ts";
 
 /** A raw value and where it is from. */

@@ -1,4 +1,4 @@
-import { machineMemoryBytes } from "../base/machine-memory.ts";
+import { machineMemoryBytes } from "../base/memory/machine-memory.ts";
 import type { Settings } from "./settings.ts";
 
 /** What bodies may take while they come in, where no limit is set: bytes, and a part of the memory limit where that is less. */

@@ -1,5 +1,5 @@
 /** The text of `/config`: the effective settings as TOML, in the order of the contract (http.md 1.5), passwords masked. */
-import { maskUserProvider } from "../base/mask-user-provider.ts";
+import { maskUserProvider } from "../base/text/mask-user-provider.ts";
 import { KNOBS, type Knob } from "./knobs.ts";
 import type { Settings } from "./settings.ts";
 

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
 import { errorText } from "../base/error.ts";
-import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
+import { MemoryPool, ServerMemory } from "../base/memory/server-memory.ts";
 import { displayName, INT64, STRING, TIMESTAMP_MILLISECOND } from "../column/data-type.ts";
 import { scalarAt } from "../column/scalar.ts";
 import { type Connection, endConnection, newConnection } from "../query/connection.ts";

@@ -2,7 +2,7 @@ import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { AUTO, put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
-import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
+import { MemoryPool, ServerMemory } from "../base/memory/server-memory.ts";
 import { scalarAt } from "../column/scalar.ts";
 import { RowBatchBuilder } from "../table/row-batch-builder.ts";
 import type { AccessMode } from "./auth/user.ts";

@@ -1,17 +1,17 @@
 /**
  * The facade over one engine: checks who may do what, then hands on to the engine or to the query layer.
  */
-import { throwIfCancelled, withDeadline } from "../base/cancel.ts";
+import { throwIfCancelled, withDeadline } from "../base/scheduler/cancel.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import { DbError, toDbError } from "../base/error.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
-import type { MemoryPool } from "../base/server-memory.ts";
+import type { MemoryPool } from "../base/memory/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { LongCalls } from "../query/expression/long-calls.ts";
 import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
-import { Pace } from "../base/pace.ts";
-import { MemoryBudget } from "../base/memory-budget.ts";
+import { Pace } from "../base/scheduler/pace.ts";
+import { MemoryBudget } from "../base/memory/memory-budget.ts";
 import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
 import { executeStatement, needsOf } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
@@ -27,7 +27,7 @@ import type { HoldBytes } from "../query/sql/syntax-size.ts";
 
 import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
-import type { Trouble } from "../base/troubles.ts";
+import type { Trouble } from "../base/process/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { SpillStore } from "../table/spill-space.ts";
@@ -187,7 +187,7 @@ export class LocalDb implements Db {
     const steps = maskSyntaxError(thrown.message, text);
     for (;;) {
       const step = steps.next();
-      if (step.done === true) return step.value === thrown.message ? thrown : new DbError(thrown.code, step.value);
+      if (step.done === true) return step.value === undefined ? thrown : new DbError(thrown.code, step.value);
       await pace.turn();
     }
   }

@@ -5,7 +5,7 @@ import { Machine } from "../../test/engine/machine.ts";
 import { type LogEntry, recordingLogger } from "../../test/support/recording-logger.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { MetricRegistry } from "../base/metrics.ts";
-import { MemoryPool, ServerMemory } from "../base/server-memory.ts";
+import { MemoryPool, ServerMemory } from "../base/memory/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { LocalDb } from "./local-db.ts";
 import type { Session } from "./session.ts";

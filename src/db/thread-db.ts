@@ -1,7 +1,7 @@
 /**
  * The facade of an ingest thread: takes writes; everything else is done by the thread that owns the tables.
  */
-import { throwIfCancelled } from "../base/cancel.ts";
+import { throwIfCancelled } from "../base/scheduler/cancel.ts";
 import type { RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
 import { authorize } from "./auth/authorize.ts";
 import type { Action } from "./auth/user.ts";

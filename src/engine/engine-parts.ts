@@ -2,11 +2,11 @@
 import type { Clock } from "../base/clock.ts";
 import type { Scheduler } from "../base/scheduler/scheduler.ts";
 import type { Logger } from "../base/log.ts";
-import type { ServerMemory } from "../base/server-memory.ts";
+import type { ServerMemory } from "../base/memory/server-memory.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
-import type { FlushExecutor } from "../storage/sst/flush-executor.ts";
+import type { FlushExecutor } from "../storage/sst/write/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { CompactionLimits } from "./compaction/compactor.ts";
 import type { FlushLimits } from "./flush/flush-scheduler.ts";

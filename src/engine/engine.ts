@@ -8,9 +8,9 @@
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
 import { DbError } from "../base/error.ts";
-import { failPoint } from "../base/fail-point.ts";
+import { failPoint } from "../base/process/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
-import type { Trouble, Troubles } from "../base/troubles.ts";
+import type { Trouble, Troubles } from "../base/process/troubles.ts";
 import type { AdminOperations } from "../query/query-context.ts";
 import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
@@ -32,7 +32,7 @@ import { LOG_KEY } from "./schema/meta-codec.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
 import type { OwnerLink } from "./threads/thread-link.ts";
-import { Wiring } from "./wiring.ts";
+import { type Wiring, wired } from "./wiring/wiring.ts";
 
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
 const CLOSE_FLUSH_MILLIS = 5000;
@@ -47,30 +47,30 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
-    const wired = new Wiring(parts);
-    const { inForce, live, streams, sequences } = wired;
+    const made = wired(parts);
+    const { inForce, live, streams, sequences } = made;
     inForce.openAll();
     failPoint("recover.schemas-read");
-    const { nextFileId, nextTableId } = wired.schemas;
+    const { nextFileId, nextTableId } = made.schemas;
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
-    const check = new FileCheck(wired.files, { names: live.fileNames(), flushed, nextFileId, nextTableId }, parts.logger);
-    await wired.damaged.find(checkedTables(live), await check.begin());
-    await checkFooters(wired.meta, wired.files, checkedTables(live));
+    const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId }, parts.logger);
+    await made.damaged.find(checkedTables(live), await check.begin());
+    await checkFooters(made.meta, made.files, checkedTables(live));
     failPoint("recover.files-checked");
-    await wired.disk.look();
+    await made.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, logger: parts.logger }, check);
     if (parts.meta.get(LOG_KEY) === undefined) parts.meta.commit([{ key: LOG_KEY, value: true }]);
     failPoint("recover.before-trim");
-    await wired.trimmer.trim();
-    for (const { database, name, isUnfinished } of wired.schemas.allSchemas()) {
-      if (isUnfinished === true) await wired.changes.dropTable(database, name, true);
+    await made.trimmer.trim();
+    for (const { database, name, isUnfinished } of made.schemas.allSchemas()) {
+      if (isUnfinished === true) await made.changes.dropTable(database, name, true);
     }
     failPoint("recover.done");
-    wired.places.begin();
-    wired.scheduler.start();
-    wired.upkeep.start();
-    wired.compactor.start();
-    return { engine: new Engine(wired), recovery };
+    made.places.begin();
+    made.flushes.start();
+    made.upkeep.start();
+    made.compactor.start();
+    return { engine: new Engine(made), recovery };
   }
 
   // ---- Catalog ----
@@ -150,7 +150,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    const { gate, writePath, scheduler, faults, meta, sure } = this.parts;
+    const { gate, writePath, flushes, troubles, meta, sure } = this.parts;
     this.checkWritable(database);
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
@@ -160,11 +160,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     let bytes = 0;
     for (const { chunk } of prepared) bytes += chunk.payload.length;
     // Now: on a disk that hangs they take memory long before they are durable.
-    sure.run("a write's memory is counted", () => scheduler.written(bytes));
+    sure.run("a write's memory is counted", () => flushes.written(bytes));
     try {
       await durable;
     } catch (error) {
-      faults.failures.log++;
+      troubles.failures.log++;
       sure.run("the rows of a failed write are dropped", () => abandonAll(prepared));
       throw error;
     }
@@ -196,7 +196,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    */
   async admit(signal?: AbortSignal): Promise<void> {
     this.parts.gate.check();
-    await this.parts.scheduler.admit(signal);
+    await this.parts.flushes.admit(signal);
   }
 
   // ---- Ingest threads ----
@@ -256,11 +256,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** What does not work now; failures since the start, by part. */
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
-    const { streams, faults } = this.parts;
+    const { streams, troubles } = this.parts;
     const log = streams.failure();
-    const now = faults.list();
+    const now = troubles.list();
     if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
-    return { now, failures: faults.failures };
+    return { now, failures: troubles.failures };
   }
 
   /** Series that are held, dead ones among them, and how often a table's were begun anew. */
@@ -282,10 +282,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
-    const { upkeep, scheduler, compactor, flusher, flushExecutor, streams, live, meta } = this.parts;
+    const { upkeep, flushes, compactor, flusher, flushExecutor, streams, live, meta } = this.parts;
     failPoint("close.begun");
     await upkeep.close();
-    await scheduler.close();
+    await flushes.close();
     await compactor.close();
     const failures: unknown[] = [];
     let isAllInFiles = false;

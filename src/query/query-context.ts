@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Scheduler } from "../base/scheduler/scheduler.ts";
-import type { MemoryAccount } from "../base/server-memory.ts";
+import type { MemoryAccount } from "../base/memory/server-memory.ts";
 import type { Catalog } from "../table/catalog.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { TimeRange } from "../table/scan.ts";

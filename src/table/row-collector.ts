@@ -5,7 +5,7 @@
  *   begin(time, key) ─► field(name, type).set… ─► begin … ─► writes()
  */
 import { DbError } from "../base/error.ts";
-import { fnv1a } from "../base/hash.ts";
+import { fnv1a } from "../base/bytes/hash.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, displayName, sameType, type TimeUnit } from "../column/data-type.ts";

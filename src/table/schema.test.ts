@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
-import { columnId } from "../base/units.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../column/data-type.ts";
 import { type ColumnSchema, mergeModeOf, timeIndexOf } from "./schema.ts";
 
-const host: ColumnSchema = { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true };
-const ts: ColumnSchema = { id: columnId(2), name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false };
+const host: ColumnSchema = { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true };
+const ts: ColumnSchema = { id: 2, name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false };
 
 test("the time index is the timestamp column", () => {
   expect(timeIndexOf({ name: "t", columns: [host, ts] })).toBe(ts);

@@ -1,7 +1,7 @@
 /**
  * What a table is: its columns and options. Values of these types are never changed; a change makes a new one with a higher version.
  */
-import type { ColumnId, TableId } from "../base/units.ts";
+import type { TableId } from "../base/units.ts";
 import type { DataType } from "../column/data-type.ts";
 import type { Scalar } from "../column/vector.ts";
 
@@ -41,13 +41,15 @@ export interface ColumnDefinition {
 
 /** What values of a column were stored as before its type changed. */
 export interface FormerColumn {
-  readonly id: ColumnId;
+  /** As `ColumnSchema.id`. */
+  readonly id: number;
   readonly type: DataType;
 }
 
 /** A column of an existing table. An id stands for values of one type for ever: a column whose type changes gets a new one. */
 export interface ColumnSchema extends ColumnDefinition {
-  readonly id: ColumnId;
+  /** Number within its table, never reused, survives renames: 1..2^31-1. */
+  readonly id: number;
   /** Earlier ids and types, oldest first; what is stored under them is cast to `type` when it is read. Absent: there are none. */
   readonly former?: readonly FormerColumn[];
   /** What rows hold that are older than the column, where that is no longer its default. */

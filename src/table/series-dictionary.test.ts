@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fnv1a } from "../base/hash.ts";
+import { fnv1a } from "../base/bytes/hash.ts";
 import { SeriesDictionary, type TagSet, type ValueLocator } from "./series-dictionary.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -11,8 +11,8 @@
  * Bounded: `full` turns true at the byte limit; the owner then calls `clear`, which starts a new generation.
  */
 import { assert } from "../base/assert.ts";
-import { HashSlots, slotOf } from "../base/hash-slots.ts";
-import { longerWords } from "../base/longer-array.ts";
+import { HashSlots, slotOf } from "../base/bytes/hash-slots.ts";
+import { longerWords } from "../base/bytes/longer-array.ts";
 import { utf8Text } from "../column/text-table.ts";
 
 /** Table and tag names of keys; those of one kind share the object. Names are distinct. */

@@ -1,5 +1,5 @@
 /** Keys of tag sets that are given value by value: for INSERT, COPY and tests. Decoders of protocols find keys by their raw bytes. */
-import { fnv1a } from "../base/hash.ts";
+import { fnv1a } from "../base/bytes/hash.ts";
 import { SeriesDictionary } from "./series-dictionary.ts";
 
 /** Tag sets whose keys are found without making bytes of them. Reason: they are objects, which the collector goes over. */

@@ -10,7 +10,7 @@
  * | int                | decimal digits, `-` before negative ones                          |
  * | boolean            | `true`, `false`                                                   |
  * | float              | the shortest digits that read back, `NaN`, `Infinity`; -0 is `0`  |
- * | date               | days since 1970-01-01, as int                                     |
+ * | date               | days since 1970-01-01, as int: 20240131 is so many days           |
  * | timestamp          | units of the type since 1970, as int                              |
  * | time               | units of the type since midnight, as int                          |
  * | decimal            | digits with as many after the point as the scale says: `1.50`     |
@@ -18,19 +18,12 @@
  * A cast from text to the type (dates, times and timestamps: to int first) gives the value back.
  */
 import type { DataType } from "../column/data-type.ts";
-import { clockNanosOfText, rescaledClock, unitsPerDay } from "../column/clock-time.ts";
 import { decimalOfText, decimalText } from "../column/decimal.ts";
 import type { Scalar } from "../column/vector.ts";
-
-const INTEGER = /^[+-]?\d{1,40}$/;
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const SPECIAL_FLOATS: ReadonlyMap<string, number> = new Map([
-  ["nan", Number.NaN],
-  ...["inf", "+inf", "infinity", "+infinity"].map((text) => [text, Number.POSITIVE_INFINITY] as const),
-  ...["-inf", "-infinity"].map((text) => [text, Number.NEGATIVE_INFINITY] as const),
-]);
-const DAY_MILLIS = 86_400_000;
-const CALENDAR_DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+import { clockNanosOfText, rescaledClock, unitsPerDay } from "../value/clock-time.ts";
+import { fits } from "../value/integer-range.ts";
+import { floatOfText, integerOfText } from "../value/number-text.ts";
+import { parseDate } from "../value/parse-time.ts";
 
 /** The text of a value of a type; NULL has none. The value is one that the type can hold. */
 export function tagText(value: Scalar, type: DataType): string | undefined {
@@ -57,20 +50,20 @@ export function tagValue(text: string, type: DataType): { readonly ok: true; rea
 function parse(text: string, type: DataType): Scalar {
   switch (type.kind) {
     case "int": {
-      const min = type.signed ? -(2n ** BigInt(type.bits - 1)) : 0n;
-      return integerWithin(text, min, min + 2n ** BigInt(type.bits) - 1n);
+      const value = integerOfText(text);
+      return value !== undefined && fits(value, type) ? value : undefined;
     }
     case "boolean": {
       const lower = text.toLowerCase();
       return lower === "true" ? true : lower === "false" ? false : undefined;
     }
     case "float": {
-      const number = SPECIAL_FLOATS.get(text.toLowerCase()) ?? (FLOAT.test(text) ? Number(text) : undefined);
+      const number = floatOfText(text);
       if (number === undefined) return undefined;
       return (type.bits === 32 ? Math.fround(number) : number) + 0;
     }
     case "date":
-      return dayOf(text) ?? integerWithin(text, -(2n ** 31n), 2n ** 31n - 1n);
+      return integerWithin(text, -(2n ** 31n), 2n ** 31n - 1n) ?? parseDate(text);
     case "time": {
       const nanos = clockNanosOfText(text);
       return nanos === undefined ? integerWithin(text, 0n, unitsPerDay(type.unit) - 1n) : rescaledClock(nanos, "nanosecond", type.unit);
@@ -90,19 +83,8 @@ function parse(text: string, type: DataType): Scalar {
 }
 
 function integerWithin(text: string, min: bigint, max: bigint): number | bigint | undefined {
-  if (!INTEGER.test(text)) return undefined;
-  const value = BigInt(text.startsWith("+") ? text.slice(1) : text);
-  if (value < min || value > max) return undefined;
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
-}
-
-/** Days since 1970-01-01 of `YYYY-MM-DD`. */
-function dayOf(text: string): number | undefined {
-  if (!CALENDAR_DAY.test(text)) return undefined;
-  const day = Date.parse(`${text}T00:00:00Z`) / DAY_MILLIS;
-  // The parser of some engines lets 31 April pass as 1 May.
-  return Number.isInteger(day) && new Date(day * DAY_MILLIS).toISOString().startsWith(text) ? day : undefined;
+  const value = integerOfText(text);
+  return value === undefined || value < min || value > max ? undefined : value;
 }
 
 /** How values of the type may be written as tags, for messages. */

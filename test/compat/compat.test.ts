@@ -5,7 +5,7 @@ import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crc32 } from "../../src/base/hash.ts";
+import { crc32 } from "../../src/base/bytes/hash.ts";
 import { strayFiles } from "../crash/points/home.ts";
 import { put, read, refusal } from "../engine/lines.ts";
 import { openIn } from "./make.ts";

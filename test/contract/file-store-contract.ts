@@ -2,7 +2,7 @@
  * What every file store must do, whatever it is made of.
  */
 import { afterEach, describe, expect, test } from "bun:test";
-import { DbError } from "../../src/base/error.ts";
+import { type Corruption, corruptionOf, DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 
@@ -58,13 +58,16 @@ async function get(store: FileStore, name: string): Promise<Uint8Array> {
   }
 }
 
-async function refusal(work: () => unknown, text: string): Promise<void> {
+const gone = (file: string): Corruption => ({ file, offset: undefined, kind: "missing" });
+
+async function refusal(work: () => unknown, text: string, corruption: Corruption): Promise<void> {
   try {
     await work();
   } catch (error) {
     expect(error).toBeInstanceOf(DbError);
     const failure = error as DbError;
     expect([failure.code, failure.message]).toEqual([StatusCode.StorageUnavailable, expect.stringContaining(text)]);
+    expect(corruptionOf(failure)).toEqual(corruption);
     return;
   }
   throw new Error(`it should have failed with: ${text}`);
@@ -137,7 +140,7 @@ function filesComeBack(it: It, open: Open): void {
     const { store } = await open();
     const writer = await store.create("t/f");
     writer.write(bytesOf(2 * 1024 * 1024));
-    await refusal(() => store.open("t/f"), "cannot open file t/f");
+    await refusal(() => store.open("t/f"), "cannot open file t/f", gone("t/f"));
     await writer.finish();
     expect(await store.list("t")).toEqual(["t/f"]);
   });
@@ -207,7 +210,7 @@ function filesGo(it: It, open: Open): void {
     await store.delete("t/f");
     await store.delete("t/f");
     expect(await store.list("t")).toEqual([]);
-    await refusal(() => store.open("t/f"), "t/f");
+    await refusal(() => store.open("t/f"), "t/f", gone("t/f"));
   });
 
   it("lets a reader go on after its file was deleted", async () => {
@@ -231,15 +234,16 @@ function filesGo(it: It, open: Open): void {
 function refusals(it: It, open: Open): void {
   it("names a file that does not exist", async () => {
     const { store } = await open();
-    await refusal(() => store.open("t/missing"), "cannot open file t/missing");
+    await refusal(() => store.open("t/missing"), "cannot open file t/missing", gone("t/missing"));
   });
 
   it("refuses to read beyond the end, with the place", async () => {
     const { store } = await open();
     await put(store, "f", bytesOf(10));
     const reader = await store.open("f");
-    await refusal(() => reader.read(5, 6), "cannot read 6 bytes at 5 of file f: it ends at byte 10");
-    await refusal(() => reader.read(10, 1), "it ends at byte 10");
+    const end = { file: "f", offset: 10, kind: "length" } as const;
+    await refusal(() => reader.read(5, 6), "cannot read 6 bytes at 5 of file f: it ends at byte 10", end);
+    await refusal(() => reader.read(10, 1), "it ends at byte 10", end);
     reader.close();
   });
 }

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { killAllServers } from "../../bench/macro/server-process.ts";
-import type { FailPointName } from "../../src/base/fail-point-names.ts";
+import type { FailPointName } from "../../src/base/process/fail-point-names.ts";
 import { runCampaign } from "./campaign.ts";
 import { diskFolder } from "../support/disk-folder.ts";
 import { DOORS } from "./doors/doors.ts";

@@ -3,7 +3,7 @@
  */
 import { compareText } from "../../src/storage/series/series-ranks.ts";
 import type { DataType } from "../../src/column/data-type.ts";
-import { retypeScalar } from "../../src/column/retype.ts";
+import { retypeScalar } from "../../src/value/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import type { ScanRequest, TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";

@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/base/log.ts";
 import type { EngineParts } from "../../src/engine/engine-parts.ts";
 import { inlineMergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
-import { inlineFlushExecutor } from "../../src/storage/sst/flush-executor.ts";
+import { inlineFlushExecutor } from "../../src/storage/sst/write/flush-executor.ts";
 import { unexpectedBug } from "./unexpected-bug.ts";
 import { NO_COMPACTION, NO_LIMITS } from "./machine.ts";
 

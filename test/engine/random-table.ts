@@ -22,7 +22,7 @@ import {
   UINT64,
 } from "../../src/column/data-type.ts";
 import { exactInteger } from "../../src/column/exact-integer.ts";
-import { canRetype } from "../../src/column/retype.ts";
+import { canRetype } from "../../src/value/retype.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { ALL_TIME, type FieldBounds, type FieldCondition, type ScanRequest, type TagPredicate } from "../../src/table/scan.ts";
 import type { ColumnDefinition, MergeMode } from "../../src/table/schema.ts";

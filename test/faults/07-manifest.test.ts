@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
-import { watchFailPoints } from "../../src/base/fail-point.ts";
+import { watchFailPoints } from "../../src/base/process/fail-point.ts";
 import { UNVERIFIED_KEY } from "../../src/storage/meta-store/meta-store.ts";
 import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-store.ts";
 import { copyHome, openHome } from "../crash/points/home.ts";

@@ -143,6 +143,7 @@ describe("a start whose disk fails", () => {
 
   test("when it lists the log", () => check("list", "cannot list the log directory"));
   test("when it reads the log's ends", () => check("read", /cannot read the log's ends .*\/ends: EIO/));
+  test("when it asks how long a segment is", () => check("size", /cannot read log segment .*\.log: EIO/));
   test("when it reads a segment", () => check("read", /cannot read log segment .*\.log: EIO/, 1));
   test("when it opens a segment to cut it", () => check("open", /cannot cut log segment .*\.log: EIO/));
   test("when it cuts a torn end", () => check("truncate", /cannot cut log segment .*\.log: EIO/));

@@ -3,7 +3,7 @@
  * start has every acknowledged row.
  */
 import { afterEach, expect, test } from "bun:test";
-import { FAIL_POINTS_VARIABLE } from "../../src/base/fail-point.ts";
+import { FAIL_POINTS_VARIABLE } from "../../src/base/process/fail-point.ts";
 import { TestServer } from "../support/server-process.ts";
 
 const TEST_MS_MAX = 60_000;

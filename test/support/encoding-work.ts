@@ -1,8 +1,8 @@
 /** What encoding a file goes by in tests: memory without a limit, and a pace that says how often others had a turn. */
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { fixedClock } from "../../src/base/clock.ts";
-import { MemoryBudget } from "../../src/base/memory-budget.ts";
-import { Pace } from "../../src/base/pace.ts";
+import { MemoryBudget } from "../../src/base/memory/memory-budget.ts";
+import { Pace } from "../../src/base/scheduler/pace.ts";
 import type { EncodingWork } from "../../src/query/copy/encode-parquet.ts";
 
 /** Work whose time never comes to an end, so that nobody else has a turn. */

@@ -26,7 +26,19 @@ interface TrackedFile {
 /** Names of the calls that can be made to fail. */
 export type LogDiskCall = keyof LogDisk;
 
-const ALL_CALLS: readonly LogDiskCall[] = ["list", "read", "open", "create", "write", "truncate", "sync", "syncFolder", "close", "delete"];
+const ALL_CALLS: readonly LogDiskCall[] = [
+  "list",
+  "size",
+  "read",
+  "open",
+  "create",
+  "write",
+  "truncate",
+  "sync",
+  "syncFolder",
+  "close",
+  "delete",
+];
 
 /** Where calls wait, and the promise that one does. */
 interface Gate {
@@ -134,9 +146,14 @@ export class FaultyLogDisk implements LogDisk {
     return systemLogDisk.list(path);
   }
 
-  async read(path: string): Promise<Uint8Array> {
+  async size(path: string): Promise<number> {
+    await this.pass("size");
+    return systemLogDisk.size(path);
+  }
+
+  async read(path: string, into: Uint8Array, position: number): Promise<number> {
     await this.pass("read");
-    return systemLogDisk.read(path);
+    return systemLogDisk.read(path, into, position);
   }
 
   /** What is there when a file is opened is durable. */

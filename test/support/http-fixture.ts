@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LogFilter } from "../../src/base/log.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { ServerMemory } from "../../src/base/server-memory.ts";
+import { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { MetricRegistry } from "../../src/base/metrics.ts";
 import type { HttpServerOptions, LineDecoder } from "../../src/server/http/options.ts";
 import { startIngestServer } from "../../src/server/http/ingest-server.ts";

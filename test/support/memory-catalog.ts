@@ -6,7 +6,7 @@
  */
 import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
-import { columnId, tableId } from "../../src/base/units.ts";
+import { tableId } from "../../src/base/units.ts";
 import { changedOptions, changedSchema } from "../../src/engine/schema/schema-change.ts";
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
@@ -361,7 +361,7 @@ export class MemoryCatalog implements Catalog, Writer {
   }
 
   async createTable(definition: TableDefinition): Promise<MemoryTable> {
-    const columns = definition.columns.map((column, i): ColumnSchema => ({ ...column, id: columnId(i + 1) }));
+    const columns = definition.columns.map((column, i): ColumnSchema => ({ ...column, id: i + 1 }));
     const table = new MemoryTable({ ...definition, columns, id: tableId(this.nextId++), version: 1 });
     this.known.get(definition.database)?.tables.set(definition.name, table);
     return table;

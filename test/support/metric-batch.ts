@@ -1,5 +1,5 @@
 /** Samples as a metric protocol hands them over: one "tables of keys" write a physical table. */
-import { fnv1a } from "../../src/base/hash.ts";
+import { fnv1a } from "../../src/base/bytes/hash.ts";
 import { FLOAT64 } from "../../src/column/data-type.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../src/table/metric.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";

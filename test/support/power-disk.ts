@@ -15,6 +15,7 @@ import {
   renameSync,
   rmSync,
   rmdirSync,
+  statSync,
   writeSync,
   ftruncateSync,
 } from "node:fs";
@@ -283,7 +284,12 @@ class Attached implements AttachedDisk {
 
   readonly log: LogDisk = {
     list: async (path) => readdirSync(path),
-    read: async (path) => readFileSync(path),
+    size: async (path) => statSync(path).size,
+    read: async (path, into, position) => {
+      const bytes = readFileSync(path).subarray(position, position + into.length);
+      into.set(bytes);
+      return bytes.length;
+    },
     open: (path) =>
       this.later(() => {
         const node = this.disk.file(path);

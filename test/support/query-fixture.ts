@@ -2,7 +2,7 @@
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { fixedClock } from "../../src/base/clock.ts";
 import { type DataType, displayName, isNested } from "../../src/column/data-type.ts";
-import { nestedJson } from "../../src/column/nested-json.ts";
+import { nestedJson } from "../../src/value/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";

@@ -1,6 +1,6 @@
 /** What every reader of packed streams must do. Called by the reader's own test file with what the program of the format wrote. */
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
-import { Pace } from "../../src/base/pace.ts";
+import { Pace } from "../../src/base/scheduler/pace.ts";
 import { describe, expect, test } from "bun:test";
 import { inPieces, joined, PACKED_SAMPLES, type PackedSample } from "./byte-streams.ts";
 

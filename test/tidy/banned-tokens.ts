@@ -24,6 +24,18 @@ const BANS: readonly Ban[] = [
   { token: /\bnew Date\(\s*\)/, instead: "take a Clock (base/clock.ts), so that tests can hold time", allowed: isClock, anywhere: false },
   { token: /\bperformance\.now\s*\(/, instead: "clock.monotonicMillis (base/clock.ts)", allowed: isClock, anywhere: false },
   { token: /\bconsole\s*\./, instead: "a Logger (base/log.ts)", allowed: isRealProcessTest, anywhere: false },
+  {
+    token: /\bIntl\.DateTimeFormat\b/,
+    instead: "base/text/time-zone.ts, so that a zone is the same to all",
+    allowed: (file) => file.path === "src/base/text/time-zone.ts" || isTestOrBench(file),
+    anywhere: false,
+  },
+  {
+    token: /\bDate\.(?:parse|UTC)\s*\(|\.(?:toISOString|[gs]et(?:UTC)?(?:FullYear|Month|Date|Hours|Minutes|Seconds))\s*\(/,
+    instead: "value/civil.ts, value/parse-time.ts, value/format-time.ts, which know years of any size",
+    allowed: (file) => file.path === "src/storage/external/s3-signature.ts" || isTestOrBench(file), // it signs with the clock's time
+    anywhere: false,
+  },
   { token: UNFINISHED, instead: "finish it, or say in a sentence what is not covered and why", allowed: never, anywhere: true },
   { token: /\b(?:test|it|describe)\.(?:only|todo)\b/, instead: "plain test: the others would not run", allowed: never, anywhere: false },
   {

@@ -9,6 +9,7 @@ import type { SourceFile } from "./source-tree.ts";
 const RANKS: readonly (readonly string[])[] = [
   ["base"],
   ["column"],
+  ["value"],
   ["format", "table"],
   ["ingest", "storage", "query"],
   ["engine", "db"],

@@ -16,6 +16,14 @@ interface House {
 }
 
 const HOUSES: Readonly<Record<string, House>> = {
+  "src/base": {
+    ranks: [
+      ["bytes", "wasm"],
+      ["scheduler", "text"],
+      ["memory", "process"],
+    ],
+    contracts: ["assert.ts", "clock.ts", "error.ts", "limits.ts", "log.ts", "metrics.ts", "status-code.ts", "told-error.ts", "units.ts"],
+  },
   "src/query": {
     ranks: [["sql"], ["function"], ["plan-format"], ["expression"], ["operator"], ["copy"], ["plan"], ["statement", "workers"]],
     contracts: [
@@ -30,16 +38,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
   "src/query/function": {
-    ranks: [
-      ["value"],
-      ["time"],
-      ["signature"],
-      ["number"],
-      ["cast"],
-      ["text", "geo", "json", "nested", "sketch"],
-      ["aggregate"],
-      ["family"],
-    ],
+    ranks: [["value"], ["time"], ["signature"], ["number"], ["text", "geo", "json", "nested", "sketch"], ["aggregate"], ["family"]],
     contracts: [],
   },
   "src/query/plan": { ranks: [["bind"], ["common"], ["virtual"], ["rules"], ["from"], ["select"], ["range"]], contracts: [] },
@@ -59,12 +58,17 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["catalog"],
       ["flush", "compaction", "recovery"],
       ["change"],
+      ["wiring"],
     ],
-    contracts: [],
+    contracts: ["engine-parts.ts"],
   },
   "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
   "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
   "src/server": { ranks: [["connections"], ["common"], ["*"]], contracts: [] },
+  "src/storage/sst": {
+    ranks: [["series"], ["write", "read"]],
+    contracts: ["data-file.ts", "time-window.ts", "label-columns.ts", "unreadable.ts"],
+  },
   "src/server/http": {
     ranks: [["*"], ["protocols"]],
     contracts: [

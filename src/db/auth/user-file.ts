@@ -5,10 +5,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { DbError, errorText } from "../../base/error.ts";
-import { printHumanSize } from "../../base/human-size.ts";
+import { printHumanSize } from "../../base/text/human-size.ts";
 import { USER_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Parsed, parsed, refused } from "../../base/parsed.ts";
+import { type Parsed, parsed, refused } from "../../base/text/parsed.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 

@@ -1,6 +1,6 @@
 /** User providers from their string. Source: contract http.md 5.1; specification 5.1. */
 import type { Logger } from "../../base/log.ts";
-import { maskCredential, maskUserProvider } from "../../base/mask-user-provider.ts";
+import { maskCredential, maskUserProvider } from "../../base/text/mask-user-provider.ts";
 import { AccountSet } from "./account-set.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 import type { UserProvider } from "./user.ts";

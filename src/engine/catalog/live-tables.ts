@@ -2,6 +2,7 @@
  * The tables that exist, by name and by id, with what writing to them needs. In force at once: a drop or creation changes it before the
  * first wait.
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
@@ -50,7 +51,7 @@ export class TableEntry implements WriteTarget {
 export class LiveTables {
   /** By database, then by name: a write looks up each of its tables several times. */
   private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
-  private readonly byId: Map<number, TableEntry> = new Map();
+  private readonly byId: Map<TableId, TableEntry> = new Map();
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
@@ -82,7 +83,7 @@ export class LiveTables {
   }
 
   /** The table of an id as queries see it, of any kind. */
-  tableOfId(id: number): Table | undefined {
+  tableOfId(id: TableId): Table | undefined {
     const entry = this.byId.get(id);
     return entry === undefined ? this.logicalTables.byTableId(id) : (entry.physical ?? entry.table);
   }
@@ -104,7 +105,7 @@ export class LiveTables {
   }
 
   /** The table of an id, dropped ones apart. */
-  byTableId(id: number): TableEntry | undefined {
+  byTableId(id: TableId): TableEntry | undefined {
     return this.byId.get(id);
   }
 
@@ -130,7 +131,7 @@ export class LiveTables {
   }
 
   /** Sequence up to which a table's rows are in files; Infinity when the table is gone. */
-  flushedSequence(tableId: number): number {
+  flushedSequence(tableId: TableId): number {
     return this.byId.get(tableId)?.table.region.flushedSequence ?? Number.POSITIVE_INFINITY;
   }
 

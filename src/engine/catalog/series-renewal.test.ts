@@ -4,7 +4,7 @@ import { Machine } from "../../../test/engine/machine.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { metricBatch } from "../../../test/support/metric-batch.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
-import { ServerMemory } from "../../base/server-memory.ts";
+import { ServerMemory } from "../../base/memory/server-memory.ts";
 import { InfluxDecoder } from "../../ingest/influx/decode.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 

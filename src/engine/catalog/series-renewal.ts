@@ -9,11 +9,12 @@
  * carried over at most once for every one that came. When series hold as much memory as they may, registries are renewed whatever has gone;
  * when that does not help, new series are refused (429) and known ones go on.
  */
+import type { TableId } from "../../base/units.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
-import type { ServerMemory } from "../../base/server-memory.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { ServerMemory } from "../../base/memory/server-memory.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
 
@@ -49,7 +50,7 @@ export interface SeriesRenewalParts {
   /** Bytes of what is known of the threads' series here. */
   threadSeriesBytes(): number;
   /** Has the threads begin anew with a table. */
-  renewOnThreads(tableId: number): Promise<void>;
+  renewOnThreads(tableId: TableId): Promise<void>;
 }
 
 /** See the file header. */

@@ -3,10 +3,11 @@
  *
  *   steps ─► one commit (schema store) ─► live tables ─► news for the threads
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { SlabPool } from "../../storage/memtable/arena.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
@@ -140,7 +141,7 @@ export class TablesInForce implements SchemaLookup {
    *
    * @throws DbError; nothing changed
    */
-  applySteps(steps: readonly SchemaStep[]): number {
+  applySteps(steps: readonly SchemaStep[]): TableId {
     const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
     this.parts.sure.run("a stored schema comes into force", () => {
       for (const schema of schemas) this.apply(schema);
@@ -151,7 +152,7 @@ export class TablesInForce implements SchemaLookup {
   }
 
   /** The table of an id that exists. */
-  tableOfId(id: number): Table {
+  tableOfId(id: TableId): Table {
     const table = this.live.tableOfId(id);
     assert(table !== undefined, `table ${id} exists`);
     return table;

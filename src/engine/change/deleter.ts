@@ -12,13 +12,14 @@
  * Keys that a condition on values found are another matter: a newer version that does not match must stay. They are deleted at a moment
  * when no thread has a record that it has numbered and not told of, without those that were written since the condition's scan began.
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
-import { throwIfCancelled } from "../../base/cancel.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
 import { abandonAll, type PreparedChunk, publishAll } from "../../storage/region/prepared-chunk.ts";
@@ -48,13 +49,13 @@ export interface DeleterParts {
   readonly sequences: SequenceCounter;
   readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
-  noteLogged(segment: number, tableId: number, sequence: number): void;
+  noteLogged(segment: number, tableId: TableId, sequence: number): void;
   /** Called when the log did not take a record. */
   logFailed(): void;
   /** Makes rows and series visible that other threads have acknowledged. */
   catchUp(): void;
   /** Does a step when no thread has a record of the table that was numbered and not told of. */
-  whileQuiet<T>(tableId: number, step: () => T): Promise<T>;
+  whileQuiet<T>(tableId: TableId, step: () => T): Promise<T>;
   /** @param bytes what the delete takes in the log and in files. @throws DbError StorageUnavailable when it would fail */
   refuse(bytes: number): void;
   /** Resolves when there is memory for more. @throws DbError RateLimited */

@@ -2,10 +2,10 @@
  * Databases and tables that clients make, change and drop, and who waits for whom. Each change is one commit of the schema store and in
  * force at once; the call returns when it is durable.
  */
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../../table/schema.ts";

@@ -3,7 +3,7 @@
  * neither a start nor a flush or merge under way brings them back.
  */
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";

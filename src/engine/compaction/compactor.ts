@@ -11,13 +11,13 @@
 import { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { parseHumanSize } from "../../base/human-size.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import { parseHumanSize } from "../../base/text/human-size.ts";
 import type { Logger } from "../../base/log.ts";
-import type { MemoryCounter } from "../../base/server-memory.ts";
+import type { MemoryCounter } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { MergeExecutor } from "../../storage/compaction/merge-executor.ts";
 import type { MergeJob } from "../../storage/compaction/merge.ts";
 import { type PickedFiles, type PickOptions, pickAll, pickFiles } from "../../storage/compaction/picker.ts";

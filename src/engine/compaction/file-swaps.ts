@@ -2,8 +2,8 @@
  * Puts other files in the place of some of a table's: one commit, then the lists, then the old files go. After a commit that failed, or of
  * which nobody knows whether it is durable, `settle` makes it good, and deletes what is not named then, before another file is made.
  */
-import { failPoint } from "../../base/fail-point.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Region } from "../../storage/region/region.ts";

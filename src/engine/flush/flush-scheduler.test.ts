@@ -4,7 +4,6 @@ import { refusal } from "../../../test/engine/lines.ts";
 import { AssertionError } from "../../base/assert.ts";
 import { LOG_QUEUE_RECORDS_MAX, WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import type { Clock } from "../../base/clock.ts";
-import { epochMillis, epochNanos } from "../../base/units.ts";
 import { silentLogger } from "../../base/log.ts";
 import { type Flushable, type FlushLimits, FlushScheduler } from "./flush-scheduler.ts";
 
@@ -102,8 +101,8 @@ class FakeHost {
 
 let nowMillis = 0;
 const clock: Clock = {
-  nowMillis: () => epochMillis(nowMillis),
-  nowNanos: () => epochNanos(BigInt(nowMillis) * 1_000_000n),
+  nowMillis: () => nowMillis,
+  nowNanos: () => BigInt(nowMillis) * 1_000_000n,
   monotonicMillis: () => nowMillis,
 };
 

@@ -8,17 +8,17 @@
  * the rows are removed meanwhile, the commit that removes them takes the entries away.
  */
 import type { Clock } from "../../base/clock.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Logger } from "../../base/log.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
-import type { MemoryCounter } from "../../base/server-memory.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
+import type { MemoryCounter } from "../../base/memory/server-memory.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { Memtable } from "../../storage/memtable/memtable.ts";
 import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Region } from "../../storage/region/region.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
-import { filesOfFlushMax } from "../../storage/sst/flush.ts";
-import type { FlushExecutor } from "../../storage/sst/flush-executor.ts";
+import { filesOfFlushMax } from "../../storage/sst/write/flush.ts";
+import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import type { LiveTables } from "../catalog/live-tables.ts";
 import type { LogTrimmer } from "./log-trimmer.ts";
 import { encodeFile, fileKey, flushedKey } from "../schema/meta-codec.ts";

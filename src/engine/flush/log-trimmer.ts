@@ -3,7 +3,7 @@
  */
 import { errorText } from "../../base/error.ts";
 import { AssertionError } from "../../base/assert.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Region } from "../../storage/region/region.ts";
 import type { LiveTables } from "../catalog/live-tables.ts";

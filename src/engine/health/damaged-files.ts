@@ -3,7 +3,7 @@
  * start, which costs one listing and one look a file; queries of their tables fail by the files' names, everything else goes on.
  */
 import type { Logger } from "../../base/log.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
-import { Troubles } from "../../base/troubles.ts";
+import { Troubles } from "../../base/process/troubles.ts";
 import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "./disk-watch.ts";
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@
  */
 import { errorText } from "../../base/error.ts";
 import { statfs } from "node:fs/promises";
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 
 /** Bytes that a process without privileges may still write to the file system of a path. Rejects with the system's error. */
 export type FreeBytes = (path: string) => Promise<number>;

@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
-import { TROUBLE_PARTS, type Trouble, type TroublePart } from "../../base/troubles.ts";
+import { TROUBLE_PARTS, type Trouble, type TroublePart } from "../../base/process/troubles.ts";
 import type { WalQueue } from "../../storage/wal/wal.ts";
 
 /** What of an engine the families show. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fixedClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
-import { Troubles } from "../../base/troubles.ts";
+import { Troubles } from "../../base/process/troubles.ts";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { PlaceWatch } from "./place-watch.ts";

@@ -3,7 +3,7 @@
  * Where one is deleted or replaced, the server would go on in what nobody finds again, so from then on nothing is acknowledged until it is
  * back.
  */
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import { type FileIdentity, identityOf, lostLater } from "../../storage/file-identity.ts";
 
 /** Something that must stay where it is. */

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { fixedClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
-import { ServerMemory } from "../../base/server-memory.ts";
-import { Troubles } from "../../base/troubles.ts";
+import { ServerMemory } from "../../base/memory/server-memory.ts";
+import { Troubles } from "../../base/process/troubles.ts";
 import { DiskWatch } from "./disk-watch.ts";
 import { PlaceWatch } from "./place-watch.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep.ts";

@@ -5,8 +5,8 @@
 import { errorText } from "../../base/error.ts";
 import { AssertionError } from "../../base/assert.ts";
 import type { Logger } from "../../base/log.ts";
-import type { ServerMemory } from "../../base/server-memory.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { ServerMemory } from "../../base/memory/server-memory.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { Leftovers } from "../../storage/file-store/lasting-deletes.ts";
 import type { DiskWatch } from "./disk-watch.ts";
 import type { PlaceWatch } from "./place-watch.ts";

@@ -1,7 +1,7 @@
 /** The meta store with its failures noted: a full or failing disk shows, and clients are told when to come back. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { Troubles } from "../../base/troubles.ts";
+import type { Troubles } from "../../base/process/troubles.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 
 /** After how many seconds a refused client should come back. */
@@ -14,7 +14,8 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
   const noted = (error: unknown): unknown => {
     if (!(error instanceof DbError) || error.code !== StatusCode.StorageUnavailable) return error;
     troubles.failed("metadata", error.message);
-    return new DbError(error.code, error.message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS });
+    const { code, details, message } = error;
+    return new DbError(code, message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS, details });
   };
   return {
     get: (key) => meta.get(key),

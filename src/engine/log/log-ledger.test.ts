@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { expect, test } from "bun:test";
 import { LogLedger } from "./log-ledger.ts";
 
@@ -8,7 +9,7 @@ function flushed(sequences: Readonly<Record<number, number>>): { flushedSequence
 
 function ledgerWith(...notes: readonly (readonly [segment: number, table: number, sequence: number])[]): LogLedger {
   const ledger = new LogLedger();
-  for (const [segment, table, sequence] of notes) ledger.note(segment, table, sequence);
+  for (const [segment, table, sequence] of notes) ledger.note(segment, tableId(table), sequence);
   return ledger;
 }
 
@@ -41,15 +42,15 @@ test("dropped tables hold nothing", () => {
 
 test("holders are the tables that keep the oldest segment before the head", () => {
   const ledger = ledgerWith([1, 10, 1], [1, 11, 2], [2, 12, 3], [3, 10, 4]);
-  expect(ledger.holders(flushed({ 10: 1, 11: 0, 12: 0 }), 3)).toEqual([11]);
-  expect(ledger.holders(flushed({ 10: 0, 11: 0, 12: 0 }), 3)).toEqual([10, 11]);
-  expect(ledger.holders(flushed({ 10: 1, 11: 2, 12: 0 }), 3)).toEqual([12]);
+  expect(ledger.holders(flushed({ 10: 1, 11: 0, 12: 0 }), 3)).toEqual([tableId(11)]);
+  expect(ledger.holders(flushed({ 10: 0, 11: 0, 12: 0 }), 3)).toEqual([tableId(10), tableId(11)]);
+  expect(ledger.holders(flushed({ 10: 1, 11: 2, 12: 0 }), 3)).toEqual([tableId(12)]);
   expect(ledger.holders(flushed({ 10: 1, 11: 2, 12: 3 }), 3)).toEqual([]);
 });
 
 test("a segment that is forgotten can be noted again", () => {
   const ledger = ledgerWith([1, 10, 1]);
   expect(ledger.oldestNeeded(flushed({ 10: 1 }), 2)).toBe(2);
-  ledger.note(2, 10, 2);
+  ledger.note(2, tableId(10), 2);
   expect(ledger.oldestNeeded(flushed({ 10: 1 }), 3)).toBe(2);
 });

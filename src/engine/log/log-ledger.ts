@@ -1,3 +1,4 @@
+import type { TableId } from "../../base/units.ts";
 /**
  * Which tables have rows in which log segment, so that a segment goes as soon as all of them are in files.
  */
@@ -5,16 +6,16 @@
 /** What the ledger asks about a table. */
 export interface FlushedSequences {
   /** Sequence up to which the table's rows are in files; Infinity when the table is gone. */
-  flushedSequence(tableId: number): number;
+  flushedSequence(tableId: TableId): number;
 }
 
 /** Segments that hold rows which are only in the log and in memory. */
 export class LogLedger {
   /** Segment → table → largest sequence. Segments in ascending order. */
-  private readonly segments: Map<number, Map<number, number>> = new Map();
+  private readonly segments: Map<number, Map<TableId, number>> = new Map();
 
   /** Notes that a record of `segment` holds rows of a table. */
-  note(segment: number, tableId: number, sequence: number): void {
+  note(segment: number, tableId: TableId, sequence: number): void {
     let tables = this.segments.get(segment);
     if (tables === undefined) {
       tables = new Map();
@@ -34,7 +35,7 @@ export class LogLedger {
   }
 
   /** Tables that keep the oldest segment before `head`; flushing them lets it go. */
-  holders(flushed: FlushedSequences, head: number): number[] {
+  holders(flushed: FlushedSequences, head: number): TableId[] {
     for (const [segment, tables] of this.segments) {
       if (segment >= head) break;
       const holding = [...tables].filter(([tableId, sequence]) => flushed.flushedSequence(tableId) < sequence);

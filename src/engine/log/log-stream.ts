@@ -1,7 +1,7 @@
 /**
  * A log stream: the records that one thread writes, in segments of their own. Each has a ledger, so that its segments go one by one.
  */
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import { LogLedger } from "./log-ledger.ts";
 

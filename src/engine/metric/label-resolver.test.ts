@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Machine } from "../../../test/engine/machine.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { metricBatch, type Sample } from "../../../test/support/metric-batch.ts";
-import { fnv1a } from "../../base/hash.ts";
+import { fnv1a } from "../../base/bytes/hash.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../table/metric.ts";
 import { SeriesDictionary, type TagShape } from "../../table/series-dictionary.ts";
 import type { WriteBatch } from "../../table/write-batch.ts";

@@ -2,7 +2,8 @@
  * The series of one logical table under numbers of their own, with a tag column for each of its labels. Made when the table is first
  * queried and kept up from there: tables that are only written to cost nothing here.
  */
-import { countingUp } from "../../base/counting-up.ts";
+import type { TableId } from "../../base/units.ts";
+import { countingUp } from "../../base/bytes/counting-up.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/select/series-selection.ts";
@@ -24,7 +25,7 @@ export class LogicalSeries {
   /** The region's series, under the numbers that `regionSeries` has. */
   readonly region: PhysicalSeries;
   private readonly physical: PhysicalTable;
-  private readonly tableId: number;
+  private readonly tableId: TableId;
   private readonly regionSeries: NumberList = new NumberList();
   private readonly listing: SeriesListing = new SeriesListing((series) => this.region.hashOf(this.regionSeriesOf(series)));
   /** Position of a tag column by the id of its label on the physical table. */

@@ -1,3 +1,4 @@
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { LogicalTable } from "./logical-table.ts";
@@ -6,13 +7,13 @@ import type { PhysicalTable } from "./physical-table.ts";
 /** The logical tables that exist, by name and by id. */
 export class LogicalTables {
   private readonly byName: Map<string, LogicalTable> = new Map();
-  private readonly byId: Map<number, LogicalTable> = new Map();
+  private readonly byId: Map<TableId, LogicalTable> = new Map();
 
   find(database: string, name: string): LogicalTable | undefined {
     return this.byName.get(`${database}\0${name}`);
   }
 
-  byTableId(id: number): LogicalTable | undefined {
+  byTableId(id: TableId): LogicalTable | undefined {
     return this.byId.get(id);
   }
 
@@ -46,7 +47,7 @@ export class LogicalTables {
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */
-  remove(id: number): LogicalTable | undefined {
+  remove(id: TableId): LogicalTable | undefined {
     const table = this.byId.get(id);
     if (table === undefined) return undefined;
     const { database, name } = table.schema;

@@ -20,7 +20,7 @@ import { FLOAT64 } from "../../column/data-type.ts";
 import { workerMergeExecutor } from "../../storage/compaction/merge-executor.ts";
 import { localFileStore } from "../../storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../storage/meta-store/sqlite-meta-store.ts";
-import { workerFlushExecutor } from "../../storage/sst/flush-executor.ts";
+import { workerFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { Engine } from "../engine.ts";

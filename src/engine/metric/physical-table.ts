@@ -1,6 +1,7 @@
 /**
  * A physical table: the rows of all its logical tables, with their labels as columns, over the region that they share.
  */
+import { tableId, type TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -14,7 +15,7 @@ import type { NumberedSeries } from "../../storage/scan/select/series-selection.
 import { wantedTags } from "../../storage/scan/select/wanted-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
-import type { WantedTag } from "../../storage/sst/tag-filter.ts";
+import type { WantedTag } from "../../storage/sst/read/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import type { OverwriteWatch } from "../../table/delete.ts";
@@ -49,7 +50,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   /** Of this registry and of earlier ones that scans still have, by what they know as `series`. */
   private readonly known: WeakMap<SeriesView, PhysicalSeries> = new WeakMap();
   private readonly hasher: SeriesHasher = new SeriesHasher((columnId) => this.labelName(columnId));
-  private readonly logicalIds: Set<number> = new Set();
+  private readonly logicalIds: Set<TableId> = new Set();
   private knownLive: readonly string[] | undefined;
   private unclean: boolean;
   private schemaNow: TableSchema;
@@ -143,13 +144,13 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   }
 
   /** Takes in a logical table. */
-  adopt(tableId: number): void {
+  adopt(tableId: TableId): void {
     this.logicalIds.add(tableId);
     this.knownLive = undefined;
   }
 
   /** Gives up a logical table that was dropped: its rows are no longer seen, and leave with the next flush or merge of their file. */
-  abandon(tableId: number): void {
+  abandon(tableId: TableId): void {
     this.logicalIds.delete(tableId);
     this.knownLive = undefined;
     this.unclean = true;
@@ -190,7 +191,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const ids = only?.kind === "in" ? only.values : [];
     const selection = {
       registry,
-      ...(ids.length === 1 && ids[0] !== undefined ? { tableId: Number(ids[0]) } : {}),
+      ...(ids.length === 1 && ids[0] !== undefined ? { tableId: tableId(Number(ids[0])) } : {}),
       tags: tags.columnsAt(names),
       fileTags: this.fileTagsOf(request.tagPredicates),
       wanted: (predicates: readonly TagPredicate[]): NumberedSeries => {

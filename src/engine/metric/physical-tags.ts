@@ -56,7 +56,7 @@ export class PhysicalTags implements SeriesView {
   }
 
   tagOf(column: string, series: number): string | undefined {
-    return this.dictionaryOf(column)[this.codesOf(column)[series] ?? 0];
+    return this.dictionaryOf(column)[this.codesOf(column)[series] as number];
   }
 
   /** The columns of these names, by position, for one scan. They are all read in one pass over the series. */

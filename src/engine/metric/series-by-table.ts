@@ -1,6 +1,7 @@
 /**
  * Which series of a shared region belong to which logical table, kept up as series come: a scan of one table never looks at the others'.
  */
+import type { TableId } from "../../base/units.ts";
 import { textAt } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import { NumberList } from "./number-list.ts";
@@ -23,7 +24,7 @@ export class SeriesByTable {
   }
 
   /** The region's numbers of a table's series, in the order in which they came. */
-  seriesOf(tableId: number): NumberList {
+  seriesOf(tableId: TableId): NumberList {
     this.catchUp();
     const code = this.codeOf.get(tableId);
     return (code === undefined ? undefined : this.lists[code]) ?? NONE;

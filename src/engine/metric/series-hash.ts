@@ -113,7 +113,7 @@ export class SeriesHasher {
     state.high = 0;
     state.low = 0;
     state.word(high, low);
-    for (const i of order) state.text(text ?? "", starts[i] ?? 0, ends[i] ?? 0);
+    for (const i of order) state.text(text ?? "", starts[i] as number, ends[i] as number);
     return (BigInt(state.high >>> 0) << 32n) | BigInt(state.low >>> 0);
   }
 

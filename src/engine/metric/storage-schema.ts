@@ -6,7 +6,6 @@
  *
  * Label columns keep their ids; flushes and merges take their values from the label sets (`storage/sst/label-columns.ts`).
  */
-import { columnId } from "../../base/units.ts";
 import { STRING, UINT32 } from "../../column/data-type.ts";
 import { LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../../storage/series/label-set.ts";
 import { isInternalColumn, isPhysicalTable, TABLE_ID_COLUMN } from "../../table/metric.ts";
@@ -15,8 +14,8 @@ import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 /** Name of the tag column of label sets. It is in no file; no label may have it. */
 export const LABELS_COLUMN = "__labels";
 
-const TABLE_ID: ColumnSchema = { id: columnId(TABLE_ID_COLUMN_ID), name: TABLE_ID_COLUMN, type: UINT32, semantic: "tag", nullable: false };
-const LABELS: ColumnSchema = { id: columnId(LABELS_COLUMN_ID), name: LABELS_COLUMN, type: STRING, semantic: "tag", nullable: true };
+const TABLE_ID: ColumnSchema = { id: TABLE_ID_COLUMN_ID, name: TABLE_ID_COLUMN, type: UINT32, semantic: "tag", nullable: false };
+const LABELS: ColumnSchema = { id: LABELS_COLUMN_ID, name: LABELS_COLUMN, type: STRING, semantic: "tag", nullable: true };
 
 /** The schema that the table's region has: its own, but for a physical table. */
 export function storageSchemaOf(schema: TableSchema): TableSchema {

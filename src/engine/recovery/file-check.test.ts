@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import { jobOf, tableOf } from "../../../test/support/storage/table.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
@@ -5,13 +6,13 @@ import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
 import { dataFileName } from "../../storage/sst/data-file.ts";
-import { flushChunks } from "../../storage/sst/flush.ts";
+import { flushChunks } from "../../storage/sst/write/flush.ts";
 import { FileCheck, type FileVerdict, judgeFile } from "./file-check.ts";
 
 const NEXT_FILE = 1025;
 const NEXT_TABLE = 100;
 /** The table of `tableOf`, with all rows up to this sequence flushed. */
-const TABLE = 42;
+const TABLE = tableId(42);
 const FLUSHED = 50;
 
 const known = { flushed: new Map([[TABLE, FLUSHED]]), nextFileId: NEXT_FILE, nextTableId: NEXT_TABLE };
@@ -19,7 +20,7 @@ const known = { flushed: new Map([[TABLE, FLUSHED]]), nextFileId: NEXT_FILE, nex
 describe("the decision table", () => {
   /** Every kind of id beside every kind of table, of sequence and of entry. */
   test("in full", () => {
-    for (const table of [TABLE, 43, NEXT_TABLE - 1, NEXT_TABLE, 999]) {
+    for (const table of [TABLE, ...[43, NEXT_TABLE - 1, NEXT_TABLE, 999].map(tableId)]) {
       for (const file of [1, NEXT_FILE - 1, NEXT_FILE, NEXT_FILE + 5000, 10_000_000_000]) {
         for (const sequence of [undefined, 1, FLUSHED, FLUSHED + 1, 1000]) {
           for (const isMissing of [false, true]) {
@@ -97,7 +98,7 @@ describe("a start", () => {
   const notes = "tables/notes.txt";
 
   test("deletes what merges, truncations and drops left, and keeps the rest", async () => {
-    const found = { [own]: 40, [other]: FLUSHED, [dataFileName(99, 5)]: 0, [notes]: 0 };
+    const found = { [own]: 40, [other]: FLUSHED, [dataFileName(tableId(99), 5)]: 0, [notes]: 0 };
     expect(await check(found, [own])).toEqual({ left: [own, notes], logged: [{ file: notes, files: 1 }] });
   });
 

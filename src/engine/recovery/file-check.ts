@@ -16,20 +16,21 @@
  * Ids are given out by a durable commit before a file is begun, so no crash makes a file with an id that was not. What is left alone comes
  * of a meta store that was put back from a copy, of a log that was taken away or lost its end (wal.sync = interval or never), of damage.
  */
+import { tableId, type TableId } from "../../base/units.ts";
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { dataFileName, tableFolder } from "../../storage/sst/data-file.ts";
-import { fileSequence } from "../../storage/sst/file-sequence.ts";
+import { fileSequence } from "../../storage/sst/read/file-sequence.ts";
 
 /** What the meta store knows. */
 export interface KnownFiles {
   /** Names of files with an entry. */
   readonly names: ReadonlySet<string>;
   /** Sequences up to which rows are in files, by table; a table that is not here does not exist. */
-  readonly flushed: ReadonlyMap<number, number>;
+  readonly flushed: ReadonlyMap<TableId, number>;
   /** Ids from these on were never given out. */
   readonly nextFileId: number;
   readonly nextTableId: number;
@@ -110,11 +111,11 @@ export class FileCheck {
   }
 
   /** Notes that the log has rows of a table under a sequence. */
-  sawRecord(tableId: number, sequence: number): void {
+  sawRecord(table: TableId, sequence: number): void {
     if (this.doubtful.size === 0) return;
-    const names = this.doubtful.get(keyOf(tableId, sequence));
+    const names = this.doubtful.get(keyOf(table, sequence));
     if (names !== undefined) this.cleared.push(...names);
-    this.doubtful.delete(keyOf(tableId, sequence));
+    this.doubtful.delete(keyOf(table, sequence));
   }
 
   /** Deletes what a flush that was cut short left: the log has its rows. */
@@ -131,7 +132,7 @@ export class FileCheck {
   }
 
   private addDoubt(name: string, sequence: number): void {
-    const key = keyOf(idsOf(name)?.table ?? 0, sequence);
+    const key = keyOf(idsOf(name)?.table, sequence);
     const names = this.doubtful.get(key);
     if (names === undefined) this.doubtful.set(key, [name]);
     else names.push(name);
@@ -154,8 +155,9 @@ export class FileCheck {
   }
 }
 
-function keyOf(tableId: number, sequence: number): string {
-  return `${tableId} ${sequence}`;
+/** Of a file's table, or of one that no record has. */
+function keyOf(table: TableId | undefined, sequence: number): string {
+  return `${table} ${sequence}`;
 }
 
 function say(files: readonly string[], tell: (file: string) => void): void {
@@ -163,10 +165,10 @@ function say(files: readonly string[], tell: (file: string) => void): void {
 }
 
 /** Ids in the name of a data file; undefined for another name. */
-function idsOf(name: string): { readonly table: number; readonly file: number } | undefined {
+function idsOf(name: string): { readonly table: TableId; readonly file: number } | undefined {
   const digits = /^tables\/(\d{10,16})\/(\d{10,16})\.parquet$/.exec(name);
   if (digits === null) return undefined;
-  const table = Number(digits[1]);
+  const table = tableId(Number(digits[1]));
   const file = Number(digits[2]);
   return dataFileName(table, file) === name ? { table, file } : undefined;
 }
@@ -174,7 +176,7 @@ function idsOf(name: string): { readonly table: number; readonly file: number } 
 /** Whether a folder is that of a table that does not exist: what a drop left that was cut short. */
 function isOfNoTable(folder: string, { flushed }: KnownFiles): boolean {
   const digits = /^tables\/(\d{10,16})$/.exec(folder);
-  return digits !== null && !flushed.has(Number(digits[1]));
+  return digits !== null && !flushed.has(tableId(Number(digits[1])));
 }
 
 function olderThanFiles(newer: readonly string[], { nextFileId, nextTableId }: KnownFiles): DbError {

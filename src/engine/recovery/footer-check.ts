@@ -2,13 +2,12 @@
  * Entries of files that were taken over from a meta store without checksums (version 1) are held against the files' footers, once, by the
  * first start of a version that has them: a bit that had flipped in an entry would hide rows, and its checksum would not tell.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { DbError, corrupted } from "../../base/error.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { type MetaStore, UNVERIFIED_KEY } from "../../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
-import { entryMismatch } from "../../storage/sst/entry-check.ts";
-import { readParquet } from "../../storage/sst/file-contents.ts";
+import { entryMismatch } from "../../storage/sst/read/entry-check.ts";
+import { readParquet } from "../../storage/sst/read/file-contents.ts";
 import type { CheckedTable } from "../health/damaged-files.ts";
 
 /** See the file header. @throws DbError StorageUnavailable naming the first entry that is not its file's */
@@ -18,10 +17,10 @@ export async function checkFooters(meta: MetaStore, files: FileStore, tables: It
     for (const file of table.files) {
       const why = await mismatchOf(file, files);
       if (why === undefined) continue;
-      throw new DbError(
-        StatusCode.StorageUnavailable,
+      throw corrupted(
         `cannot open the data: of file ${file.name} of table ${table.database}.${table.name}, ${why}; put back the one ` +
           "that is not right, from a backup, or move the file out of the data folder to go on without its rows",
+        { file: file.name, offset: undefined, kind: "structure" },
       );
     }
   }

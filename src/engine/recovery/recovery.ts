@@ -1,4 +1,5 @@
 /** What a start does with the logs of all threads: every record goes to its table's memory, or is known to be in its files already. */
+import type { TableId } from "../../base/units.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Region } from "../../storage/region/region.ts";
 import { WAL_GAPS_MAX, type WalRecoveryReport } from "../../storage/wal/wal.ts";
@@ -30,8 +31,8 @@ export interface RecoveryParts {
 export async function recoverLogs(parts: RecoveryParts, check: FileCheck): Promise<EngineRecovery> {
   const { streams, live, sequences, nextTableId, logger } = parts;
   const reports: EngineRecovery[] = [];
-  const regionOf = (tableId: number): Region | undefined => live.byTableId(tableId)?.table.region;
-  const sawEntry = (tableId: number, sequence: number): void => check.sawRecord(tableId, sequence);
+  const regionOf = (tableId: TableId): Region | undefined => live.byTableId(tableId)?.table.region;
+  const sawEntry = (tableId: TableId, sequence: number): void => check.sawRecord(tableId, sequence);
   for (const { wal, ledger } of streams.local()) {
     const replay = new Replay({ regionOf, nextTableId, ledger, logger, sawEntry });
     const report = await wal.recover(

@@ -7,7 +7,7 @@ import { systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
 import { inlineMergeExecutor } from "../../storage/compaction/merge-executor.ts";
-import { inlineFlushExecutor } from "../../storage/sst/flush-executor.ts";
+import { inlineFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import type { WalRecord } from "../../storage/wal/wal.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import { Region } from "../../storage/region/region.ts";

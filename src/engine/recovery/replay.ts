@@ -17,6 +17,7 @@
  *
  * Applying a record twice cannot happen: a sequence is either flushed or not, and the log gives each record once.
  */
+import type { TableId } from "../../base/units.ts";
 import { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -37,13 +38,13 @@ const LOST = "cannot replay rows: the damaged part of their log segment said wha
 
 /** What a replay works with. */
 export interface ReplayParts {
-  readonly regionOf: (tableId: number) => Region | undefined;
+  readonly regionOf: (tableId: TableId) => Region | undefined;
   /** Ids of tables from this one on were never given out. */
   readonly nextTableId: number;
   readonly ledger: LogLedger;
   readonly logger: Logger;
   /** Is told of every table's part of every record. */
-  readonly sawEntry?: (tableId: number, sequence: number) => void;
+  readonly sawEntry?: (tableId: TableId, sequence: number) => void;
 }
 
 /** Takes the records that one log stream has at a start. */
@@ -104,7 +105,7 @@ export class Replay {
   }
 }
 
-function olderThanLog(tableId: number, nextTableId: number, { segment, sequence }: WalRecord): DbError {
+function olderThanLog(tableId: TableId, nextTableId: number, { segment, sequence }: WalRecord): DbError {
   return new DbError(
     StatusCode.StorageUnavailable,
     `cannot replay record ${sequence} of log segment ${segment}: it is of table ${tableId}, and the meta store has given out ids below ` +

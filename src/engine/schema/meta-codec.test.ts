@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { BINARY, type DataType, FLOAT32, INT64, STRING, UINT8 } from "../../column/data-type.ts";
 import type { MetaValue } from "../../storage/meta-store/meta-store.ts";
 import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
@@ -38,15 +38,15 @@ function schemaWith(changes: Partial<TableSchema> = {}): TableSchema {
     options: { ttl: "7days", comment: 'a "quoted" one' },
     primaryKey: ["host"],
     columns: [
-      { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true, comment: "", indexes: ["SKIPPING INDEX"] },
-      { id: columnId(2), name: "ts", type: { kind: "timestamp", unit: "nanosecond" }, semantic: "timestamp", nullable: false },
+      { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true, comment: "", indexes: ["SKIPPING INDEX"] },
+      { id: 2, name: "ts", type: { kind: "timestamp", unit: "nanosecond" }, semantic: "timestamp", nullable: false },
     ],
     ...changes,
   };
 }
 
 function withDefault(value: ColumnDefault): TableSchema {
-  return schemaWith({ columns: [{ id: columnId(1), name: "v", type: INT64, semantic: "field", nullable: true, default: value }] });
+  return schemaWith({ columns: [{ id: 1, name: "v", type: INT64, semantic: "field", nullable: true, default: value }] });
 }
 
 /** Through JSON text, as the stores keep it. */
@@ -62,7 +62,7 @@ function check(schema: TableSchema, nextColumnId = 9): void {
 test("a schema reads back as it was", () => check(schemaWith()));
 
 test("every type reads back with its parameters", () => {
-  for (const type of TYPES) check(schemaWith({ columns: [{ id: columnId(1), name: "v", type, semantic: "field", nullable: false }] }));
+  for (const type of TYPES) check(schemaWith({ columns: [{ id: 1, name: "v", type, semantic: "field", nullable: false }] }));
 });
 
 test("what only some tables and columns have reads back", () => {
@@ -73,7 +73,7 @@ test("what only some tables and columns have reads back", () => {
   ];
   check(
     schemaWith({
-      columns: [{ id: columnId(1), name: "j", type: { kind: "json", structured: true }, semantic: "field", nullable: true, hints }],
+      columns: [{ id: 1, name: "j", type: { kind: "json", structured: true }, semantic: "field", nullable: true, hints }],
     }),
   );
 });
@@ -131,10 +131,10 @@ test("a file's description reads back, with times at the ends of 64 bits", () =>
 });
 
 test("keys sort by their numbers, and files of one table have a prefix of their own", () => {
-  expect([tableKey(2), tableKey(10)].toSorted()).toEqual([tableKey(2), tableKey(10)]);
-  expect(fileKey(1, 5).startsWith(fileKey(1))).toBe(true);
-  expect(fileKey(10, 5).startsWith(fileKey(1))).toBe(false);
-  expect(flushedKey(1)).not.toBe(flushedKey(10));
+  expect([tableKey(tableId(2)), tableKey(tableId(10))].toSorted()).toEqual([tableKey(tableId(2)), tableKey(tableId(10))]);
+  expect(fileKey(tableId(1), 5).startsWith(fileKey(tableId(1)))).toBe(true);
+  expect(fileKey(tableId(10), 5).startsWith(fileKey(tableId(1)))).toBe(false);
+  expect(flushedKey(tableId(1))).not.toBe(flushedKey(tableId(10)));
 });
 
 const good = stored(encodeSchema(withDefault({ kind: "literal", value: 5n }), 2)) as Record<string, MetaValue>;

@@ -1,9 +1,8 @@
 /**
  * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { type DbError, corrupted } from "../../base/error.ts";
+import { type TableId, tableId } from "../../base/units.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { MetaValue } from "../../storage/meta-store/meta-store.ts";
@@ -52,22 +51,22 @@ const METRIC_LAYOUT = 1;
 type MetaObject = { readonly [key: string]: MetaValue };
 
 /** Key of a table's entry. */
-export function tableKey(id: number): string {
+export function tableKey(id: TableId): string {
   return `table/${pad(id)}`;
 }
 
 /** Key of a file's entry; with no file id, the prefix of all files of a table. */
-export function fileKey(table: number, file?: number): string {
+export function fileKey(table: TableId, file?: number): string {
   return `file/${pad(table)}/${file === undefined ? "" : pad(file)}`;
 }
 
 /** Key of the sequence up to which a table is flushed. */
-export function flushedKey(table: number): string {
+export function flushedKey(table: TableId): string {
   return `flushed/${pad(table)}`;
 }
 
 /** Key of the mark that a logical table of this physical table was dropped since its files were last looked through. */
-export function uncleanKey(table: number): string {
+export function uncleanKey(table: TableId): string {
   return `unclean/${pad(table)}`;
 }
 
@@ -175,7 +174,7 @@ function engineOf(key: string, entry: MetaObject): string {
 function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
   const { comment, hints, indexes, former, initial } = entry;
   return {
-    id: columnId(numberOf(key, entry["id"])),
+    id: numberOf(key, entry["id"]),
     name: textOf(key, entry["name"]),
     type: decodeType(key, objectOf(key, entry["type"])),
     semantic: oneOf(key, SEMANTICS, entry["semantic"]),
@@ -190,7 +189,7 @@ function decodeColumn(key: string, entry: MetaObject): ColumnSchema {
 }
 
 function decodeFormer(key: string, entry: MetaObject): FormerColumn {
-  return { id: columnId(numberOf(key, entry["id"])), type: decodeType(key, objectOf(key, entry["type"])) };
+  return { id: numberOf(key, entry["id"]), type: decodeType(key, objectOf(key, entry["type"])) };
 }
 
 function decodeType(key: string, entry: MetaObject, depth = 0): DataType {
@@ -289,8 +288,9 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
   };
 }
 
-function broken(key: string, want: string, value: unknown): DbError {
-  return new DbError(StatusCode.StorageUnavailable, `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`);
+function broken(key: string, want: string, value: unknown, cause?: unknown): DbError {
+  const message = `cannot read meta entry ${key}: expected ${want}; got ${JSON.stringify(value)}`;
+  return corrupted(message, { file: `meta entry ${key}`, offset: undefined, kind: "structure" }, cause);
 }
 
 /** An entry that is an object. @throws DbError StorageUnavailable */
@@ -320,7 +320,7 @@ function parsed<T>(key: string, want: string, value: MetaValue | undefined, pars
   try {
     return parse(text);
   } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, broken(key, want, value).message, { cause });
+    throw broken(key, want, value, cause);
   }
 }
 

@@ -5,9 +5,8 @@ import { unreachable } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { columnId } from "../../base/units.ts";
 import { type DataType, displayName, sameType } from "../../column/data-type.ts";
-import { canRetype, retypeScalar } from "../../column/retype.ts";
+import { canRetype, retypeScalar } from "../../value/retype.ts";
 import type {
   ColumnDefault,
   ColumnDefinition,
@@ -116,7 +115,7 @@ function withColumns(entry: VersionedSchema, added: readonly NewColumn[], ifNotE
       throw new DbError(StatusCode.TableColumnExists, `Column ${column.name} already exists in table ${schema.name}`);
     }
     if (!column.nullable && isNull(column.default)) throw invalidAlter(schema, `no default value for column ${column.name}`);
-    columns.splice(positionOf(schema.name, columns, place), 0, { ...column, id: columnId(nextColumnId++) });
+    columns.splice(positionOf(schema.name, columns, place), 0, { ...column, id: nextColumnId++ });
     if (column.semantic === "tag") primaryKey.push(column.name);
   }
   checkColumns(schema.name, columns);
@@ -164,7 +163,7 @@ function withType(entry: VersionedSchema, { column: name, type }: ChangeOf<"chan
     ...(column.initial === undefined ? {} : { initial: retypedDefault(column.initial, column.type, type) }),
     type,
     former: [...(column.former ?? []), { id: column.id, type: column.type }],
-    id: columnId(nextColumnId),
+    id: nextColumnId,
   });
   return { ...changed, nextColumnId: nextColumnId + 1 };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fnv1a } from "../../base/hash.ts";
+import { fnv1a } from "../../base/bytes/hash.ts";
 import { type DataType, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";

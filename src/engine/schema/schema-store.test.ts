@@ -3,7 +3,6 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { epochMillis } from "../../base/units.ts";
 import { INT64, JSON2, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
@@ -182,7 +181,7 @@ test("names with every allowed character are accepted", () => {
 test("a table knows when it was created, whatever becomes of it", () => {
   const meta = memoryMetaStore();
   let now = 1_700_000_000_000;
-  const clock: Clock = { ...systemClock, nowMillis: () => epochMillis(now) };
+  const clock: Clock = { ...systemClock, nowMillis: () => now };
   new SchemaStore(meta, undefined, clock).createTable(table());
   now += 1000;
   const change = { kind: "rename" as const, name: "u" };

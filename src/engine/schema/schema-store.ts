@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { DATABASES_MAX, TABLES_PER_DATABASE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
@@ -302,7 +302,7 @@ export class SchemaStore {
     checkFreeName(definition.database, definition.name);
     checkColumns(definition.name, definition.columns);
     checkKey(definition);
-    const columns = definition.columns.map((column, c) => ({ ...column, id: columnId(c + 1) }));
+    const columns = definition.columns.map((column, c) => ({ ...column, id: c + 1 }));
     const created = this.clock === undefined ? {} : { createdMillis: this.clock.nowMillis() };
     return { schema: { ...definition, id: tableId(id), version: 1, ...created, columns }, nextColumnId: columns.length + 1 };
   }

@@ -3,6 +3,7 @@
  * themselves; so whoever reads records of a stream in order knows all of them: replay after a start, and the owner of the tables while
  * another thread writes the stream.
  */
+import type { TableId } from "../../base/units.ts";
 import type { Chunk } from "../../storage/memtable/chunk.ts";
 import type { HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
@@ -10,7 +11,7 @@ import { SegmentSeries, UNDEFINED } from "./segment-series.ts";
 
 /** See the file header. Holds what the current segment has said, by table. */
 export class SeriesTranslator {
-  private known: Map<number, SegmentSeries> = new Map();
+  private known: Map<TableId, SegmentSeries> = new Map();
   private segment = -1;
 
   /** Says which segment the next entries are of: what an earlier one said is forgotten. */
@@ -32,7 +33,7 @@ export class SeriesTranslator {
   }
 
   /** Forgets what the stream said of a table's series before it began to say everything again. */
-  forgetFormer(tableId: number): void {
+  forgetFormer(tableId: TableId): void {
     this.known.get(tableId)?.forgetFormer();
   }
 

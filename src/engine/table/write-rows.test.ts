@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { fixedClock } from "../../base/clock.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { type DataType, INT64, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
@@ -13,13 +13,13 @@ const CLOCK = fixedClock(1_686_441_600_123_456_789n);
 
 function schemaOf(...fields: readonly Omit<ColumnSchema, "id" | "semantic">[]): TableSchema {
   const ts: ColumnSchema = {
-    id: columnId(1),
+    id: 1,
     name: "ts",
     type: { kind: "timestamp", unit: "microsecond" },
     semantic: "timestamp",
     nullable: false,
   };
-  const columns = fields.map((field, i): ColumnSchema => ({ ...field, id: columnId(i + 2), semantic: "field" }));
+  const columns = fields.map((field, i): ColumnSchema => ({ ...field, id: i + 2, semantic: "field" }));
   const rest = { version: 4, engine: "mito", options: {}, primaryKey: [] };
   return { id: tableId(1), database: "public", name: "t", columns: [ts, ...columns], ...rest };
 }

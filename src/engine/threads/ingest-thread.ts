@@ -8,10 +8,11 @@
  * the row, on whatever connection.
  */
 import { AssertionError } from "../../base/assert.ts";
+import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DbError, toDbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { SureSteps } from "../../base/sure-steps.ts";
+import { DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import { SureSteps } from "../../base/process/sure-steps.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import { abandonAll, publishAll } from "../../storage/region/prepared-chunk.ts";
@@ -21,7 +22,7 @@ import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, Wr
 import { Expiry } from "../time/expiry.ts";
 import { checkLogQueue } from "../write/too-many-writes.ts";
 import { type LoggedBatch, WritePath } from "../write/write-path.ts";
-import { type CatalogNews, errorOfTold, type FromThread, type Task, type ToldError, toldError, type ToThread } from "./messages.ts";
+import { type CatalogNews, type FromThread, type Task, type ToThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
 import { ThreadArenas } from "./thread-memory.ts";
@@ -247,7 +248,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
       await this.perform(task);
     } catch (thrown) {
       if (thrown instanceof AssertionError) this.parts.onBug(thrown);
-      error = toldError(toDbError(thrown));
+      error = toldError(thrown);
     }
     this.parts.link.post({ kind: "answer", id, error });
   }

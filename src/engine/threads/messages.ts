@@ -5,7 +5,9 @@
  *   thread ◄──ToThread──── owner     taken between two turns of the event loop
  *   thread ──Call──► owner ──Reply──► thread     the thread stands still meanwhile; the owner never waits for a thread
  */
+import type { TableId } from "../../base/units.ts";
 import { DbError } from "../../base/error.ts";
+import type { ToldError } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
@@ -15,11 +17,11 @@ import type { SchemaStep } from "../schema/schema-store.ts";
 export type CatalogChange =
   /** A new table, or a new version of one. */
   | { readonly kind: "schema"; readonly schema: TableSchema }
-  | { readonly kind: "dropped"; readonly tableId: number }
+  | { readonly kind: "dropped"; readonly tableId: TableId }
   /** All databases there are, with their options. */
   | { readonly kind: "databases"; readonly databases: readonly DatabaseInfo[] }
   /** The table has as many series as it may have. */
-  | { readonly kind: "full"; readonly tableId: number };
+  | { readonly kind: "full"; readonly tableId: TableId };
 
 /** What happened since a version. */
 export interface CatalogNews {
@@ -36,13 +38,6 @@ export type Call =
   /** Make what a write needs, if the catalogue is still at `since`. */
   | { readonly kind: "evolve"; readonly since: number; readonly steps: readonly SchemaStep[] };
 
-/** An error on its way between threads. */
-export interface ToldError {
-  readonly code: StatusCode;
-  readonly message: string;
-  readonly retryAfterSeconds: number | undefined;
-}
-
 /** Answer to a call. */
 export type Reply =
   | { readonly kind: "news"; readonly news: CatalogNews; readonly isApplied: boolean }
@@ -50,7 +45,7 @@ export type Reply =
 
 /** Where a chunk lies, and what the thread took for it. */
 export interface ChunkPlace {
-  readonly tableId: number;
+  readonly tableId: TableId;
   readonly buffer: SharedArrayBuffer;
   readonly offset: number;
   /** The piece of the thread's memory that it lies on; it comes back by `release`. */
@@ -86,9 +81,9 @@ export type FromThread =
 /** What the owner asks a thread to do; each is answered. */
 export type Task =
   /** Give up the memory that a table's chunks lie on, and answer once all records that were begun are told of. */
-  | { readonly kind: "barrier"; readonly tableId: number }
+  | { readonly kind: "barrier"; readonly tableId: TableId }
   /** Begin anew with the series of a table, and answer once all records are told of that were begun with the numbers before. */
-  | { readonly kind: "renew"; readonly tableId: number }
+  | { readonly kind: "renew"; readonly tableId: TableId }
   /**
    * Delete log segments below `needed`. `head`: the newest segment that the owner knows of; `seen`: how many records it was told of. If
    * there are no others, and `needed` is above `head`, the segment being written goes as well.
@@ -104,17 +99,6 @@ export type ToThread =
   | { readonly kind: "release"; readonly arena: number }
   /** The answer to an `ask` of the thread. */
   | { readonly kind: "told"; readonly id: number; readonly error: ToldError | undefined };
-
-/** What another thread must know of an error; its cause stays here. */
-export function toldError(error: DbError): ToldError {
-  const { code, message, retryAfterSeconds } = error;
-  return { code, message, retryAfterSeconds };
-}
-
-/** The error that another thread told of, without its cause. */
-export function errorOfTold({ code, message, retryAfterSeconds }: ToldError): DbError {
-  return new DbError(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
-}
 
 /** For a thread that asks while the process goes down. */
 export function goingDown(): DbError {

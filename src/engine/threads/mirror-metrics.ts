@@ -2,6 +2,7 @@
  * What an ingest thread knows of the metric engine: physical tables as carriers, and logical tables by name. A logical table finds its
  * physical one by name when it is used, since a whole catalogue comes in no particular order.
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { isInternalColumn, physicalTableOf } from "../../table/metric.ts";
@@ -73,7 +74,7 @@ class MirrorLogical implements LogicalTarget {
 export class MirrorLogicals {
   private readonly carrierOf: CarrierOf;
   private readonly byName: Map<string, MirrorLogical> = new Map();
-  private readonly byId: Map<number, MirrorLogical> = new Map();
+  private readonly byId: Map<TableId, MirrorLogical> = new Map();
 
   constructor(carrierOf: CarrierOf) {
     this.carrierOf = carrierOf;
@@ -83,7 +84,7 @@ export class MirrorLogicals {
     return this.byName.get(keyOf(database, name));
   }
 
-  ids(): Iterable<number> {
+  ids(): Iterable<TableId> {
     return this.byId.keys();
   }
 
@@ -95,7 +96,7 @@ export class MirrorLogicals {
   }
 
   /** Forgets a table. Returns whether it was known. */
-  drop(tableId: number): boolean {
+  drop(tableId: TableId): boolean {
     const table = this.byId.get(tableId);
     if (table === undefined) return false;
     this.byId.delete(tableId);

@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { expect, test } from "bun:test";
 import { CatalogFeed } from "./catalog-feed.ts";
 import type { CatalogChange } from "./messages.ts";
@@ -34,8 +35,8 @@ test("a reply ends the wait, and so does the end of the process", () => {
   expect(state.awaitReply(1)).toBe(false);
 });
 
-function dropped(tableId: number): CatalogChange {
-  return { kind: "dropped", tableId };
+function dropped(table: number): CatalogChange {
+  return { kind: "dropped", tableId: tableId(table) };
 }
 
 test("a feed gives what came after a version, or everything to whoever is far behind", () => {

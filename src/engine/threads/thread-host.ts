@@ -4,10 +4,12 @@
  * Records become visible here. Their series get the numbers of the region, as in replay; their chunks stay on the thread's memory, leased
  * until no memtable reads them.
  */
+import type { TableId } from "../../base/units.ts";
 import { AssertionError, assert } from "../../base/assert.ts";
-import { DbError, toDbError } from "../../base/error.ts";
+import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
+import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
 import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { Region } from "../../storage/region/region.ts";
@@ -16,7 +18,7 @@ import type { LogStream } from "../log/log-stream.ts";
 import type { SchemaStep } from "../schema/schema-store.ts";
 import { renumber, SeriesTranslator } from "../series/series-translator.ts";
 import type { CatalogFeed } from "./catalog-feed.ts";
-import { type Call, type ChunkPlace, errorOfTold, type FromThread, type Reply, type Task, type ToldError, toldError } from "./messages.ts";
+import { type Call, type ChunkPlace, type FromThread, type Reply, type Task } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { OwnerLink } from "./thread-link.ts";
 
@@ -26,7 +28,7 @@ export interface ThreadOwner {
   readonly feed: CatalogFeed;
   readonly sure: SureSteps;
   /** The table of an id, dropped ones apart. */
-  regionOf(tableId: number): Region | undefined;
+  regionOf(tableId: TableId): Region | undefined;
   /** Makes what a write needs, in one commit. @throws DbError */
   evolve(steps: readonly SchemaStep[]): void;
   /** Called when rows became visible, with their bytes. */
@@ -91,7 +93,7 @@ export class ThreadHost implements LogStream {
   /**
    * Resolves when every record that the thread had begun is told of, or failed; chunks of the table lie on other memory from then on.
    */
-  async barrier(tableId: number): Promise<void> {
+  async barrier(tableId: TableId): Promise<void> {
     if (!this.isClosed) await this.request({ kind: "barrier", tableId });
   }
 
@@ -99,7 +101,7 @@ export class ThreadHost implements LogStream {
    * Has the thread begin anew with the series of a table, whose registry was renewed: what it said of them before is kept until it has said
    * all again.
    */
-  async renew(tableId: number): Promise<void> {
+  async renew(tableId: TableId): Promise<void> {
     if (this.isClosed) return;
     this.renewals.set(tableId, (this.renewals.get(tableId) ?? 0) + 1);
     await this.request({ kind: "renew", tableId });
@@ -270,7 +272,7 @@ export class ThreadHost implements LogStream {
       await (what === "admit" ? this.owner.admit() : this.owner.durable());
     } catch (thrown) {
       if (thrown instanceof AssertionError) throw thrown;
-      error = toldError(toDbError(thrown));
+      error = toldError(thrown);
     }
     if (!this.isClosed) this.link.post({ kind: "told", id, error });
   }

@@ -1,6 +1,7 @@
 /**
  * All ingest threads of a process, for the owner of the tables. With one thread there are none, and every call here does nothing.
  */
+import type { TableId } from "../../base/units.ts";
 import type { LocalStream } from "../log/log-stream.ts";
 import { ThreadHost, type ThreadOwner } from "./thread-host.ts";
 import type { OwnerLink } from "./thread-link.ts";
@@ -43,7 +44,7 @@ export class ThreadHosts {
    * Does a step at a moment when every record that a thread has numbered is told of or failed: threads begin no write from the call until
    * the step is done.
    */
-  async whileQuiet<T>(tableId: number, step: () => T): Promise<T> {
+  async whileQuiet<T>(tableId: TableId, step: () => T): Promise<T> {
     if (this.hosts.length === 0) return step();
     this.holders++;
     this.held ??= Promise.withResolvers<void>();
@@ -67,7 +68,7 @@ export class ThreadHosts {
   }
 
   /** Has all threads begin anew with the series of a table. A thread that ends meanwhile has none any more. */
-  async renew(tableId: number): Promise<void> {
+  async renew(tableId: TableId): Promise<void> {
     await Promise.allSettled(this.hosts.map((host) => host.renew(tableId)));
   }
 
@@ -79,7 +80,7 @@ export class ThreadHosts {
   }
 
   /** Resolves when every thread has told of all records that it had begun. */
-  async barrier(tableId: number): Promise<void> {
+  async barrier(tableId: TableId): Promise<void> {
     if (this.hosts.length > 0) await Promise.all(this.hosts.map((host) => host.barrier(tableId)));
   }
 }

@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { expect, test } from "bun:test";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
@@ -9,7 +10,7 @@ import { ThreadArenas, ThreadMemory } from "./thread-memory.ts";
 
 const SLAB_MIN = 2 * 1024;
 const SLAB_MAX = 4 * 1024 * 1024;
-const TABLE = 7;
+const TABLE = tableId(7);
 
 interface Fixture {
   readonly arenas: ThreadArenas;

@@ -4,6 +4,7 @@
  *
  *   arena in use ──rotate──► retired ──its last chunk is told of──► "retired" ──no memtable reads it──► "release" ──► slabs in the pool
  */
+import type { TableId } from "../../base/units.ts";
 import { Arena, type SlabPool } from "../../storage/memtable/arena.ts";
 import { buildChunk, type ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
@@ -49,7 +50,7 @@ export class ThreadArenas {
   }
 
   /** Builds a chunk. */
-  prepare(tableId: number, arena: ThreadArena, source: ChunkSource): PreparedChunk {
+  prepare(tableId: TableId, arena: ThreadArena, source: ChunkSource): PreparedChunk {
     const before = arena.arena.bytes;
     arena.pending++;
     try {
@@ -76,7 +77,7 @@ export class ThreadArenas {
     this.byId.delete(id);
   }
 
-  private settle(tableId: number, arena: ThreadArena, payload: Uint8Array): void {
+  private settle(tableId: TableId, arena: ThreadArena, payload: Uint8Array): void {
     const takenBytes = arena.arena.bytes - arena.toldBytes;
     arena.toldBytes = arena.arena.bytes;
     const buffer = payload.buffer as SharedArrayBuffer; // Arenas lie on nothing else.
@@ -100,10 +101,10 @@ export class ThreadArenas {
 /** The memory of one table. */
 export class ThreadMemory {
   private readonly arenas: ThreadArenas;
-  private readonly tableId: number;
+  private readonly tableId: TableId;
   private arena: ThreadArena | undefined;
 
-  constructor(arenas: ThreadArenas, tableId: number) {
+  constructor(arenas: ThreadArenas, tableId: TableId) {
     this.arenas = arenas;
     this.tableId = tableId;
   }

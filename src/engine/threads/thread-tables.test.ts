@@ -1,6 +1,8 @@
+import { DbError } from "../../base/error.ts";
+import { toldError } from "../../base/told-error.ts";
 import { expect, test } from "bun:test";
 import { errorOf } from "../../../test/support/failure-of.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import type { TableSchema } from "../../table/schema.ts";
@@ -19,9 +21,9 @@ function schema(id: number, name: string, tags: readonly string[] = ["host"]): T
     options: {},
     primaryKey: tags,
     columns: [
-      { id: columnId(1), name: "v", type: INT64, semantic: "field", nullable: true },
-      { id: columnId(2), name: "time", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
-      ...tags.map((tag, t) => ({ id: columnId(3 + t), name: tag, type: STRING, semantic: "tag" as const, nullable: true })),
+      { id: 1, name: "v", type: INT64, semantic: "field", nullable: true },
+      { id: 2, name: "time", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
+      ...tags.map((tag, t) => ({ id: 3 + t, name: tag, type: STRING, semantic: "tag" as const, nullable: true })),
     ],
   };
 }
@@ -85,7 +87,7 @@ test("a new version keeps the series; another name or a drop makes keys of decod
   tables.refresh();
   expect([tables.find("public", "a"), tables.find("public", "b") === table]).toEqual([undefined, true]);
   expect(tables.dropEpoch).toBeGreaterThan(dropEpoch);
-  answer(news(3, [{ kind: "dropped", tableId: 1 }]));
+  answer(news(3, [{ kind: "dropped", tableId: tableId(1) }]));
   tables.refresh();
   expect([tables.find("public", "b"), [...tables.entries()].length]).toEqual([undefined, 0]);
 });
@@ -102,7 +104,7 @@ test("a table that is full takes rows of series that it has, and no others", asy
   const { tables, answer } = mirror(put(schema(1, "a")));
   const registry = tables.find("public", "a")?.registry;
   registry?.register(["x"]);
-  answer(news(1, [{ kind: "full", tableId: 1 }]));
+  answer(news(1, [{ kind: "full", tableId: tableId(1) }]));
   tables.refresh();
   expect([registry?.register(["x"]), registry?.isFull]).toEqual([0, true]);
   expect((await errorOf(Promise.try(() => registry?.register(["y"])))).message).toStartWith(
@@ -112,7 +114,7 @@ test("a table that is full takes rows of series that it has, and no others", asy
 
 test("what the owner refuses is thrown, and a mirror that is behind looks again", async () => {
   const { tables, answer } = mirror([]);
-  answer({ kind: "refused", error: { code: 1004, message: "cannot do it", retryAfterSeconds: undefined } });
+  answer({ kind: "refused", error: toldError(new DbError(1004, "cannot do it")) });
   expect((await errorOf(Promise.try(() => tables.evolve([])))).message).toBe("cannot do it");
   const behind = { ...(news(1, put(schema(1, "a"))) as Extract<Reply, { kind: "news" }>), isApplied: false };
   answer(behind);

@@ -4,6 +4,8 @@
  * It follows the owner by versions: `refresh` costs one atomic read while nothing changed. What a write lacks is made by the owner, while
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
+import { errorOfTold } from "../../base/told-error.ts";
+import type { TableId } from "../../base/units.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-registry.ts";
@@ -15,7 +17,7 @@ import { SegmentMarks } from "../series/series-mapper.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { LogicalTarget, WriteTables, WriteTarget } from "../table/write-target.ts";
-import { type Call, type CatalogChange, type CatalogNews, errorOfTold } from "./messages.ts";
+import { type Call, type CatalogChange, type CatalogNews } from "./messages.ts";
 import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
@@ -68,7 +70,7 @@ export class ThreadTables implements WriteTables {
   private readonly link: ThreadLink;
   private readonly arenas: ThreadArenas;
   private readonly byName: Map<string, MirrorTable> = new Map();
-  private readonly byId: Map<number, MirrorTable> = new Map();
+  private readonly byId: Map<TableId, MirrorTable> = new Map();
   private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
   private databaseNames: ReadonlySet<string> = new Set();
   private optionsOfDatabase: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
@@ -93,7 +95,7 @@ export class ThreadTables implements WriteTables {
   }
 
   /** Begins anew with the series of a table. */
-  renew(tableId: number): void {
+  renew(tableId: TableId): void {
     const table = this.byId.get(tableId);
     if (table === undefined) return;
     table.renew();
@@ -148,7 +150,7 @@ export class ThreadTables implements WriteTables {
   }
 
   /** Leaves the memory of a table to the owner. */
-  rotate(tableId: number): void {
+  rotate(tableId: TableId): void {
     this.byId.get(tableId)?.memory.rotate();
   }
 
@@ -161,7 +163,7 @@ export class ThreadTables implements WriteTables {
 
   private take({ version, isWhole, changes }: CatalogNews): void {
     if (isWhole) {
-      const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id as number] : [])));
+      const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id] : [])));
       for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(id)) this.drop(id);
     }
     for (const change of changes) this.apply(change);
@@ -201,7 +203,7 @@ export class ThreadTables implements WriteTables {
     known.setSchema(schema);
   }
 
-  private drop(tableId: number): void {
+  private drop(tableId: TableId): void {
     if (this.logicalTables.drop(tableId)) this.epoch++;
     const table = this.byId.get(tableId);
     if (table === undefined) return;

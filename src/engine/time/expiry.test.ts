@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
-import { columnId } from "../../base/units.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
@@ -14,7 +13,7 @@ const NOW = 1_700_000_000n * SECOND;
 
 /** A table with this ttl. */
 function tableOf(ttl: string | undefined, unit: TimeUnit): Pick<TableSchema, "name" | "database" | "columns" | "options"> {
-  const time: ColumnSchema = { id: columnId(1), name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
+  const time: ColumnSchema = { id: 1, name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false };
   return { name: "t", database: "public", columns: [time], options: ttl === undefined ? {} : { ttl } };
 }
 

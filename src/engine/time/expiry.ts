@@ -10,7 +10,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { parseHumanDuration } from "../../base/human-duration.ts";
+import { parseHumanDuration } from "../../base/text/human-duration.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import { type TableSchema, timeIndexOf } from "../../table/schema.ts";

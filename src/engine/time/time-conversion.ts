@@ -14,6 +14,7 @@ import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import { takeRows } from "../../storage/scan/merge/merge-rows.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
+import { coarserTimes } from "../../value/coarser-times.ts";
 
 /**
  * The write in pieces whose times, in the table's unit, lie within 2^53 of each other: one piece, itself, unless a table counts in a much
@@ -56,20 +57,8 @@ export function takeWriteRows(write: TableWrite, rows: Uint32Array): TableWrite 
  */
 export function convertTimes(times: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): TimeVector {
   if (from === to) return times;
-  return UNITS_PER_SECOND[from] > UNITS_PER_SECOND[to] ? coarser(times, rowCount, from, to) : finer(times, rowCount, from, to);
-}
-
-function coarser(times: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): TimeVector {
   const step = UNITS_PER_SECOND[from] / UNITS_PER_SECOND[to];
-  const base = floorDivide(times.base, BigInt(step));
-  const rest = Number(times.base - base * BigInt(step));
-  const offsets = new Float64Array(rowCount);
-  for (let i = 0; i < rowCount; i++) {
-    const offset = times.offsets[i] as number;
-    const quotient = Math.floor(offset / step);
-    offsets[i] = quotient + Math.floor((rest + (offset - quotient * step)) / step); // Each part is exact; rest + offset need not be.
-  }
-  return { kind: "time", base, offsets, validity: undefined };
+  return step > 1 ? { ...coarserTimes(times, rowCount, step), validity: undefined } : finer(times, rowCount, from, to);
 }
 
 function finer(times: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit): TimeVector {
@@ -99,9 +88,4 @@ function rangeOf(offsets: Float64Array, rowCount: number): { readonly min: numbe
     if (offset > max) max = offset;
   }
   return { min, max };
-}
-
-function floorDivide(value: bigint, divisor: bigint): bigint {
-  const quotient = value / divisor;
-  return value % divisor < 0n ? quotient - 1n : quotient;
 }

@@ -9,7 +9,7 @@ import { silentLogger } from "../../base/log.ts";
 import { localFileStore } from "../../storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "../../storage/meta-store/sqlite-meta-store.ts";
 import { workerMergeExecutor } from "../../storage/compaction/merge-executor.ts";
-import { workerFlushExecutor } from "../../storage/sst/flush-executor.ts";
+import { workerFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { Engine } from "../engine.ts";
 

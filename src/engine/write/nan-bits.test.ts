@@ -1,7 +1,7 @@
 /** Which NaN a value is survives storage: 0x7ff0000000000002 is how Prometheus marks that a series ended. */
 import { describe, expect, test } from "bun:test";
 import { Machine } from "../../../test/engine/machine.ts";
-import { fnv1a } from "../../base/hash.ts";
+import { fnv1a } from "../../base/bytes/hash.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";

@@ -4,12 +4,13 @@
  * Runs on the thread that owns the catalogue and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
  * thread's mirror of them.
  */
+import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/sure-steps.ts";
+import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import type { ColumnSource } from "../../storage/memtable/chunk-builder.ts";
 import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
@@ -41,7 +42,7 @@ export interface WritePathParts {
   /** From the append on, whatever fails ends the process: nobody knows whether the record will be read back. */
   readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
-  noteLogged(segment: number, tableId: number, sequence: number): void;
+  noteLogged(segment: number, tableId: TableId, sequence: number): void;
   /** Called with the number of rows that had expired when they came: they are taken and not kept. */
   noteExpired(rows: number): void;
 }

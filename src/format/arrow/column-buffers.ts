@@ -31,7 +31,7 @@ export function columnBuffers(type: DataType, vector: Vector, rowCount: number):
   if (layout === "decimal") return { nullCount, buffers: [bits, decimalBytes(type, vector, rowCount)] };
   switch (vector.kind) {
     case "bytes": {
-      const end = vector.offsets[rowCount] ?? 0;
+      const end = vector.offsets[rowCount]!;
       if (end > BYTES_MAX) throw tooLong();
       return { nullCount, buffers: [bits, viewOf(vector.offsets.subarray(0, rowCount + 1)), vector.bytes.subarray(0, end)] };
     }

@@ -4,7 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type DataType, isNested, type NestedType } from "../../column/data-type.ts";
-import { intervalText } from "../../column/interval-text.ts";
+import { intervalText } from "../../value/interval-text.ts";
 import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { scalarAt } from "../../column/scalar.ts";
@@ -37,7 +37,7 @@ function offsetsOf(type: NestedType, rows: Rows): readonly Uint8Array[] {
   if (type.kind === "struct") return [];
   const offsets = new Uint32Array(rows.length + 1);
   const width = type.kind === "map" ? 2 : 1;
-  for (const [row, parts] of rows.entries()) offsets[row + 1] = (offsets[row] ?? 0) + (parts?.length ?? 0) / width;
+  for (const [row, parts] of rows.entries()) offsets[row + 1] = offsets[row]! + (parts?.length ?? 0) / width;
   return [viewOf(offsets)];
 }
 

@@ -2,7 +2,7 @@
  * bzip2 → bytes, for streams: pieces in, pieces out. Few bytes may stand for a block of 46 MB, so other tasks of the thread get a turn
  * inside blocks too, and a block goes out in pieces as whoever reads takes them.
  */
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import { BitReader } from "./bits.ts";
 import { BLOCK_INPUT_BYTES_MAX, partSteps } from "./decode.ts";
 

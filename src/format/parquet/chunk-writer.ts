@@ -5,7 +5,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { bitWidthOf, HybridEncoder, encodeHybrid } from "./encodings/rle-bit-packed.ts";
 import type { FileOutput } from "./file-output.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DbError } from "../../base/error.ts";
+import { corruptionOf, DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { bloomMayContain } from "./bloom-filter.ts";
@@ -29,6 +29,8 @@ function expectRefusal(read: () => unknown, mayAnswer: boolean): boolean {
     if (!(error instanceof DbError)) throw error;
     expect(error.code).toBe(StatusCode.StorageUnavailable);
     expect(error.message).toMatch(/^cannot read Parquet file .+ at byte \d+: /);
+    const { file, offset } = corruptionOf(error) ?? {};
+    expect(error.message).toStartWith(`cannot read Parquet file ${file} at byte ${offset}: `);
     return true;
   }
   if (!mayAnswer) throw new Error("damaged bytes were read as if they were good");

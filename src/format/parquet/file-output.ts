@@ -1,4 +1,4 @@
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { OUTPUT_BUFFER_BYTES } from "./limits.ts";
 import type { ByteSink } from "./types.ts";
 

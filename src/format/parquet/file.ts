@@ -4,7 +4,7 @@
  * The caller reads the file's tail, gives it to `openParquet`, and is told when more is needed. An opened file keeps that tail (indexes and
  * footer, about 20 bytes a page and column), never pages.
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { decodeColumns } from "./column-schema.ts";
 import { corruption } from "./corruption.ts";
 import { decodeFooter, type Footer, type FooterChunk } from "./file-metadata-reader.ts";
@@ -42,10 +42,11 @@ const ENDING_BYTES = 8;
  */
 export function openParquet(fileName: string, fileLength: number, tail: Uint8Array): OpenResult {
   const tailStart = fileLength - tail.length;
-  if (fileLength < ENDING_BYTES + 4) throw corruption(fileName, 0, `${fileLength} bytes are too few`);
+  if (fileLength < ENDING_BYTES + 4) throw corruption(fileName, 0, `${fileLength} bytes are too few`, "length");
   if (tail.length < ENDING_BYTES) return { kind: "more", byteLength: ENDING_BYTES };
   const ending = new DataView(tail.buffer, tail.byteOffset + tail.length - ENDING_BYTES, ENDING_BYTES);
-  if (ending.getUint32(4, true) !== MAGIC) throw corruption(fileName, fileLength - 4, "it does not end with PAR1: cut off or not Parquet");
+  if (ending.getUint32(4, true) !== MAGIC)
+    throw corruption(fileName, fileLength - 4, "it does not end with PAR1: cut off or not Parquet", "length");
   const footerLength = ending.getUint32(0, true);
   const footerStart = fileLength - ENDING_BYTES - footerLength;
   if (footerLength > FOOTER_BYTES_MAX || footerStart < 4) {
@@ -61,7 +62,7 @@ export function openParquet(fileName: string, fileLength: number, tail: Uint8Arr
   }
   if (indexStart < tailStart) return { kind: "more", byteLength: fileLength - indexStart };
   const indexBytes = tail.subarray(indexStart - tailStart, footerStart - tailStart);
-  if (crc32(indexBytes) !== checksum) throw corruption(fileName, indexStart, "the page indexes do not match their checksum");
+  if (crc32(indexBytes) !== checksum) throw corruption(fileName, indexStart, "the page indexes do not match their checksum", "checksum");
   return { kind: "file", file: new ParquetFile(fileName, fileLength, footer, indexBytes, indexStart) };
 }
 
@@ -72,7 +73,8 @@ function verifyFooter(fileName: string, footerStart: number, footer: Uint8Array)
   const stored = Buffer.from(footer.buffer, footer.byteOffset + digits, CHECKSUM_PLACEHOLDER.length).toString("latin1");
   const zeros = Buffer.from(CHECKSUM_PLACEHOLDER, "latin1");
   const computed = crc32(footer.subarray(end), crc32(zeros, crc32(footer.subarray(0, digits))));
-  if (computed.toString(16).padStart(8, "0") !== stored) throw corruption(fileName, footerStart, "the footer does not match its checksum");
+  if (computed.toString(16).padStart(8, "0") !== stored)
+    throw corruption(fileName, footerStart, "the footer does not match its checksum", "checksum");
 }
 
 /** A file's metadata. Immutable but for page indexes, which are decoded at first use and kept. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
-import { clockText } from "../../column/clock-time.ts";
+import { clockText } from "../../value/clock-time.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { decimalText } from "../../column/decimal.ts";
 import type { Scalar } from "../../column/vector.ts";

@@ -2,7 +2,7 @@
  * From the stored bytes of a page to its levels and values: header, checksum, zstd.
  */
 import { errorText } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { corruption } from "./corruption.ts";
 import { ByteCursor } from "./encodings/byte-cursor.ts";
 import type { ParquetFile } from "./file.ts";
@@ -77,7 +77,7 @@ function bodyOf(
     throw corruption(fileName, fileOffset, `a page of ${header.storedByteLength} bytes in ${body.length}`);
   }
   if (verify && crc32(body) !== header.crc) {
-    throw corruption(fileName, fileOffset, "the page does not match its checksum");
+    throw corruption(fileName, fileOffset, "the page does not match its checksum", "checksum");
   }
   return body;
 }

@@ -4,7 +4,7 @@
  *   bun src/format/parquet/parquet.bench.ts [rows]     prints a hash of the file, its size, and the rates
  */
 import { bench, do_not_optimize, run } from "mitata";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { textTableOf } from "../../column/text-table.ts";
 import { decodePage, decodeTagPage } from "./reader.ts";
 import { field, openMemory, pageBytes, writeToMemory } from "./testing/memory-file.ts";

@@ -6,10 +6,10 @@
  *
  * All memory but the indexes is scratch of one page; row groups stream out. FORMAT.md has the details.
  */
-import { atOnce } from "../../base/pace.ts";
+import { atOnce } from "../../base/scheduler/pace.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { isWideDecimal } from "../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "./chunk-writer.ts";

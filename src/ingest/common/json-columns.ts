@@ -10,7 +10,7 @@
  * Measured on 10,000 rows of 8 fields, 270 B, with other load on two cores: 1.15 CPU seconds a million rows, with `JSON.parse` and objects
  * 2.3 to 3.3 (decode.bench.ts).
  */
-import { longerBytes } from "../../base/longer-array.ts";
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { utf8Text } from "../../column/text-table.ts";
 import { unescapeJson } from "../../format/json/text.ts";

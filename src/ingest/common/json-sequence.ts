@@ -10,11 +10,15 @@ import type { PipelineValue } from "./value.ts";
 import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "./limits.ts";
 
 /** Text that is no JSON, and where; positions count characters from 1. */
-class JsonFailure extends DbError {
-  constructor(text: string, at: number, why: string) {
+export class JsonFailure extends DbError {
+  /** Whether it is only nested deeper than documents may be. */
+  readonly isTooDeep: boolean;
+
+  constructor(text: string, at: number, why: string, isTooDeep = false) {
     const before = text.slice(0, at);
     const line = before.split("\n").length;
     super(StatusCode.InvalidArguments, `Failed to parse payload as json: ${why} at line ${line} column ${at - before.lastIndexOf("\n")}`);
+    this.isTooDeep = isTooDeep;
   }
 }
 
@@ -41,7 +45,7 @@ function parsed(text: string, start: number, end: number): PipelineValue {
     return jsonValue(text.slice(start, end));
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
-    throw new JsonFailure(text, start, error.message.replace(/^JSON Parse error: /, ""));
+    throw new JsonFailure(text, start, error.message);
   }
 }
 
@@ -66,7 +70,7 @@ function endOfValue(text: string, start: number): number {
       case 0x7b: // '{'
       case 0x5b: // '['
         if (depth === 0 && at > start) return at;
-        if (++depth > DOCUMENT_DEPTH_MAX) throw new JsonFailure(text, at, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`);
+        if (++depth > DOCUMENT_DEPTH_MAX) throw new JsonFailure(text, at, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`, true);
         break;
       case 0x7d: // '}'
       case 0x5d: // ']'

@@ -13,7 +13,9 @@
  * | array   | an array                                                               |
  * | object  | a plain object; its order of keys has no meaning                       |
  */
-import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import type { TimeUnit } from "../../column/data-type.ts";
+import { exactInteger } from "../../column/exact-integer.ts";
+import { rescale } from "../../value/time-units.ts";
 
 /** A float whose value is a whole number, so that it is not taken for an int. */
 export class WholeFloat {
@@ -89,19 +91,12 @@ export function floatValue(value: number): PipelineValue {
 
 /** An int as a value: a number where that is exact. */
 export function intValue(value: bigint): PipelineValue {
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
+  return exactInteger(value);
 }
 
 /** A moment in another unit, rounded down. */
 export function timeIn(time: PipelineTime, unit: TimeUnit): bigint {
-  if (time.unit === unit) return time.value;
-  const have = BigInt(UNITS_PER_SECOND[time.unit]);
-  const want = BigInt(UNITS_PER_SECOND[unit]);
-  if (want >= have) return time.value * (want / have);
-  const step = have / want;
-  const cut = time.value / step;
-  return time.value < 0n && cut * step !== time.value ? cut - 1n : cut;
+  return rescale(time.value, time.unit, unit);
 }
 
 /** Sets a field; `__proto__` is a name like any other. */

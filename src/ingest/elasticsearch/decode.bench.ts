@@ -1,6 +1,6 @@
 /** Documents a second of bulk requests, without a pipeline: `bun src/ingest/elasticsearch/decode.bench.ts`. */
 import { printRate } from "../../../test/support/rate.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { decodeBulk } from "./decode.ts";
 
 const ROWS: number = process.env["VARVE_BENCH_SMOKE"] === "1" ? 100 : 10_000;

@@ -6,7 +6,7 @@
  */
 import { measure } from "mitata";
 import { lineOf, pointsOf } from "../../../test/support/influx/points.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { type DecodeOptions, InfluxDecoder } from "./decode.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";

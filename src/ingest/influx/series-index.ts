@@ -10,7 +10,7 @@
  * A key never ends with a backslash, so equal bytes followed by a space are the same key. Tags are checked once, when their key is
  * new. The scan reads 32-bit words and finds bytes up to 0x20 with the usual borrow trick (Warren, Hacker's Delight, 6-1).
  */
-import { longerWords } from "../../base/longer-array.ts";
+import { longerWords } from "../../base/bytes/longer-array.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { type Failure, Reason } from "./failure.ts";
 import { fitsPattern, type KeyPattern, keyGaps, keyPattern } from "./key-pattern.ts";

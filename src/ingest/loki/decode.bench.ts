@@ -6,7 +6,7 @@
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { measure } from "mitata";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { LokiDecoder, type LokiForm } from "./decode.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";

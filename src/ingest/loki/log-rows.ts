@@ -5,7 +5,7 @@
  * have one.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
-import { longerWords } from "../../base/longer-array.ts";
+import { longerWords } from "../../base/bytes/longer-array.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { TableWrite } from "../../table/write-batch.ts";

@@ -1,7 +1,7 @@
 /**
  * Streams by the bytes of their label set: the key of a known one costs a hash and a comparison, no string.
  */
-import { fnv1a } from "../../base/hash.ts";
+import { fnv1a } from "../../base/bytes/hash.ts";
 import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { Labels } from "./labels.ts";

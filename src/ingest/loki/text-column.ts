@@ -3,7 +3,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { DbError } from "../../base/error.ts";
-import { longerWords } from "../../base/longer-array.ts";
+import { longerWords } from "../../base/bytes/longer-array.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BytesVector } from "../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "./limits.ts";

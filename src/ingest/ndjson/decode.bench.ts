@@ -1,6 +1,6 @@
 /** Documents a second of bodies of logs, without a pipeline: `bun src/ingest/ndjson/decode.bench.ts`. */
 import { printRate } from "../../../test/support/rate.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { decodeDocuments } from "./decode.ts";
 import type { DocumentType } from "./types.ts";
 

@@ -10,8 +10,8 @@ import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { jsonValue } from "../common/json-value.ts";
 import type { PipelineValue } from "../common/value.ts";
-import { eachJson, mayBeTooDeep } from "../common/json-sequence.ts";
-import { DOCUMENT_DEPTH_MAX, DOCUMENTS_MAX } from "../common/limits.ts";
+import { JsonFailure, eachJson, mayBeTooDeep } from "../common/json-sequence.ts";
+import { DOCUMENTS_MAX, DOCUMENT_DEPTH_MAX } from "../common/limits.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "./types.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -137,7 +137,7 @@ function isTooDeep(line: string): boolean {
     return false;
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    return error.message.includes("nested deeper");
+    return error instanceof JsonFailure && error.isTooDeep;
   }
 }
 

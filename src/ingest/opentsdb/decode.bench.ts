@@ -5,7 +5,7 @@
  * decoder that decodes something else shows.
  */
 import { measure } from "mitata";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { OpenTsdbDecoder, type PutOptions } from "./decode.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";

@@ -3,12 +3,12 @@
  *
  *   put <metric> <seconds or milliseconds> <value> <tag>=<value> ...
  */
+import { numberOfText } from "../../value/number-text.ts";
 import { type ParsedSeries, type Points, timeMsOf } from "./points.ts";
 
 const FORM = 2;
 const BLANK = 0x20;
 const ARGUMENTS_MIN = 4;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const WHOLE_TIME = /^\d{1,16}$/;
 /** Seconds with milliseconds behind a point. */
 const SPLIT_TIME = /^(\d{10})\.(\d{1,3})$/;
@@ -49,7 +49,7 @@ export class LinePut {
     const timeMs = timeOf(time);
     if (timeMs === undefined) return `illegal argument: Invalid timestamp: ${quoted(time)}`;
     const text = latin1(bytes, valueStart as number, valueEnd as number);
-    const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+    const value = numberOfText(text) ?? Number.NaN;
     if (!Number.isFinite(value)) return `invalid value: For input string: "${quoted(text)}"`;
     const metricAt = metricStart as number;
     const metricStop = metricEnd as number;

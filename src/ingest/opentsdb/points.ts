@@ -2,7 +2,7 @@
  * Points by series: the bytes of metric and tags as sent → key, and the rows of each metric. A known series costs a hash and a
  * comparison, no string.
  */
-import { fnv1a } from "../../base/hash.ts";
+import { fnv1a } from "../../base/bytes/hash.ts";
 import { SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { nameFlaw, shownName } from "../../table/names.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../table/series-dictionary.ts";

@@ -1,11 +1,11 @@
 /**
- * Attributes and values as the JSON text that Varve keeps (column/json-text.ts): compact, keys sorted by code point, of
+ * Attributes and values as the JSON text that Varve keeps (value/json-text.ts): compact, keys sorted by code point, of
  * equal keys the last. Bytes go to bytes; strings are made for numbers only. That texts are UTF-8 is for the column to check.
  *
  * Binary values become base64 as in OTLP's own JSON, numbers that JSON does not have become null.
  */
-import { longerBytes } from "../../base/longer-array.ts";
-import { floatText } from "../../column/retype-text.ts";
+import { longerBytes } from "../../base/bytes/longer-array.ts";
+import { floatText } from "../../value/number-text.ts";
 import { field, ProtoError, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "./any-value.ts";
 import { VALUE_DEPTH_MAX } from "./limits.ts";

@@ -1,7 +1,11 @@
 /** Values of a row to the cells of a column of a declared type (contract ingest.md 8.8). */
 import { unreachable } from "../../base/assert.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
+import { exactInteger } from "../../column/exact-integer.ts";
 import type { Scalar } from "../../column/vector.ts";
+import { boundsOf, fits, type IntegerType, wholeOfFloat } from "../../value/integer-range.ts";
+import { floatOfText, integerOfText } from "../../value/number-text.ts";
+import { INT64_MAX } from "../../value/time-units.ts";
 import { failure, quoted } from "./failure.ts";
 import { jsonText, plainText } from "./json/json-text.ts";
 import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../common/value.ts";
@@ -12,14 +16,11 @@ type Coercion = (value: PipelineValue) => Scalar | typeof REFUSED;
 /** No cell: `refusal` says why. */
 export const REFUSED: unique symbol = Symbol("refused");
 
-const INTEGER = /^[+-]?\d{1,40}$/;
-const FLOAT = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|infinity|nan)$/i;
-
 /** The coercion to a type. */
 export function coercionTo(type: DataType): Coercion {
   switch (type.kind) {
     case "int":
-      return toInt(type.bits, type.signed);
+      return toInt(type);
     case "float":
       return type.bits === 32 ? (value) => narrow(toFloat(value)) : toFloat;
     case "boolean":
@@ -47,33 +48,29 @@ function isStructured(value: PipelineValue): boolean {
   return kind === "array" || kind === "object";
 }
 
-function toInt(bits: 8 | 16 | 32 | 64, signed: boolean): Coercion {
-  const min = signed ? -(2n ** BigInt(bits - 1)) : 0n;
-  const max = min + 2n ** BigInt(bits) - 1n;
+/** Other than `CAST`, floats beyond the type become its nearest value and NaN becomes 0 (contract ingest.md 8.8). */
+function toInt(type: IntegerType): Coercion {
+  const { min, max } = boundsOf(type);
   const [low, high] = [Number(min), Number(max)];
-  const within = (value: bigint): Scalar | typeof REFUSED => {
-    if (value < min || value > max) return REFUSED;
-    const small = Number(value);
-    return Number.isSafeInteger(small) ? small : value;
-  };
   const saturated = (value: number): Scalar => {
     if (Number.isNaN(value)) return 0;
     const whole = Math.trunc(value);
-    if (whole <= low) return within(min) as Scalar; // a bound is within itself
-    if (whole >= high) return within(max) as Scalar;
-    return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
+    if (whole <= low) return exactInteger(min);
+    return whole >= high ? exactInteger(max) : wholeOfFloat(whole);
   };
+  const within = (value: number | bigint | undefined): Scalar | typeof REFUSED =>
+    value !== undefined && fits(value, type) ? value : REFUSED;
   return (value) => {
     switch (typeof value) {
       case "number":
         if (kindOf(value) === "float") return saturated(value);
         return value < low || value > high ? REFUSED : value;
       case "bigint":
-        return within(value);
+        return within(exactInteger(value));
       case "boolean":
         return value ? 1 : 0;
       case "string":
-        return INTEGER.test(value) ? within(BigInt(value.startsWith("+") ? value.slice(1) : value)) : REFUSED;
+        return within(integerOfText(value));
       default:
         return value instanceof WholeFloat ? saturated(value.value) : REFUSED;
     }
@@ -89,23 +86,17 @@ function toFloat(value: PipelineValue): number | typeof REFUSED {
     case "boolean":
       return value ? 1 : 0;
     case "string":
-      return FLOAT.test(value) ? floatOf(value) : REFUSED;
+      return floatOfText(value) ?? REFUSED;
     default:
       return value instanceof WholeFloat ? value.value : REFUSED;
   }
-}
-
-function floatOf(text: string): number {
-  const number = Number(text);
-  if (!Number.isNaN(number)) return number;
-  if (/nan/i.test(text)) return Number.NaN;
-  return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
 function narrow(value: number | typeof REFUSED): number | typeof REFUSED {
   return value === REFUSED ? REFUSED : Math.fround(value);
 }
 
+/** Other than `CAST`, the words are exactly `true` and `false` (contract ingest.md 8.8). */
 function toBoolean(value: PipelineValue): boolean | typeof REFUSED {
   switch (typeof value) {
     case "boolean":
@@ -126,8 +117,6 @@ function toText(value: PipelineValue): string | typeof REFUSED {
   const kind = kindOf(value);
   return kind === "time" || kind === "array" || kind === "object" ? REFUSED : plainText(value);
 }
-
-const INT64_MAX = 2n ** 63n - 1n;
 
 function toTime(unit: TimeUnit): Coercion {
   return (value) => {

@@ -1,5 +1,5 @@
 /** Reads the YAML of a pipeline: options by name and type, with errors that say where. */
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError, errorText, restated } from "../../base/error.ts";
 import { failure } from "./failure.ts";
 import { PIPELINE_CHARACTERS_MAX, PIPELINE_ENTRIES_MAX } from "./limits.ts";
 
@@ -84,7 +84,7 @@ export function withLine<T>(yaml: string, key: string, index: number, compile: (
   } catch (error) {
     const line = lineOfItem(yaml, key, index);
     if (!(error instanceof DbError) || line === undefined) throw error;
-    throw new DbError(error.code, `${error.message} (line ${line})`, { cause: error });
+    throw restated(error, `${error.message} (line ${line})`);
   }
 }
 

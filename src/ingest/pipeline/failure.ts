@@ -5,9 +5,9 @@ import { StatusCode } from "../../base/status-code.ts";
 import { jsonText } from "./json/json-text.ts";
 import type { PipelineValue } from "../common/value.ts";
 
-/** A definition or a row that is refused. */
-export function failure(message: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, message);
+/** A definition or a row that is refused. @param reason the message without the words before it, where somebody asks for that */
+export function failure(message: string, reason?: string): DbError {
+  return new DbError(StatusCode.InvalidArguments, message, reason === undefined ? {} : { details: { reason } });
 }
 
 /** A value as messages quote it: its JSON, cut. */

@@ -1,5 +1,5 @@
 /** Regular expressions of pipelines: linear in the text, since a pattern that a user stores runs on text that anyone sends. */
-import { compileLinearRegex, type Regex } from "../../base/linear-regex.ts";
+import { compileLinearRegex, type Regex } from "../../base/text/linear-regex.ts";
 import { failure } from "./failure.ts";
 
 /** Compiles a pattern. @throws DbError InvalidArguments, the text begins with `what` */

@@ -1,25 +1,10 @@
 /** The fields that a time text gives, and the moment that they make. One of these is used again for every text. */
 
-const DAYS_BEFORE_MONTH: readonly number[] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+import { daysFromCivil, daysInMonth } from "../../value/civil.ts";
+
 const UNSET = -1;
-
-/** Days from 1970-01-01 to a day of the proleptic Gregorian calendar. */
-function daysFromCivil(year: number, month: number, day: number): number {
-  const y = month <= 2 ? year - 1 : year;
-  const era = Math.floor(y / 400);
-  const yearOfEra = y - era * 400;
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
-}
-
-function isLeap(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-}
-
-function daysIn(month: number, year: number): number {
-  if (month === 2) return isLeap(year) ? 29 : 28;
-  return (DAYS_BEFORE_MONTH[month] ?? 365) - (DAYS_BEFORE_MONTH[month - 1] ?? 0);
-}
+/** Every month has so many days. */
+const DAYS_OF_ANY_MONTH = 28;
 
 /** See the file header. Unset fields are -1, years and offsets NaN. */
 export class TimeFields {
@@ -80,12 +65,12 @@ export class TimeFields {
         this.century === UNSET ? this.yearOfCentury + (this.yearOfCentury < 70 ? 2000 : 1900) : this.century * 100 + this.yearOfCentury;
     }
     if (this.month !== UNSET && this.day !== UNSET) {
-      if (this.month < 1 || this.month > 12 || this.day < 1 || this.day > daysIn(this.month, year)) return Number.NaN;
+      if (this.month < 1 || this.month > 12 || this.day < 1 || this.isBeyondMonth(year)) return Number.NaN;
       return daysFromCivil(year, this.month, this.day);
     }
     if (this.dayOfYear !== UNSET) {
-      if (this.dayOfYear < 1 || this.dayOfYear > (isLeap(year) ? 366 : 365)) return Number.NaN;
-      return daysFromCivil(year, 1, 1) + this.dayOfYear - 1;
+      const first = daysFromCivil(year, 1, 1);
+      return this.dayOfYear < 1 || this.dayOfYear > daysFromCivil(year + 1, 1, 1) - first ? Number.NaN : first + this.dayOfYear - 1;
     }
     if (this.isoWeek !== UNSET && this.weekday !== UNSET) {
       if (this.isoWeek < 1 || this.isoWeek > 53) return Number.NaN;
@@ -93,6 +78,10 @@ export class TimeFields {
       return fourth - ((((fourth + 3) % 7) + 7) % 7) + (this.isoWeek - 1) * 7 + this.weekday;
     }
     return Number.NaN;
+  }
+
+  private isBeyondMonth(year: number): boolean {
+    return this.day > DAYS_OF_ANY_MONTH && this.day > daysInMonth(year, this.month);
   }
 
   private secondsOfDay(): number {

@@ -7,7 +7,7 @@
 import { compress } from "snappyjs";
 import { measure } from "mitata";
 import { messageV1, messageV2, type SentSeries } from "../../../test/support/prometheus/messages.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { SnappyScratch } from "../../format/snappy/scratch.ts";
 import type { RemoteWriteDecoder } from "./decode.ts";
 import type { RemoteWriteOptions, RemoteWriteResult } from "./types.ts";

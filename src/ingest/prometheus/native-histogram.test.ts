@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { bytesField, sampleMessage, textField } from "../../../test/support/prometheus/messages.ts";
 import { canCompileProtos, type Codec, codecOf } from "../../../test/support/proto-schema.ts";
 import { DbError } from "../../base/error.ts";
-import { nestedJson } from "../../column/nested-json.ts";
+import { nestedJson } from "../../value/nested-json.ts";
 import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { RemoteWriteOptions } from "./types.ts";
 import { RemoteWriteV2Decoder } from "./write-v2.ts";

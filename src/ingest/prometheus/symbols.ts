@@ -1,5 +1,5 @@
 /** The symbols of a request of version 2, under numbers that stay the same from request to request. */
-import { longerWords } from "../../base/longer-array.ts";
+import { longerWords } from "../../base/bytes/longer-array.ts";
 import type { ProtoReader } from "../../format/proto/reader.ts";
 import { invalid } from "./failure.ts";
 import { KeyIndex } from "../common/key-index.ts";

@@ -2,7 +2,7 @@
  * Where series go. Nearly all go where the request says, target 0, under the number that the decoder's index gives them; those whose
  * labels name a database or a physical table have a dictionary of their own a target, since numbers mean series of one database.
  */
-import { longerBytes } from "../../base/longer-array.ts";
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { invalid } from "./failure.ts";
 import type { LabelledSeries } from "./label-set.ts";

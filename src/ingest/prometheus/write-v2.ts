@@ -8,7 +8,7 @@
  * native histograms are numbered apart (`histogram-lane.ts`).
  */
 import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
-import { longerWords } from "../../base/longer-array.ts";
+import { longerWords } from "../../base/bytes/longer-array.ts";
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";

@@ -1,6 +1,6 @@
 /** Events a second of the event collector, without a pipeline: `bun src/ingest/splunk/decode.bench.ts`. */
 import { printRate } from "../../../test/support/rate.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { decodeEvents } from "./decode.ts";
 import type { EventOptions } from "./types.ts";
 

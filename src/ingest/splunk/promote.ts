@@ -25,7 +25,7 @@ export function promoteTags(batch: WriteBatch, tags: readonly string[], database
 function withTags(write: TableWrite, promoted: readonly FieldWrite[], from: SeriesDictionary, to: SeriesDictionary): TableWrite {
   const keys = new Uint32Array(write.rowCount);
   for (let row = 0; row < write.rowCount; row++) {
-    const known = from.tagsOf(write.keys[row] ?? 0);
+    const known = from.tagsOf(write.keys[row]!);
     const names = [...known.names];
     const values = [...known.values];
     for (const { name, type, vector } of promoted) {

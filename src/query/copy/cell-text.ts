@@ -3,13 +3,13 @@
  * every part is what a column of its type is in a JSON file: so all of it can be read again.
  */
 import { type DataType, isNested, type NestedType } from "../../column/data-type.ts";
-import { shortestFloat32 } from "../../column/float32.ts";
+import { shortestFloat32 } from "../../value/float32.ts";
 import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
-import { toText } from "../function/cast/cast.ts";
-import { formatFloat } from "../function/value/format-number.ts";
-import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { toText } from "../../value/value-text.ts";
+import { floatText } from "../../value/number-text.ts";
+import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 import { NANOS_PER_DAY, type Present } from "../function/value/value.ts";
 import type { TimePatterns } from "./copy-options.ts";
 import type { TimePattern } from "./time-pattern.ts";
@@ -64,7 +64,7 @@ export function jsonWriter(type: DataType, patterns: TimePatterns): (value: Pres
     case "float":
       return (value) => {
         const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
-        return Number.isFinite(number) ? formatFloat(number) : `"${formatFloat(number)}"`;
+        return Number.isFinite(number) ? floatText(number) : `"${floatText(number)}"`;
       };
     default: {
       const write = textOfType(type, patterns);

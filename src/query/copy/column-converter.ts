@@ -1,11 +1,14 @@
 /** Values of a file as values of a table's column. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, displayName, isNested, sameType } from "../../column/data-type.ts";
+import { type DataType, displayName, INT64, isNested, sameType } from "../../column/data-type.ts";
 import type { NestedPart } from "../../column/nested.ts";
 import type { Scalar } from "../../column/vector.ts";
-import { canCast, castValue } from "../function/cast/cast.ts";
-import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { canCast, castValue } from "../../value/cast.ts";
+import { floorDivide } from "../../value/civil.ts";
+import { fitsInt64 } from "../../value/integer-range.ts";
+import { integerOfText } from "../../value/number-text.ts";
+import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
 import { jsonWriter } from "./cell-text.ts";
 import type { CopyOptions, TimePatterns } from "./copy-options.ts";
@@ -67,29 +70,24 @@ function textConverter(to: DataType, patterns: TimePatterns): (text: string) => 
     case "binary":
       return (text) => bytesOfHex(text, to);
     case "timestamp":
-      return timeConverter(to, patterns.timestamp, (nanos) => scaled(nanos, NANOS_PER_UNIT[to.unit]));
+      return timeConverter(to, patterns.timestamp, (nanos) => floorDivide(nanos, NANOS_PER_UNIT[to.unit]));
     case "date":
-      return timeConverter(to, patterns.date, (nanos) => Number(scaled(nanos, NANOS_PER_DAY)));
+      return timeConverter(to, patterns.date, (nanos) => Number(floorDivide(nanos, NANOS_PER_DAY)));
     case "time":
-      return timeConverter(to, patterns.time, (nanos) => Number(scaled(nanos, NANOS_PER_UNIT[to.unit])));
+      return timeConverter(to, patterns.time, (nanos) => Number(floorDivide(nanos, NANOS_PER_UNIT[to.unit])));
     case "list":
     case "struct":
     case "map":
       return jsonReader(to, (part, value) => partOfJson(part, value, patterns));
     case "duration":
       return (text) => {
-        if (!/^[+-]?\d{1,19}$/.test(text.trim())) throw cannot(text, to);
-        return BigInt(text);
+        const units = integerOfText(text.trim());
+        if (units === undefined || !fitsInt64(units)) throw cannot(text, to);
+        return BigInt(units);
       };
     default:
       return (text) => converted(text, { kind: "string" }, to);
   }
-}
-
-/** Rounds down. */
-function scaled(nanos: bigint, perUnit: bigint): bigint {
-  const whole = nanos / perUnit;
-  return nanos < 0n && whole * perUnit !== nanos ? whole - 1n : whole;
 }
 
 function timeConverter(to: DataType, pattern: TimePattern | undefined, fromNanos: (nanos: bigint) => Scalar): (text: string) => Scalar {
@@ -100,8 +98,8 @@ function timeConverter(to: DataType, pattern: TimePattern | undefined, fromNanos
       return fromNanos(nanos);
     }
     // A whole number counts in the unit of the column.
-    if (to.kind === "timestamp" && /^\s*[+-]?\d{1,19}\s*$/.test(text))
-      return converted(BigInt(text.trim()), { kind: "int", bits: 64, signed: true }, to);
+    const units = to.kind === "timestamp" ? integerOfText(text.trim()) : undefined;
+    if (units !== undefined) return converted(units, INT64, to);
     return converted(text, { kind: "string" }, to);
   };
 }

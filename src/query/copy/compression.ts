@@ -4,7 +4,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { DbError, errorText } from "../../base/error.ts";
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { decompressBzip2 } from "../../format/bzip2/bzip2.ts";
 import { ZstdFrames } from "../../format/zstd/frames.ts";

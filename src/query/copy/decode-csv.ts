@@ -1,5 +1,5 @@
 /** CSV files → rows of texts. */
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { STRING } from "../../column/data-type.ts";
 import { CsvError, CsvReader, type CsvRecord } from "../../format/csv/csv-reader.ts";

@@ -1,5 +1,5 @@
 /** Files of one JSON object a line → rows. */
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { OpenFile } from "../../table/file-access.ts";

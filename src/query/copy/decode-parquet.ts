@@ -3,8 +3,7 @@
  * whatever the sizes of row groups. The footer is read by the library, pages by `parquet/`.
  */
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync } from "hyparquet";
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { corruptionOf, DbError, errorText } from "../../base/error.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import { badFile, type FileColumn, type FileRows, type FoundColumn } from "./file-rows.ts";
 import { PARQUET_FOOTER_BYTES_MAX, PARQUET_WINDOW_BYTES, PARQUET_WINDOW_ROWS, READ_BYTES, READ_BYTES_MIN } from "./limits.ts";
@@ -108,12 +107,10 @@ async function metadataOf(file: OpenFile): Promise<FileMetaData> {
 
 /** The pages' own errors are of storage; these files are the user's. */
 function damaged(file: OpenFile, thrown: unknown, column?: string): DbError {
-  if (thrown instanceof DbError && (thrown.code !== StatusCode.StorageUnavailable || !isOfBytes(thrown))) return thrown;
+  if (thrown instanceof DbError && corruptionOf(thrown) === undefined) return thrown;
   const where = column === undefined ? "" : `, in column ${column}`;
   return badFile(file.location, `the Parquet file is damaged${where}: ${errorText(thrown)}`, thrown);
 }
-
-const isOfBytes = ({ message }: DbError): boolean => message.startsWith("cannot read Parquet file");
 
 function bufferOf(file: OpenFile): AsyncBuffer {
   const { byteLength } = file;

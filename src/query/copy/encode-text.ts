@@ -3,8 +3,8 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Vector } from "../../column/vector.ts";
 import { fieldWriter } from "../../format/csv/csv-writer.ts";
-import { formatFloat } from "../function/value/format-number.ts";
-import { shortestFloat32 } from "../../column/float32.ts";
+import { floatText } from "../../value/number-text.ts";
+import { shortestFloat32 } from "../../value/float32.ts";
 import { cellReader } from "./cell-text.ts";
 import type { Bytes } from "./compression.ts";
 import type { CopyOptions, TimePatterns } from "./copy-options.ts";
@@ -65,7 +65,7 @@ function jsonReader({ type }: ColumnHeader, patterns: TimePatterns): (vector: Ve
         if (value === undefined) return undefined;
         const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
         // JSON has no NaN and no infinity; as text they are read again.
-        return Number.isFinite(number) ? formatFloat(number) : `"${formatFloat(number)}"`;
+        return Number.isFinite(number) ? floatText(number) : `"${floatText(number)}"`;
       };
     case "list":
     case "struct":

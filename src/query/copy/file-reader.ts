@@ -1,5 +1,5 @@
 /** Files of any known format as rows, and the columns that they have. */
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { CopyOptions } from "./copy-options.ts";
 import { csvColumns, csvRows } from "./decode-csv.ts";

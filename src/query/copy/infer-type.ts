@@ -1,6 +1,8 @@
 /** Types of columns from the texts in them: the first of integer, float, boolean, date, timestamp that holds them all, else text. */
 import { BOOLEAN, DATE, type DataType, FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
-import { parseDate, parseTimestamp } from "../function/time/parse-time.ts";
+import { fitsInt64 } from "../../value/integer-range.ts";
+import { floatOfText, integerOfText } from "../../value/number-text.ts";
+import { parseDate, parseTimestamp } from "../../value/parse-time.ts";
 
 /** What the texts so far are; undefined: there were none. */
 export type TypeGuess = "int" | "float" | "boolean" | "date" | "timestamp" | "string" | undefined;
@@ -22,8 +24,9 @@ export function together(a: TypeGuess, b: TypeGuess): TypeGuess {
 }
 
 function guessOf(text: string): TypeGuess {
-  if (/^[+-]?\d{1,18}$/.test(text)) return "int";
-  if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(inf|infinity)$|^nan$/i.test(text)) return "float";
+  const whole = integerOfText(text);
+  if (whole !== undefined && fitsInt64(whole)) return "int";
+  if (floatOfText(text) !== undefined) return "float";
   if (/^(true|false)$/i.test(text)) return "boolean";
   if (parseDate(text) !== undefined) return "date";
   return parseTimestamp(text, "UTC") === undefined ? "string" : "timestamp";

@@ -3,8 +3,8 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
-import { parseTimestamp } from "../function/time/parse-time.ts";
-import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { parseTimestamp } from "../../value/parse-time.ts";
+import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 import type { CopyOptions } from "./copy-options.ts";
 
 /**

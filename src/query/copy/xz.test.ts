@@ -1,5 +1,5 @@
 import { Scheduler } from "../../base/scheduler/scheduler.ts";
-import { Pace } from "../../base/pace.ts";
+import { Pace } from "../../base/scheduler/pace.ts";
 import { expect, test } from "bun:test";
 import { inPieces, joined } from "../../../test/support/byte-streams.ts";
 import { testStreamReader } from "../../../test/support/stream-reader-suite.ts";

@@ -10,7 +10,7 @@
  */
 import { createRequire } from "node:module";
 import type * as Library from "xz-decompress";
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 

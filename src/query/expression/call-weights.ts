@@ -7,7 +7,7 @@
  */
 import { type DataType, isNested } from "../../column/data-type.ts";
 import type { FunctionType, ScalarFunction } from "../function/signature/scalar-function.ts";
-import { NANOS_PER_UNIT } from "../function/time/time-units.ts";
+import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 import { intervalNanos, isInterval, type Value } from "../function/value/value.ts";
 
 /** Weight of an allowance: about 5 ms of the slower functions, such as regular expressions. */

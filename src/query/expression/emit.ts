@@ -12,7 +12,7 @@
  */
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
-import { boundsOf } from "../function/value/integer.ts";
+import { boundsOf } from "../../value/integer-range.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, isVolatile, partsOf, type TypedExpression } from "./expression.ts";
 

@@ -1,6 +1,6 @@
 /** What the evaluation of expressions goes by: a part of what operators share while a query runs. */
-import type { MemoryBudget } from "../../base/memory-budget.ts";
-import type { PacedWork } from "../../base/pace.ts";
+import type { MemoryBudget } from "../../base/memory/memory-budget.ts";
+import type { PacedWork } from "../../base/scheduler/pace.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { LongCalls } from "./long-calls.ts";
 

@@ -1,8 +1,9 @@
 /** Expressions as text, for EXPLAIN. */
 import { type DataType, displayName, isNested } from "../../column/data-type.ts";
-import { toText } from "../function/cast/cast.ts";
-import { formatInterval, formatTimestamp } from "../function/time/format-time.ts";
-import { formatFloat } from "../function/value/format-number.ts";
+import { floatText } from "../../value/number-text.ts";
+import { intervalText } from "../../value/interval-text.ts";
+import { toText } from "../../value/value-text.ts";
+import { formatTimestamp } from "../../value/format-time.ts";
 import { isInterval, type Value } from "../function/value/value.ts";
 import { operandsOf, type TypedExpression } from "./expression.ts";
 
@@ -47,9 +48,9 @@ export function expressionText(expression: TypedExpression): string {
 /** A constant as a person would write it. */
 export function literalText(type: DataType, value: Value): string {
   if (value === undefined) return "NULL";
-  if (isInterval(value)) return `INTERVAL '${formatInterval(value)}'`;
+  if (isInterval(value)) return `INTERVAL '${intervalText(value)}'`;
   if (value instanceof Uint8Array) return isNested(type) ? toText(value, type) : `X'${value.toHex()}'`;
   if (type.kind === "timestamp") return `'${formatTimestamp(BigInt(value as bigint), type.unit)}'`;
-  if (type.kind === "float") return formatFloat(Number(value));
+  if (type.kind === "float") return floatText(Number(value));
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }

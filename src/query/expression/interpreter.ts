@@ -3,12 +3,12 @@
  * tested against it. It also runs whatever they do not cover.
  */
 import { assert, unreachable } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { DecimalType } from "../../column/decimal.ts";
 import { arithmetic } from "../function/number/arithmetic.ts";
-import { castValue } from "../function/cast/cast.ts";
+import { castResult } from "../../value/cast.ts";
+import { CastFailure } from "../../value/cast-failure.ts";
 import { compareDecimals, decimalArithmetic } from "../function/value/decimal.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Integer } from "../function/value/integer.ts";
@@ -156,18 +156,13 @@ function like(expression: Of<"like">, row: RowReader, environment: Environment):
 }
 
 /** Text of rows is in UTC; only constants that are compared with times are in the session's zone (`plan/bind/coerce.ts`). */
-const UTC = { timeZone: "UTC" } as const;
-
 function cast(expression: Of<"cast">, row: RowReader, environment: Environment): Value {
   const { operand, type } = expression;
   const value = evaluate(operand, row, environment);
   spendOnCast(value, type);
-  if (!expression.safe) return castValue(value, operand.type, type, UTC);
-  try {
-    return castValue(value, operand.type, type, UTC);
-  } catch (thrown) {
-    // TRY_CAST: a value without a counterpart is NULL.
-    if (thrown instanceof DbError && thrown.code === StatusCode.EngineExecuteQuery) return undefined;
-    throw thrown;
-  }
+  const result = castResult(value, operand.type, type, "UTC");
+  if (!(result instanceof CastFailure)) return result;
+  // TRY_CAST: a value without a counterpart is NULL.
+  if (expression.safe && result.code === StatusCode.EngineExecuteQuery) return undefined;
+  throw result.error();
 }

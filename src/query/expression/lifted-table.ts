@@ -8,7 +8,7 @@ import type { Vector } from "../../column/vector.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "./expression.ts";
-import { checkCancelled } from "../../base/pace.ts";
+import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { evaluate } from "./interpreter.ts";
 import { RowValues } from "./row-values.ts";

@@ -1,4 +1,5 @@
 /** What takes long on one row: it runs elsewhere, and gives the same wherever it stands in a statement. */
+import { errorOfTold } from "../../base/told-error.ts";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -34,7 +35,7 @@ class NotedCalls implements LongCalls {
       reserve(answer.bytes);
       answer = this.server.answer({ kind: "take", id });
     }
-    if (answer?.kind === "failed") throw new DbError(answer.code, answer.message);
+    if (answer?.kind === "failed") throw errorOfTold(answer.error);
     if (answer?.kind !== "value") throw new Error("a value");
     return structuredClone(answer.value);
   }

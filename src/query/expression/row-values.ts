@@ -12,12 +12,12 @@
  */
 import { DbError } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
-import { castValue } from "../function/cast/cast.ts";
+import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, hasParameter, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
-import { checkCancelled } from "../../base/pace.ts";
+import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bytesOfValue, type CallJob, type LongCalls } from "./long-calls.ts";

@@ -1,7 +1,7 @@
 /** The rows of a plan as those outside of the operators read them: intervals, which are bytes between operators, as text. */
 import type { Batch } from "../../column/batch.ts";
 import { INTERVAL } from "../../column/data-type.ts";
-import { intervalText } from "../../column/interval-text.ts";
+import { intervalText } from "../../value/interval-text.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Vector } from "../../column/vector.ts";
 import { isInterval } from "../function/value/value.ts";

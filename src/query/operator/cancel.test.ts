@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MemorySpill } from "../../../test/support/memory-spill.ts";
 import { QueryFixture, runSql } from "../../../test/support/query-fixture.ts";
 import { Scheduler } from "../../base/scheduler/scheduler.ts";
-import { type MemoryAccount, MemoryPool, ServerMemory } from "../../base/server-memory.ts";
+import { type MemoryAccount, MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { type ExecOptions, executeStatement } from "../execute.ts";
 import type { QueryContext } from "../query-context.ts";
 import { parseSql } from "../sql/parse.ts";

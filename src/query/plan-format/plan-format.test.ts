@@ -1,7 +1,7 @@
 /** The bytes of plans: values come back to the bit; what is no plan is refused with what is wrong and where. */
 import { describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type PlanNames, readBytes } from "./plan-reader.ts";
 import { PlanWriter } from "./plan-writer.ts";

@@ -2,9 +2,9 @@
  * Reads values with their tags (`FORMAT.md`). Nothing of the bytes is believed: lengths are compared with what is left before memory is
  * taken, depth and the number of values are bounded, and what a reference names was read before.
  */
-import { ByteReader, ByteReadError } from "../../base/byte-reader.ts";
+import { ByteReader, ByteReadError } from "../../base/bytes/byte-reader.ts";
 import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import { ARRAYS, MAGIC, PLAN_BYTES_MAX, PLAN_DEPTH_MAX, PLAN_VALUES_MAX, PLAN_VERSION, type PlainValue, TAG } from "./tags.ts";

@@ -1,7 +1,7 @@
 /** Writes values with their tags (`FORMAT.md`). */
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ARRAYS, MAGIC, PLAN_BYTES_MAX, PLAN_DEPTH_MAX, PLAN_VERSION, type PlainArray, type PlainValue, TAG } from "./tags.ts";
 

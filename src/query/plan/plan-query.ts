@@ -14,7 +14,7 @@ import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
 import type { Planner, PlannerSources } from "./common/planner.ts";
 import { planRecursive } from "./recursive.ts";
-import { atOnce } from "../../base/pace.ts";
+import { atOnce } from "../../base/scheduler/pace.ts";
 import type { Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
 import { planValues } from "./values.ts";

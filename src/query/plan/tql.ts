@@ -9,8 +9,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { Batch } from "../../column/batch.ts";
 import { displayName, NULL, sameType, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import { formatInterval } from "../function/time/format-time.ts";
-import { parseTimestamp } from "../function/time/parse-time.ts";
+import { intervalText } from "../../value/interval-text.ts";
+import { parseTimestamp } from "../../value/parse-time.ts";
 import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
 import type { PromqlEngine, PromqlPlan, PromqlRequest } from "../promql-engine.ts";
 import type { Expression, Tql, TqlRange } from "../sql/syntax/ast.ts";
@@ -141,7 +141,7 @@ function durationOf(expression: Expression, what: string, environment: Environme
   const { type, value } = bindConstant(expression, environment);
   if (value !== undefined && (type.kind === "int" || type.kind === "float")) return millisOfSeconds(Number(value), what);
   if (isInterval(value)) {
-    if (value.months !== 0) throw syntax(`the ${what} ${formatInterval(value)} has months, which have no fixed length`);
+    if (value.months !== 0) throw syntax(`the ${what} ${intervalText(value)} has months, which have no fixed length`);
     return millisOfSeconds(Number(BigInt(value.days) * NANOS_PER_DAY + value.nanos) / 1e9, what);
   }
   if (value !== undefined && type.kind === "string") {

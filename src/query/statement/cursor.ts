@@ -1,5 +1,5 @@
 /** Cursors: a query whose rows are fetched by several statements of one connection (contract query.md 1.11). */
-import { throwIfCancelled } from "../../base/cancel.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";

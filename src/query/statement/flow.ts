@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import { parseInterval } from "../sql/grammar/interval.ts";
+import { parseInterval } from "../../value/parse-interval.ts";
 import { isInterval, NANOS_PER_DAY } from "../function/value/value.ts";
 import { bindConstant } from "../plan/bind/bind.ts";
 import { environmentOf } from "../plan/common/planner.ts";

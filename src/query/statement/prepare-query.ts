@@ -16,11 +16,11 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, displayName } from "../../column/data-type.ts";
-import { inTurns, Pace } from "../../base/pace.ts";
-import { canCast, castValue } from "../function/cast/cast.ts";
+import { inTurns, Pace } from "../../base/scheduler/pace.ts";
+import { canCast, castValue } from "../../value/cast.ts";
 import type { Environment, Placeholders } from "../function/signature/environment.ts";
-import { formatFloat } from "../function/value/format-number.ts";
-import { parseTimestamp } from "../function/time/parse-time.ts";
+import { floatText } from "../../value/number-text.ts";
+import { parseTimestamp } from "../../value/parse-time.ts";
 import { textOf } from "../function/value/value.ts";
 import { bind } from "../plan/bind/bind.ts";
 import { castTo } from "../plan/bind/coerce.ts";
@@ -209,7 +209,7 @@ function suited(given: ParameterValue, type: DataType | undefined, timeZone: str
     case "float":
       return converted(given, type, timeZone);
     case "string":
-      return { type, value: given.type.kind === "float" ? formatFloat(Number(given.value)) : converted(given, type, timeZone).value };
+      return { type, value: given.type.kind === "float" ? floatText(Number(given.value)) : converted(given, type, timeZone).value };
     case "timestamp":
       if (given.type.kind === "int") return { type, value: BigInt(given.value as number | bigint) };
       if (given.type.kind === "string" && parseTimestamp(textOf(given.value).trim(), timeZone) === undefined) {

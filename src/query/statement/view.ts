@@ -1,7 +1,7 @@
 /** CREATE VIEW, DROP VIEW, SHOW CREATE VIEW (contract query.md 1.7). */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { inTurns } from "../../base/pace.ts";
+import { inTurns } from "../../base/scheduler/pace.ts";
 import { execContextOf } from "./shared/select.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/common/planner.ts";

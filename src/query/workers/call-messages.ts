@@ -1,5 +1,5 @@
 /** What the thread of queries and one of long calls tell each other: one call at a time. */
-import type { StatusCode } from "../../base/status-code.ts";
+import type { ToldError } from "../../base/told-error.ts";
 import type { CallJob } from "../expression/long-calls.ts";
 import type { Value } from "../function/value/value.ts";
 
@@ -18,15 +18,9 @@ export type ToCallThread =
   /** The answer to `computed`: the value is wanted, or is not. */
   | { readonly kind: "take" | "drop"; readonly id: number };
 
-/** From the thread. `stack` is of a bug. */
+/** From the thread. */
 export type FromCallThread =
   | { readonly kind: "value"; readonly id: number; readonly value: Value }
   /** There is a large value: it comes when it is asked for. */
   | { readonly kind: "computed"; readonly id: number; readonly bytes: number }
-  | {
-      readonly kind: "failed";
-      readonly id: number;
-      readonly code: StatusCode;
-      readonly message: string;
-      readonly stack: string | undefined;
-    };
+  | { readonly kind: "failed"; readonly id: number; readonly error: ToldError };

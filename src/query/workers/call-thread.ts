@@ -7,6 +7,7 @@
  * A call there and back takes 60 µs and a copy of what it reads and gives; a start takes 40 ms.
  */
 import { DbError } from "../../base/error.ts";
+import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { CallJob, CallOwner } from "../expression/long-calls.ts";
 import type { Value } from "../function/value/value.ts";
@@ -169,7 +170,7 @@ export class CallThread {
         running.reject(error instanceof Error ? error : new Error(String(error)));
       }
     } else if (message.kind === "value") running.resolve(message.value);
-    else running.reject(errorOf(message));
+    else running.reject(errorOfTold(message.error));
     this.endTurn();
     this.running = undefined;
     this.next();
@@ -191,11 +192,4 @@ export class CallThread {
 /** A view of a larger buffer would be copied with all of it. */
 function ownBytes(value: Value): Value {
   return value instanceof Uint8Array && value.byteLength < value.buffer.byteLength ? value.slice() : value;
-}
-
-function errorOf({ code, message, stack }: Extract<FromCallThread, { kind: "failed" }>): DbError {
-  if (stack === undefined) return new DbError(code, message);
-  const cause = new Error(message);
-  cause.stack = stack;
-  return new DbError(code, message, { cause });
 }

@@ -7,7 +7,7 @@
  *                └─ took its turn, others wait ─► slow: [d] [e] ──► value
  */
 import { DbError } from "../../base/error.ts";
-import { throwIfCancelled } from "../../base/cancel.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Value } from "../function/value/value.ts";
 import type { CallJob, CallOwner, LongCalls } from "../expression/long-calls.ts";

@@ -1,5 +1,5 @@
 /** A thread of long calls of functions. */
-import { RestingHeap } from "../../base/resting-heap.ts";
+import { RestingHeap } from "../../base/memory/resting-heap.ts";
 import type { ToCallThread } from "./call-messages.ts";
 import { CallServer } from "./serve-calls.ts";
 

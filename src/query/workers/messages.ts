@@ -1,5 +1,5 @@
 /** What the thread of queries and its workers tell each other. */
-import type { StatusCode } from "../../base/status-code.ts";
+import type { ToldError } from "../../base/told-error.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
 import type { FragmentJob, Pulled } from "../operator/contract/query-workers.ts";
 
@@ -20,10 +20,7 @@ export type FromQueryWorker =
   | {
       readonly kind: "failed";
       readonly fragment: number;
-      readonly code: StatusCode;
-      readonly message: string;
-      /** Of a bug. */
-      readonly stack: string | undefined;
+      readonly error: ToldError;
       readonly cacheBytes: number;
     }
   | { readonly kind: "closed"; readonly fragment: number; readonly cacheBytes: number }

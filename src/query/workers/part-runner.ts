@@ -2,9 +2,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
-import type { Pace } from "../../base/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import { type ExecBatch, type ExecContext, SeriesOfTables } from "../operator/contract/exec-context.ts";
-import { type BudgetAccount, MemoryBudget } from "../../base/memory-budget.ts";
+import { type BudgetAccount, MemoryBudget } from "../../base/memory/memory-budget.ts";
 import { NO_SOURCES } from "../operator/contract/row-sources.ts";
 import { newNodeMetrics, type NodeMetrics } from "../operator/contract/node-metrics.ts";
 import { run } from "../operator/run.ts";

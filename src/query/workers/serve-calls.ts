@@ -1,7 +1,6 @@
 /** The side of a thread of long calls: one call after the other. A large value waits until there is room for it over there. */
 import { assert } from "../../base/assert.ts";
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { toldError } from "../../base/told-error.ts";
 import { evaluate } from "../expression/interpreter.ts";
 import { bytesOfValue } from "../expression/long-calls.ts";
 import { decodeExpression } from "../expression/expression-shape.ts";
@@ -44,9 +43,7 @@ export class CallServer {
       this.held = { id, value };
       return { kind: "computed", id, bytes };
     } catch (error) {
-      if (error instanceof DbError) return { kind: "failed", id, code: error.code, message: error.message, stack: undefined };
-      const stack = error instanceof Error ? error.stack : undefined;
-      return { kind: "failed", id, code: StatusCode.Internal, message: errorText(error), stack };
+      return { kind: "failed", id, error: toldError(error) };
     }
   }
 }

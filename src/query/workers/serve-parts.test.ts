@@ -72,8 +72,11 @@ test("an error of the world fails the pull", async () => {
     },
     (control) => [openOf(control), PULL, CLOSE],
   );
-  expect(answer).toMatchObject({ kind: "failed", fragment: 1, code: StatusCode.StorageUnavailable, message: "cannot read file" });
-  expect(answer).toHaveProperty("stack", undefined);
+  expect(answer).toMatchObject({
+    kind: "failed",
+    fragment: 1,
+    error: { code: StatusCode.StorageUnavailable, message: "cannot read file", stack: undefined },
+  });
 });
 
 test("a bug fails the pull and tells its stack", async () => {
@@ -84,8 +87,8 @@ test("a bug fails the pull and tells its stack", async () => {
     },
     (control) => [openOf(control), PULL, CLOSE],
   );
-  expect(answer).toMatchObject({ kind: "failed", code: StatusCode.Internal, message: "no such thing" });
-  expect(answer).toHaveProperty("stack", expect.stringContaining("serve-parts.test.ts"));
+  expect(answer).toMatchObject({ kind: "failed", error: { code: StatusCode.Internal, message: "no such thing" } });
+  expect(answer).toHaveProperty("error.stack", expect.stringContaining("serve-parts.test.ts"));
 });
 
 test("a broken invariant is no answer: it ends the worker", async () => {
@@ -115,6 +118,6 @@ test("a scan that finds nothing for long sees that its query is over", async () 
       return [openOf(control), PULL, CLOSE];
     },
   );
-  expect(answer).toMatchObject({ kind: "failed", code: StatusCode.Cancelled });
+  expect(answer).toMatchObject({ kind: "failed", error: { code: StatusCode.Cancelled } });
   expect(looks).toBeLessThan(2000);
 });

@@ -9,11 +9,10 @@
  */
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { assert, AssertionError } from "../../base/assert.ts";
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { toldError } from "../../base/told-error.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { ScanPart } from "../../table/shared-scan.ts";
-import { Pace } from "../../base/pace.ts";
+import { Pace } from "../../base/scheduler/pace.ts";
 import { type PartAccount, PartRunner } from "./part-runner.ts";
 import type { FragmentJob } from "../operator/contract/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
@@ -109,7 +108,7 @@ export class PartServer {
       this.send({ kind: "pulled", fragment, pulled, cacheBytes: storage.cacheBytes() }, buffers);
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      this.send({ kind: "failed", fragment, ...told(error), cacheBytes: storage.cacheBytes() });
+      this.send({ kind: "failed", fragment, error: toldError(error), cacheBytes: storage.cacheBytes() });
     } finally {
       clearInterval(timer);
     }
@@ -123,12 +122,6 @@ export class PartServer {
     this.send({ kind: "closed", fragment, cacheBytes: this.storage.cacheBytes() });
     if (this.served.size === 0) this.onRest();
   }
-}
-
-/** An error as it goes to the thread of the query. */
-function told(error: unknown): { readonly code: StatusCode; readonly message: string; readonly stack: string | undefined } {
-  if (error instanceof DbError) return { code: error.code, message: error.message, stack: undefined };
-  return { code: StatusCode.Internal, message: errorText(error), stack: error instanceof Error ? error.stack : undefined };
 }
 
 /** Cancels what runs of a fragment that is over. */

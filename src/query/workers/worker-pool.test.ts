@@ -4,7 +4,7 @@ import { type LocalWorker, localWorkers } from "../../../test/support/local-work
 import { openMemorySnapshot } from "../../../test/support/memory-catalog.ts";
 import { QueryFixture, runSql, sameAnswers } from "../../../test/support/query-fixture.ts";
 import { systemClock } from "../../base/clock.ts";
-import { MemoryPool, ServerMemory } from "../../base/server-memory.ts";
+import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { type DataType, INT64 } from "../../column/data-type.ts";
 import { WorkerPool } from "./worker-pool.ts";
 

@@ -12,6 +12,7 @@
  * A message there and back takes about 60 µs, a worker's start 30 ms; it is started by the first pull that needs it.
  */
 import { assert } from "../../base/assert.ts";
+import { errorOfTold } from "../../base/told-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -251,7 +252,7 @@ export class WorkerPool implements QueryWorkers {
     this.pulls++;
     const { fragment } = pull;
     fragment.ran(); // First: that it holds too much is told before what comes of it.
-    if (message.kind === "failed") pull.reject(fragment.reason ?? errorOf(message));
+    if (message.kind === "failed") pull.reject(fragment.reason ?? errorOfTold(message.error));
     else {
       this.busyMillis += message.pulled.workMs;
       if (message.pulled.isDone) fragment.owners.delete(pull.index);
@@ -330,13 +331,6 @@ function stopped(): DbError {
 
 function closing(): DbError {
   return new DbError(StatusCode.Cancelled, "cannot run query: the server is closing");
-}
-
-function errorOf({ code, message, stack }: Extract<FromQueryWorker, { kind: "failed" }>): DbError {
-  if (stack === undefined) return new DbError(code, message);
-  const cause = new Error(message);
-  cause.stack = stack;
-  return new DbError(code, message, { cause });
 }
 
 interface FragmentHost {

@@ -1,6 +1,6 @@
 /** Failures of requests, whatever protocol they came by: what is written down, and what their clients may see. */
 import { AssertionError } from "../../base/assert.ts";
-import { DbError, toDbError } from "../../base/error.ts";
+import { corruptionOf, DbError, toDbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { httpStatusOf, StatusCode, statusNameOf } from "../../base/status-code.ts";
 
@@ -10,6 +10,12 @@ export interface RequestName {
   readonly method: string;
   /** Of HTTP its path; of others the protocol. */
   readonly path: string;
+}
+
+/** Where an operator finds the bytes that are not what was written, as fields of a log line. */
+function corruptionFields(error: DbError): object {
+  const corruption = corruptionOf(error);
+  return corruption === undefined ? {} : { corruption };
 }
 
 /** Where failures are written down. */
@@ -32,7 +38,7 @@ export class FailureLog {
   report(thrown: unknown, request: RequestName, client: () => string): { readonly error: DbError; readonly requestId?: string } {
     const error = toDbError(thrown);
     const { method, path } = request;
-    const fields = { method, path, client: client(), code: statusNameOf(error.code) };
+    const fields = { method, path, client: client(), code: statusNameOf(error.code), ...corruptionFields(error) };
     const masked = error.code === StatusCode.Internal || error.code === StatusCode.Unknown;
     if (!masked) {
       const status = httpStatusOf(error.code);

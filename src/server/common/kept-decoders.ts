@@ -3,7 +3,7 @@
  * request, so it goes when it was not needed for long, when there is too much of it, and when the server is short of memory.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { MemoryHolder } from "../../base/server-memory.ts";
+import type { MemoryHolder } from "../../base/memory/server-memory.ts";
 import { LINE_DECODER_IDLE_MS, LINE_DECODERS_BYTES_MAX, LINE_DECODERS_MAX } from "./limits.ts";
 
 /** A decoder of any protocol that keeps what it learnt of one database. */

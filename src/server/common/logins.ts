@@ -3,7 +3,7 @@ import type { Counter } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
-import { Seldom } from "../../base/seldom.ts";
+import { Seldom } from "../../base/process/seldom.ts";
 import { StatusCode, statusNameOf } from "../../base/status-code.ts";
 import type { User, UserProvider } from "../../db/auth/user.ts";
 import { LOGIN_FAILURES_LOGGED_MAX, LOGIN_FAILURES_WINDOW_MILLIS } from "./limits.ts";

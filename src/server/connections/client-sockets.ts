@@ -9,7 +9,7 @@
  */
 import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
-import { descriptorLimit, isOutOfDescriptors } from "../../base/descriptors.ts";
+import { descriptorLimit, isOutOfDescriptors } from "../../base/process/descriptors.ts";
 
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;

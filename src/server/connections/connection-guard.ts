@@ -12,7 +12,7 @@
  */
 import { Counter } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
-import { descriptorLimit, descriptorsInUse } from "../../base/descriptors.ts";
+import { descriptorLimit, descriptorsInUse } from "../../base/process/descriptors.ts";
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";

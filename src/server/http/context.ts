@@ -1,7 +1,7 @@
 /**
  * What headers and query say about the session: database, time zone (contract http.md 4, README 17).
  */
-import { timeZoneNamed } from "../../base/time-zone.ts";
+import { timeZoneNamed } from "../../base/text/time-zone.ts";
 import type { Session } from "../../db/session.ts";
 import type { Exchange } from "./exchange.ts";
 import { headerTextOf } from "./header-text.ts";

@@ -3,7 +3,7 @@
  */
 import { headerTextOf } from "./header-text.ts";
 import { DbError } from "../../base/error.ts";
-import { parseHumanDuration, printHumanDuration } from "../../base/human-duration.ts";
+import { parseHumanDuration, printHumanDuration } from "../../base/text/human-duration.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
 /** Hints of a request by key. */

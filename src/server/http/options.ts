@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
-import type { ServerMemory } from "../../base/server-memory.ts";
+import type { ServerMemory } from "../../base/memory/server-memory.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";

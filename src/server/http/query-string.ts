@@ -1,7 +1,7 @@
 /**
  * Query strings and forms. Most requests carry two or three short pairs, so single values are found without building a map.
  */
-import { atOnce } from "../../base/pace.ts";
+import { atOnce } from "../../base/scheduler/pace.ts";
 
 /** Value of the first pair of that name that is not empty, not percent-decoded; undefined when there is none. */
 function rawValueOf(rawQuery: string, name: string): string | undefined {

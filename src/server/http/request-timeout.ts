@@ -1,7 +1,7 @@
 /**
  * How long a request may take (contract http.md 6.1): the server's timeout, or what `x-greptime-timeout` says instead.
  */
-import { parseHumanDuration } from "../../base/human-duration.ts";
+import { parseHumanDuration } from "../../base/text/human-duration.ts";
 
 const NANOS_PER_MS = 1_000_000n;
 /** Longest delay that a timer takes; beyond it a timer would fire at once. */

@@ -2,7 +2,7 @@
  * The HTTP listener. Each request goes through the same steps (contract http.md 1.2): surface guard, CORS, timeout, in-flight limit,
  * credentials, route. The body limit is kept where bodies are read (body.ts).
  */
-import { isLoopback } from "../../base/network-address.ts";
+import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";

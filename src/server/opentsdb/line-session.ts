@@ -10,7 +10,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { type DbError, publicMessageOf, toDbError } from "../../base/error.ts";
-import { longerBytes } from "../../base/longer-array.ts";
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
 import { ANSWERS_BYTES_MAX, LINE_BYTES_MAX, ROUND_BYTES_MAX } from "./limits.ts";
 

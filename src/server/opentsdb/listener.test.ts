@@ -5,7 +5,7 @@ import { systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
-import { ServerMemory } from "../../base/server-memory.ts";
+import { ServerMemory } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { LINE_BYTES_MAX } from "./limits.ts";
 import { startTelnetListener, type TelnetLimits, type TelnetListener } from "./listener.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
-import type { ServerMemory } from "../../base/server-memory.ts";
+import type { ServerMemory } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER } from "../../db/auth/user.ts";
 import type { IngestDb } from "../../db/db.ts";

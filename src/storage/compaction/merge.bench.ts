@@ -9,7 +9,7 @@ import { measure } from "mitata";
 import { tsbsJob, TSBS_SCHEMA } from "../../../test/support/storage/tsbs-job.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { flushChunks } from "../sst/flush.ts";
+import { flushChunks } from "../sst/write/flush.ts";
 import { mergeFiles } from "./merge.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";

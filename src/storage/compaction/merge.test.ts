@@ -8,14 +8,13 @@ import { errorOf, failureOf } from "../../../test/support/failure-of.ts";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import type { Request } from "../../../test/support/storage/rows.ts";
 import { jobOf, readFileRows, tableOf, wantedRows } from "../../../test/support/storage/table.ts";
-import { columnId } from "../../base/units.ts";
 import { INT64 } from "../../column/data-type.ts";
 import type { MergeMode, TableSchema } from "../../table/schema.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { flushChunks } from "../sst/flush.ts";
+import { flushChunks } from "../sst/write/flush.ts";
 import { type MergeJob, mergeFiles } from "./merge.ts";
 import { workerMergeExecutor } from "./merge-executor.ts";
 
@@ -96,7 +95,7 @@ describe("a merge holds the rows of its inputs", () => {
 
   test("in the columns of the schema now", async () => {
     const old = tableOf("millisecond", "last_row");
-    const added = { id: columnId(300), name: "added", type: INT64, semantic: "field", nullable: true } as const;
+    const added = { id: 300, name: "added", type: INT64, semantic: "field", nullable: true } as const;
     const schema: TableSchema = { ...old, version: 4, columns: [...old.columns.filter(({ id }) => Number(id) !== 18), added] };
     const store = memoryFileStore();
     const inputs = await flushAll([[steps(0, 100)], [steps(5, 100)]], old, store);

@@ -7,7 +7,7 @@
  * Memory: decoded pages of the inputs (`PAGE_CACHE_BYTES_MAX`), one row group as columns and once more while it is joined, and the series.
  */
 import { assert } from "../../base/assert.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
 import { ALL_TIME } from "../../table/scan.ts";
@@ -21,9 +21,9 @@ import { scanRows } from "../scan/scan.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { DataFileWriter, type TaggedTombstones } from "../sst/data-file-writer.ts";
+import { DataFileWriter, type TaggedTombstones } from "../sst/write/data-file-writer.ts";
 import { fileSchemaOf, labelIdsOf } from "../sst/label-columns.ts";
-import { SstFile } from "../sst/sst-file.ts";
+import { SstFile } from "../sst/read/sst-file.ts";
 import { groupStartOf } from "../sst/time-window.ts";
 import { TombstoneBuilder } from "../tombstone/tombstone-builder.ts";
 import { RowGroupBuilder } from "./row-group-builder.ts";

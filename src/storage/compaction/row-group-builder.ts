@@ -9,7 +9,7 @@ import { concatPieces } from "../scan/merge/concat.ts";
 import type { Piece } from "../scan/runs/scan-source.ts";
 import { LABELS_COLUMN_ID } from "../series/label-set.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
-import { type DataFileWriter, fieldInput, tagInput } from "../sst/data-file-writer.ts";
+import { type DataFileWriter, fieldInput, tagInput } from "../sst/write/data-file-writer.ts";
 import { labelInputs, noLabel } from "../sst/label-columns.ts";
 
 /** Rows of a row group: what a flush writes at once, and what readers of Parquet expect. */

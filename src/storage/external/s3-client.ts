@@ -3,8 +3,8 @@
  * multipart uploads). Credentials are those it is given, never those of the server's environment.
  */
 import { systemClock } from "../../base/clock.ts";
-import { throwIfCancelled } from "../../base/cancel.ts";
-import type { EndpointPattern } from "../../base/endpoint-pattern.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
+import type { EndpointPattern } from "../../base/text/endpoint-pattern.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ABORT_MILLIS_MAX, ANSWER_BYTES_MAX, REQUEST_TRIES_MAX } from "./limits.ts";

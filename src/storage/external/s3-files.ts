@@ -3,7 +3,7 @@
  * complete, so an abandoned one leaves nothing behind. Bun's own client is not used: it signs with the server's credentials where a
  * statement gives none, sends their session token besides those it gives, and looks names up by itself.
  */
-import { isOrigin } from "../../base/endpoint-pattern.ts";
+import { isOrigin } from "../../base/text/endpoint-pattern.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import {

@@ -7,8 +7,14 @@
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { throwIfCancelled } from "../../base/cancel.ts";
-import { allowsAddress, bareHost, type EndpointPattern, endpointPatternOf, parseEndpointPattern } from "../../base/endpoint-pattern.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
+import {
+  allowsAddress,
+  bareHost,
+  type EndpointPattern,
+  endpointPatternOf,
+  parseEndpointPattern,
+} from "../../base/text/endpoint-pattern.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ADDRESSES_TRIED_MAX, ANSWER_MILLIS_MAX, REQUEST_MILLIS_MAX, RETRY_MILLIS } from "./limits.ts";

@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { assert } from "../../base/assert.ts";
-import { isOutOfDescriptors } from "../../base/descriptors.ts";
+import { isOutOfDescriptors } from "../../base/process/descriptors.ts";
 
 /** See the file header. Files must keep their path and content while they are read. */
 export class DescriptorPool {

@@ -4,7 +4,7 @@
 import { closeSync, fdatasync, fsync, mkdirSync, open, openSync, writeSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { promisify } from "node:util";
-import { withDescriptor } from "../../base/descriptors.ts";
+import { withDescriptor } from "../../base/process/descriptors.ts";
 
 const openAsync = promisify(open);
 const fsyncAsync = promisify(fsync);

@@ -6,9 +6,9 @@ import { fstatSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { assert } from "../../base/assert.ts";
-import { openFilesMax, withDescriptor } from "../../base/descriptors.ts";
-import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { openFilesMax, withDescriptor } from "../../base/process/descriptors.ts";
+import { corrupted, DbError, errorText } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { OPEN_FILES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DescriptorPool } from "./descriptor-pool.ts";
@@ -51,7 +51,7 @@ export function localFileStore(folder: string, openMax: number = openFilesMax(OP
       });
     },
     async open(name) {
-      return guarded(`open file ${name}`, () => withDescriptor(() => new LocalFileReader(name, join(root, name), descriptors)));
+      return guarded(`open file ${name}`, () => withDescriptor(() => new LocalFileReader(name, join(root, name), descriptors)), name);
     },
     sizeOf(name) {
       try {
@@ -244,11 +244,12 @@ class LocalFileReader implements FileReader {
       const fd = this.descriptors.use(this, this.path);
       while (at < length) {
         const count = readSync(fd, bytes, at, length - at, offset + at);
-        if (count === 0) throw new Error(`it ends at byte ${offset + at}`);
+        if (count === 0) throw endsEarly(this.name, offset, length, offset + at);
         at += count;
       }
     } catch (error) {
-      throw failure(`read ${length} bytes at ${offset} of file ${this.name}`, error);
+      if (error instanceof DbError) throw error;
+      throw failure(`read ${length} bytes at ${offset} of file ${this.name}`, error, this.name);
     }
     return bytes;
   }
@@ -260,15 +261,23 @@ class LocalFileReader implements FileReader {
   }
 }
 
-function failure(what: string, error: unknown): DbError {
+function endsEarly(file: string, offset: number, length: number, end: number): DbError {
+  const message = `cannot read ${length} bytes at ${offset} of file ${file}: it ends at byte ${end}`;
+  return corrupted(message, { file, offset: end, kind: "length" });
+}
+
+/** @param file that should be there */
+function failure(what: string, error: unknown, file?: string): DbError {
   const why = errorText(error);
+  if (file !== undefined && error instanceof Error && "code" in error && error.code === "ENOENT")
+    return corrupted(`cannot ${what}: ${why}`, { file, offset: undefined, kind: "missing" }, error);
   return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: ${why}`, { cause: error });
 }
 
-async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(what: string, work: () => Promise<T>, file?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof DbError ? error : failure(what, error);
+    throw error instanceof DbError ? error : failure(what, error, file);
   }
 }

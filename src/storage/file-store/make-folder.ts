@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { type FileDisk, systemFileDisk } from "./file-disk.ts";
 import { FolderSyncs } from "./folder-syncs.ts";
 

@@ -1,6 +1,5 @@
 /** Files as a map from names to bytes, with the same manners as the local store: nothing is seen before it is finished. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { corrupted } from "../../base/error.ts";
 import type { FileStore } from "./file-store.ts";
 
 /** A store in memory, for tests. `files` is its content. */
@@ -22,15 +21,18 @@ export function memoryFileStore(files: Map<string, Uint8Array> = new Map()): Fil
     },
     async open(name) {
       const bytes = files.get(name);
-      if (bytes === undefined) throw new DbError(StatusCode.StorageUnavailable, `cannot open file ${name}: it does not exist`);
+      if (bytes === undefined) {
+        throw corrupted(`cannot open file ${name}: it does not exist`, { file: name, offset: undefined, kind: "missing" });
+      }
       return {
         byteLength: bytes.length,
         read(offset, length) {
           if (offset + length > bytes.length) {
-            throw new DbError(
-              StatusCode.StorageUnavailable,
-              `cannot read ${length} bytes at ${offset} of file ${name}: it ends at byte ${bytes.length}`,
-            );
+            throw corrupted(`cannot read ${length} bytes at ${offset} of file ${name}: it ends at byte ${bytes.length}`, {
+              file: name,
+              offset: bytes.length,
+              kind: "length",
+            });
           }
           return bytes.slice(offset, offset + length);
         },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { decodeDirectory, encodeDirectory, type IndexEntry } from "./directory-codec.ts";
 
 const ENTRIES: readonly IndexEntry[] = [

@@ -1,8 +1,8 @@
 /**
  * The directory of a file's column indexes: where the filter or value list of each stretch of rows lies. FORMAT.md has the layout.
  */
-import { ByteReader } from "../../base/byte-reader.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteReader } from "../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import type { IndexKind } from "./index-spec.ts";
 
 /** Where the index of some rows lies. Pieces follow each other from row 0 on. */

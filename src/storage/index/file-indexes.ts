@@ -3,7 +3,7 @@
  * asked for, and kept with the pages in the cache. What is damaged is reported once and then says "maybe" of everything.
  */
 import { errorText } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { ScanMetrics } from "../../table/scan.ts";
 import type { PageCache } from "../cache/page-cache.ts";

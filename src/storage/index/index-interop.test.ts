@@ -4,13 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_MICROSECOND } from "../../column/data-type.ts";
 import { textTableOf } from "../../column/text-table.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
-import { DataFileWriter, fieldInput, tagInput } from "../sst/data-file-writer.ts";
+import { DataFileWriter, fieldInput, tagInput } from "../sst/write/data-file-writer.ts";
 
 const folder = mkdtemp(join(tmpdir(), "varve-index-"));
 afterAll(async () => rm(await folder, { recursive: true }));
@@ -24,10 +24,10 @@ const SCHEMA: TableSchema = {
   options: {},
   primaryKey: ["host"],
   columns: [
-    { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(2), name: "ts", type: TIMESTAMP_MICROSECOND, semantic: "timestamp", nullable: false },
-    { id: columnId(3), name: "msg", type: STRING, semantic: "field", nullable: true, indexes: ["FULLTEXT INDEX", "SKIPPING INDEX"] },
-    { id: columnId(4), name: "code", type: INT64, semantic: "field", nullable: true, indexes: ["INVERTED INDEX"] },
+    { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true },
+    { id: 2, name: "ts", type: TIMESTAMP_MICROSECOND, semantic: "timestamp", nullable: false },
+    { id: 3, name: "msg", type: STRING, semantic: "field", nullable: true, indexes: ["FULLTEXT INDEX", "SKIPPING INDEX"] },
+    { id: 4, name: "code", type: INT64, semantic: "field", nullable: true, indexes: ["INVERTED INDEX"] },
   ],
 };
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { columnId } from "../../base/units.ts";
 import { type DataType, INT64, JSON_TYPE, STRING } from "../../column/data-type.ts";
 import type { SemanticType } from "../../table/schema.ts";
 import { type IndexSpec, indexSpecsOf } from "./index-spec.ts";
@@ -12,7 +11,7 @@ function check(
   type: DataType = STRING,
   semantic: SemanticType = "field",
 ): void {
-  const column = { id: columnId(9), name: "c", type, semantic, nullable: true, indexes: clauses };
+  const column = { id: 9, name: "c", type, semantic, nullable: true, indexes: clauses };
   const got = indexSpecsOf({ columns: [column] });
   expect(got.length).toBe(want.length);
   for (const [i, spec] of got.entries()) expect(spec).toMatchObject({ columnId: 9, position: 0, ...want[i] });

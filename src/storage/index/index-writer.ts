@@ -4,7 +4,7 @@
  *
  *   rows ─► keys of a block ─► filter ─► place(bytes) ─► directory entry
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { IndexEntry, IndexPiece } from "./directory-codec.ts";

@@ -123,7 +123,7 @@ export const SPECIAL_KEY: TextKey = { high: SPECIAL_HIGH, low: 0 };
 
 /** Keys that a block of texts has if one of them holds the part: words first, at most `TEXT_KEYS_MAX`. None: every block may hold it. */
 export function keysOfPart({ text, wholeStart, wholeEnd, lowered }: TextPart): readonly TextKey[] {
-  const folded = encoder.encode(text).map((byte) => FOLDED[byte] ?? 0);
+  const folded = encoder.encode(text).map((byte) => FOLDED[byte]!);
   const keys: TextKey[] = [];
   for (let at = 0; at < folded.length && keys.length < TEXT_KEYS_MAX; ) {
     let to = at;

@@ -4,9 +4,9 @@
  *
  *   values  [ 200 | 404 | 500 ]        500 ─► pages 3, 17
  */
-import { countingUp } from "../../base/counting-up.ts";
-import { ByteReader } from "../../base/byte-reader.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { countingUp } from "../../base/bytes/counting-up.ts";
+import { ByteReader } from "../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { BytesVector, Scalar, Vector } from "../../column/vector.ts";
 import { compareBytes } from "../../format/parquet/statistics.ts";

@@ -127,7 +127,7 @@ function placeColumn(column: ColumnSource, rowCount: number, start: number, repe
   const length = vector.kind === "bytes" ? rowCount + 1 : rowCount;
   let end = start + align8(length * elementBytes(element));
   const textOffset = end;
-  const textBytes = vector.kind === "bytes" ? (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) : 0;
+  const textBytes = vector.kind === "bytes" ? vector.offsets[rowCount]! - vector.offsets[0]! : 0;
   end += align8(textBytes);
   const validityOffset = end;
   if (vector.kind !== "dictionary" && vector.validity !== undefined) end += align8(rowCount);

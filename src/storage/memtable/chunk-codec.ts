@@ -2,8 +2,8 @@
  * A chunk in a log record: a small header that says which arrays lie where, then the chunk's memory as it is. FORMAT.md has the layout.
  */
 import { assert } from "../../base/assert.ts";
-import type { ByteReader } from "../../base/byte-reader.ts";
-import type { ByteWriter } from "../../base/byte-writer.ts";
+import type { ByteReader } from "../../base/bytes/byte-reader.ts";
+import type { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import type { Arena } from "./arena.ts";
 import type { Chunk, ChunkColumn, ChunkValues, SeriesArray } from "./chunk.ts";
 import { ElementClass, elementBytes, elementClassOf, isElementClass, numberArrayOn } from "./chunk-layout.ts";

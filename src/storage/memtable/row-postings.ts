@@ -36,7 +36,7 @@ export class RowPostings {
    * @param seriesCount above all their series
    */
   extend(chunks: readonly Chunk[], starts: Uint32Array, seriesCount: number): void {
-    const rows = starts[chunks.length] ?? 0;
+    const rows = starts[chunks.length]!;
     if (rows <= this.rowCount) return;
     if (this.rowCount === 0) this.base = chunks[0]?.timeBase ?? 0n;
     this.reserve(rows, seriesCount);

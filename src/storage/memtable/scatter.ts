@@ -6,7 +6,7 @@
 import { assert } from "../../base/assert.ts";
 import { type DataType, formOf } from "../../column/data-type.ts";
 import { halvesOf, moveHalves } from "../../column/double-bits.ts";
-import { retypeVector } from "../../column/retype.ts";
+import { retypeVector } from "../../value/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import { formerIn, type StoredAs } from "../scan/runs/former-column.ts";

@@ -5,8 +5,8 @@
  * A TSBS series of ten tags takes about 35 B, of which 12 are its own host name; with every text written out it took 115.
  */
 import { assert } from "../../base/assert.ts";
-import type { ByteReader } from "../../base/byte-reader.ts";
-import type { ByteWriter } from "../../base/byte-writer.ts";
+import type { ByteReader } from "../../base/bytes/byte-reader.ts";
+import type { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { type TextTable, utf8Text } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";

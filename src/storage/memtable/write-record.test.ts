@@ -1,8 +1,9 @@
+import { tableId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf } from "../../../test/support/storage/rows.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { utf8Text } from "../../column/text-table.ts";
@@ -28,8 +29,8 @@ function chunkFor(series: number, rowCount = 3): Chunk {
 }
 
 /** An entry of a segment that knows nothing, or what `tagMarks` say. */
-function entryOf(tableId: number, own: SeriesRegistry, newSeries: readonly number[], chunk: Chunk, tagMarks = new TagMarks()): RecordEntry {
-  return { tableId, registry: own, newSeries, segment: 4, tagMarks, chunk };
+function entryOf(table: number, own: SeriesRegistry, newSeries: readonly number[], chunk: Chunk, tagMarks = new TagMarks()): RecordEntry {
+  return { tableId: tableId(table), registry: own, newSeries, segment: 4, tagMarks, chunk };
 }
 
 /** Series and values of a record's definitions, which are all of its segment. */
@@ -66,7 +67,7 @@ describe("a write record", () => {
       entryOf(7, registry, [], chunkFor(70_000, 1)),
     ];
     const decoded = decodeWriteRecord(5, bytesOf(entries));
-    expect(decoded.map(({ tableId, columnIds }) => [tableId, columnIds])).toEqual([
+    expect(decoded.map((entry): [number, readonly number[]] => [entry.tableId, entry.columnIds])).toEqual([
       [7, [3, 1]],
       [2 ** 32 - 1, []],
       [7, [3, 1]],

@@ -1,11 +1,11 @@
 /**
  * The payload of a log record: chunks of one request with the series that their segment has not seen yet. Layout in FORMAT.md.
  */
+import { type TableId, tableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
-import { ByteReadError, ByteReader } from "../../base/byte-reader.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { ByteReadError, ByteReader } from "../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
+import { corrupted } from "../../base/error.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
@@ -23,7 +23,7 @@ const CHUNK_KIND = { rows: 0, deletes: 1 } as const;
 
 /** One chunk to log. */
 export interface RecordEntry {
-  readonly tableId: number;
+  readonly tableId: TableId;
   readonly registry: SeriesRegistry;
   /** Series of the chunk that are not defined in the segment yet. */
   readonly newSeries: readonly number[];
@@ -54,7 +54,7 @@ export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[]
 
 /** What the head of a record says of one chunk. */
 export interface HeadEntry {
-  readonly tableId: number;
+  readonly tableId: TableId;
   /** Tag columns that the definitions list, by column id. */
   readonly columnIds: readonly number[];
   readonly definitions: SeriesDefinitions;
@@ -99,9 +99,8 @@ function reading<T>(sequence: number, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof ByteReadError)) throw error;
-    throw new DbError(StatusCode.StorageUnavailable, `cannot replay log record ${sequence}: its head is broken: ${error.message}`, {
-      cause: error,
-    });
+    const corruption = { file: `log record ${sequence}`, offset: error.offset, kind: "structure" } as const;
+    throw corrupted(`cannot replay log record ${sequence}: its head is broken: ${error.message}`, corruption, error);
   }
 }
 
@@ -109,22 +108,23 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
   const input = new ByteReader(payload);
   const version = input.u32();
   if (!VERSIONS.includes(version)) {
-    throw new DbError(
-      StatusCode.StorageUnavailable,
-      `cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`,
-    );
+    throw corrupted(`cannot replay log record ${sequence}: it has format version ${version}, which this server does not know`, {
+      file: `log record ${sequence}`,
+      offset: 0,
+      kind: "version",
+    });
   }
   const headEnd = input.u32() + 8;
   const count = input.varint();
   const entries: HeadEntry[] = [];
   for (let i = 0; i < count; i++) {
-    const tableId = input.u32();
+    const id = tableId(input.u32());
     const columnIds: number[] = [];
     for (let left = input.varint(); left > 0; left--) columnIds.push(input.u32());
     const isolated = version === VERSION_TEXTS || version === VERSION_TEXTS_KINDS;
     const definitions = (isolated ? readDefinitionTexts : readDefinitions)(input, columnIds.length, payload);
     const deletes = version !== VERSION_TEXTS && readKind(input);
-    entries.push({ tableId, columnIds, definitions, isolated, header: readChunkHeader(sequence, input, deletes) });
+    entries.push({ tableId: id, columnIds, definitions, isolated, header: readChunkHeader(sequence, input, deletes) });
   }
   assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
   return { entries, headEnd };

@@ -3,7 +3,7 @@
  * has a checksum, and a seal counts and sums them all, so that neither a changed nor a vanished one goes unnoticed.
  */
 import type { Database } from "bun:sqlite";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { UNVERIFIED_KEY } from "./meta-store.ts";
 
 /** Version of the layout. */

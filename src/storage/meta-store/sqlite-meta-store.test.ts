@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { metaStoreContract } from "../../../test/contract/meta-store-contract.ts";
-import { DbError } from "../../base/error.ts";
+import { corruptionOf, DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type MetaStore, UNVERIFIED_KEY } from "./meta-store.ts";
 import { openSqliteMetaStore } from "./sqlite-meta-store.ts";
@@ -45,6 +45,14 @@ function check(work: () => unknown, text: string): void {
     return;
   }
   throw new Error(`it should have failed with: ${text}`);
+}
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
 }
 
 describe("a meta store file", () => {
@@ -132,6 +140,7 @@ describe("damage of a meta store", () => {
     byHand(path, statement);
     check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: ${why}`);
     check(() => openSqliteMetaStore(path), "put back a copy of meta.db");
+    expect(corruptionOf(thrownBy(() => openSqliteMetaStore(path)))).toEqual({ file: path, offset: undefined, kind: "checksum" });
   });
 
   test("is found by whoever reads an entry while the server runs, by its key", () => {

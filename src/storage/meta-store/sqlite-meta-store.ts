@@ -7,8 +7,8 @@
  * a word, so whoever is about to delete the only other copy of something (a log segment, merged files) calls `secure` first.
  */
 import { Database } from "bun:sqlite";
-import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { corrupted, DbError, errorText } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
@@ -141,15 +141,28 @@ function guarded<T>(path: string, verb: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof DbError) throw error;
-    throw new DbError(StatusCode.StorageUnavailable, `cannot ${verb} the meta store ${path}: ${whyOf(error)}`, { cause: error });
+    const message = `cannot ${verb} the meta store ${path}: ${whyOf(error)}`;
+    if (isDamage(error)) throw corrupted(message, { file: path, offset: undefined, kind: "checksum" }, error);
+    throw new DbError(StatusCode.StorageUnavailable, message, { cause: error });
   }
+}
+
+/** Whether the file is not what was written, as we see it or as SQLite does. */
+function isDamage(error: unknown): boolean {
+  const code = codeOf(error);
+  return error instanceof Damage || code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
+}
+
+/** SQLite's name of an error; empty for one of another. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** What went wrong, SQLite's name of it, and what to do. */
 function whyOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   const why = code.startsWith("SQLITE_") ? `${errorText(error)} (${code})` : errorText(error);
-  if (error instanceof Damage || code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return `${why}; ${RESTORE}`;
+  if (isDamage(error)) return `${why}; ${RESTORE}`;
   if (code.startsWith("SQLITE_BUSY")) return `${why}: another process has it open, which has to let go of it`;
   if (code.startsWith("SQLITE_IOERR")) return `${why}: look at its disk`;
   return why;

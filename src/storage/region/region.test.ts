@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chunkScalar } from "../../../test/support/storage/rows.ts";
 import { type Clock, fixedClock } from "../../base/clock.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { textAt } from "../../column/text-table.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
@@ -9,11 +9,11 @@ import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { memoryFileStore } from "../file-store/memory-file-store.ts";
 import { SlabPool } from "../memtable/arena.ts";
 import type { Chunk } from "../memtable/chunk.ts";
-import { flushChunks } from "../sst/flush.ts";
+import { flushChunks } from "../sst/write/flush.ts";
 import type { PreparedChunk } from "./prepared-chunk.ts";
 import { Region } from "./region.ts";
 
-const V: ColumnSchema = { id: columnId(3), name: "v", type: INT64, semantic: "field", nullable: true };
+const V: ColumnSchema = { id: 3, name: "v", type: INT64, semantic: "field", nullable: true };
 const SCHEMA: TableSchema = {
   id: tableId(1),
   database: "public",
@@ -23,8 +23,8 @@ const SCHEMA: TableSchema = {
   options: {},
   primaryKey: ["host"],
   columns: [
-    { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(2), name: "ts", type: TIMESTAMP_MILLISECOND, semantic: "timestamp", nullable: false },
+    { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true },
+    { id: 2, name: "ts", type: TIMESTAMP_MILLISECOND, semantic: "timestamp", nullable: false },
     V,
   ],
 };
@@ -182,8 +182,8 @@ test("rows in memory, under way and read back get the default of a field that is
   region.freeze(1000, false);
   fixture.write(2);
   const underWay = fixture.prepare(3);
-  const added: ColumnSchema = { ...V, id: columnId(4), name: "w", default: { kind: "literal", value: 7 } };
-  const now: ColumnSchema = { ...V, id: columnId(5), name: "at", type: TIMESTAMP_MILLISECOND, default: { kind: "now" } };
+  const added: ColumnSchema = { ...V, id: 4, name: "w", default: { kind: "literal", value: 7 } };
+  const now: ColumnSchema = { ...V, id: 5, name: "at", type: TIMESTAMP_MILLISECOND, default: { kind: "now" } };
   region.setSchema({ ...SCHEMA, version: 2, columns: [...SCHEMA.columns, added, now] });
   underWay.publish();
   const [restored] = chunksOf(region);

@@ -21,9 +21,9 @@ import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry, SeriesRoom } from "../series/series-registry.ts";
 import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
-import type { FlushJob } from "../sst/flush.ts";
-import { startOfRun } from "../sst/series-sections.ts";
-import { SstFile } from "../sst/sst-file.ts";
+import type { FlushJob } from "../sst/write/flush.ts";
+import { startOfRun } from "../sst/series/series-sections.ts";
+import { SstFile } from "../sst/read/sst-file.ts";
 import { Overwrites } from "./overwrites.ts";
 import type { PreparedChunk } from "./prepared-chunk.ts";
 import { SeriesNumbers } from "./series-numbers.ts";
@@ -440,7 +440,9 @@ export class Region {
   }
 
   private opened(file: DataFile): SstFile {
-    return new SstFile(file, this.store, (why) => this.logger.warn({ table: this.schemaNow.name, file: file.name }, why));
+    return new SstFile(file, this.store, (trouble, why) =>
+      this.logger.warn({ table: this.schemaNow.name, file: file.name }, `${trouble}: ${why}`),
+    );
   }
 
   private prepared(memtable: Memtable, chunk: Chunk): PreparedChunk {

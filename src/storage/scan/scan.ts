@@ -9,7 +9,7 @@
  * Series are taken in slices in the order of their tags when there are very many, so that lists of runs are bounded whatever a table has:
  * rows of files lie in that order, so pages of a slice lie together.
  */
-import { throwIfCancelled } from "../../base/cancel.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import { vectorBytes } from "../cache/page-cache.ts";
 import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";

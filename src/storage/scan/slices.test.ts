@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { newMetrics } from "../../../test/engine/lines.ts";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { ScanMetrics, ScanRequest, TagPredicate } from "../../table/scan.ts";
@@ -15,17 +15,17 @@ import { buildChunk } from "../memtable/chunk-builder.ts";
 import { Memtable } from "../memtable/memtable.ts";
 import { SeriesRegistry } from "../series/series-registry.ts";
 import type { DataFile } from "../sst/data-file.ts";
-import { flushChunks } from "../sst/flush.ts";
-import { SstFile } from "../sst/sst-file.ts";
+import { flushChunks } from "../sst/write/flush.ts";
+import { SstFile } from "../sst/read/sst-file.ts";
 import { scanRows } from "./scan.ts";
 import type { ResolvedScan } from "./selected-scan.ts";
 
 const SERIES = 60;
 const COLUMNS: readonly ColumnSchema[] = [
-  { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true },
-  { id: columnId(2), name: "zone", type: STRING, semantic: "tag", nullable: true },
-  { id: columnId(3), name: "ts", type: TIMESTAMP_MILLISECOND, semantic: "timestamp", nullable: false },
-  { id: columnId(4), name: "v", type: INT64, semantic: "field", nullable: true },
+  { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true },
+  { id: 2, name: "zone", type: STRING, semantic: "tag", nullable: true },
+  { id: 3, name: "ts", type: TIMESTAMP_MILLISECOND, semantic: "timestamp", nullable: false },
+  { id: 4, name: "v", type: INT64, semantic: "field", nullable: true },
 ];
 
 function schemaOf(mode: MergeMode): TableSchema {

@@ -10,7 +10,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
-import { HashSlots, slotOf } from "../../base/hash-slots.ts";
+import { HashSlots, slotOf } from "../../base/bytes/hash-slots.ts";
 import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
@@ -213,7 +213,7 @@ export class SeriesRegistry implements SeriesView {
 
   tagOf(column: string, series: number): string | undefined {
     const { codes, dictionary } = this.columnAt(this.positionOfName(column));
-    return dictionary.textOf(codes[series] ?? 0);
+    return dictionary.textOf(codes[series]!);
   }
 
   /**

@@ -10,7 +10,7 @@
  * one slot.
  */
 import { assert } from "../../base/assert.ts";
-import { HashSlots, slotOf } from "../../base/hash-slots.ts";
+import { HashSlots, slotOf } from "../../base/bytes/hash-slots.ts";
 import { type TextTable, utf8Text } from "../../column/text-table.ts";
 import { grownBytes, grownWords, newBytes, newWords, powerOfTwoFrom } from "./shared-array.ts";
 

@@ -6,6 +6,7 @@
  *
  * Whoever made it keeps the memtables and files in use until the last part has ended.
  */
+import type { TableId } from "../../base/units.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
@@ -25,7 +26,7 @@ import type { DataFile } from "../sst/data-file.ts";
 export interface SnapshotFile {
   readonly meta: DataFile;
   /** The table whose runs are read, of a shared region; undefined: all runs. */
-  readonly tableId: number | undefined;
+  readonly tableId: TableId | undefined;
   /** By run. */
   readonly series: Uint32Array;
   /** Of what the file deletes; empty without tombstones. */

@@ -42,7 +42,7 @@ export class SharedTags implements TagCodes, SeriesView {
 
   tagOf(column: string, series: number): string | undefined {
     const position = this.positionOf(column);
-    return this.textAt(position, this.codesAt(position)[series] ?? 0);
+    return this.textAt(position, this.codesAt(position)[series]!);
   }
 
   dictionaryOf(column: string): readonly (string | undefined)[] {

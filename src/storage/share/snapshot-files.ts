@@ -3,12 +3,13 @@
  * may let them go. The descriptor of a file is closed when no scan reads it any more, so that one that was deleted meanwhile gives its disk
  * space back.
  */
-import { DbError, errorText } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { unreadable } from "../sst/unreadable.ts";
+import { DbError } from "../../base/error.ts";
+import type { TableId } from "../../base/units.ts";
 import type { PageCache } from "../cache/page-cache.ts";
 import type { Awaitable, FileReader, FileStore } from "../file-store/file-store.ts";
-import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/file-contents.ts";
-import { OpenSst } from "../sst/open-sst.ts";
+import { type FileContents, readContents, readFooter, readSections, readTableRuns, type SeriesNumbers } from "../sst/read/file-contents.ts";
+import { OpenSst } from "../sst/read/open-sst.ts";
 import type { SnapshotFile } from "./scan-snapshot.ts";
 
 /** Where an open file is counted, and where its pages are. */
@@ -74,7 +75,7 @@ function numbersOf({ series, tombstoneSeries }: SnapshotFile): SeriesNumbers {
   };
 }
 
-async function readTable(file: SnapshotFile, tableId: number, reader: FileReader): Promise<FileContents> {
+async function readTable(file: SnapshotFile, tableId: TableId, reader: FileReader): Promise<FileContents> {
   const parquet = await readFooter(file.meta, reader);
   const sections = await readSections(parquet, reader);
   const runs = sections === undefined ? undefined : await readTableRuns(sections, reader, tableId, numbersOf(file));
@@ -109,7 +110,7 @@ export class SnapshotFiles {
     const done = reader.use();
     try {
       const contents = await (tableId === undefined ? readContents(meta, reader, numbersOf(file)) : readTable(file, tableId, reader));
-      const warn = (why: string): void => this.onWarning(`${file.meta.name}: ${why}`);
+      const warn = (trouble: string, why: string): void => this.onWarning(`${file.meta.name}: ${trouble}: ${why}`);
       const sst = new OpenSst(reader, contents, this.cache, warn, { tableId });
       const key = this.cache.takeKeys(1);
       this.held.set(name, { key, reader, sst });
@@ -118,8 +119,7 @@ export class SnapshotFiles {
     } catch (error) {
       done();
       if (error instanceof DbError) throw error;
-      const why = errorText(error);
-      throw new DbError(StatusCode.StorageUnavailable, `cannot read data file ${file.meta.name}: ${why}`, { cause: error });
+      throw unreadable(file.meta.name, error);
     }
   }
 }

@@ -6,7 +6,7 @@
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
-import { startOfRun } from "../sst/series-sections.ts";
+import { startOfRun } from "../sst/series/series-sections.ts";
 import type { OpenedFile, SelectedScan } from "../scan/selected-scan.ts";
 
 /** Slots a part below which time is cut instead. */

@@ -11,7 +11,7 @@
  */
 import { type FileHandle, open, readdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { withDescriptor } from "../../base/descriptors.ts";
+import { withDescriptor } from "../../base/process/descriptors.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { SpillFile, SpillSession, SpillStore } from "../../table/spill-space.ts";

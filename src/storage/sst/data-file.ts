@@ -1,3 +1,4 @@
+import type { TableId } from "../../base/units.ts";
 /** What is known of a data file without opening it. */
 
 /** What a file deletes of older ones. */
@@ -30,12 +31,12 @@ export function overlaps(a: Pick<DataFile, "minTime" | "maxTime">, b: Pick<DataF
 }
 
 /** Path of a data file in the file store. */
-export function dataFileName(tableId: number, fileId: number): string {
+export function dataFileName(tableId: TableId, fileId: number): string {
   return `${tableFolder(tableId)}/${String(fileId).padStart(10, "0")}.parquet`;
 }
 
 /** Folder of a table's data files. */
-export function tableFolder(tableId: number): string {
+export function tableFolder(tableId: TableId): string {
   return `tables/${String(tableId).padStart(10, "0")}`;
 }
 

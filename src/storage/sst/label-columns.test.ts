@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { columnId, tableId } from "../../base/units.ts";
+import { tableId } from "../../base/units.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/data-type.ts";
 import { textAt, textTableOf } from "../../column/text-table.ts";
 import type { TagRuns } from "../../format/parquet/types.ts";
@@ -9,7 +9,7 @@ import { encodeLabels, LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../series/la
 import { fileSchemaOf, isLabelColumn, labelIdsOf, labelInputs, noLabel } from "./label-columns.ts";
 
 const column = (id: number, name: string, type: ColumnSchema["type"], semantic: ColumnSchema["semantic"]): ColumnSchema => ({
-  id: columnId(id),
+  id: id,
   name,
   type,
   semantic,

@@ -1,3 +1,4 @@
+import { tableId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf, type Request } from "../../../test/support/storage/rows.ts";
@@ -90,7 +91,9 @@ describe("a delete in the log", () => {
   for (const tags of SERIES_TAGS) registry.register(tags);
   const bytesOf = (...chunks: readonly Chunk[]): Uint8Array =>
     Buffer.concat(
-      encodeWriteRecord(chunks.map((chunk) => ({ tableId: 1, registry, newSeries: [], segment: 1, tagMarks: new TagMarks(), chunk }))),
+      encodeWriteRecord(
+        chunks.map((chunk) => ({ tableId: tableId(1), registry, newSeries: [], segment: 1, tagMarks: new TagMarks(), chunk })),
+      ),
     );
 
   test("comes back as one, rows beside it as rows", () => {

@@ -2,10 +2,10 @@
  * Tombstones in a data file, beside its Parquet data (`../sst/FORMAT.md`): the series as in a series index, then the stretches as
  * differences, which compress to almost nothing where rows come at a steady pace.
  */
-import { ByteReader } from "../../base/byte-reader.ts";
-import { ByteWriter } from "../../base/byte-writer.ts";
-import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series-index.ts";
-import { usedCodes } from "../sst/used-codes.ts";
+import { ByteReader } from "../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
+import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series/series-index.ts";
+import { usedCodes } from "../sst/write/used-codes.ts";
 import type { TagColumnView } from "../series/series-ranks.ts";
 import type { TombstoneSet } from "./tombstone-set.ts";
 

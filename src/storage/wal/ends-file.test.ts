@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorOf, failureOf } from "../../../test/support/failure-of.ts";
 import { FaultyLogDisk } from "../../../test/support/faulty-log-disk.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { ENDS_NAME, EndsFile } from "./ends-file.ts";
 import { decodeStatement, encodeStatement, NO_ENDS, STATEMENT_BYTES, STATEMENT_PLACES, STATEMENT_STRIDE } from "./log-ends.ts";
 

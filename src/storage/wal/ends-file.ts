@@ -6,9 +6,9 @@
 import { join } from "node:path";
 import { assert } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import type { LogDisk } from "./log-disk.ts";
 import {
   decodeStatement,
@@ -64,13 +64,16 @@ export class EndsFile {
 
   /** Reads what the process before said; undefined when no statement is whole. @throws DbError StorageUnavailable */
   async read(): Promise<LogEnds | undefined> {
-    let bytes: Uint8Array;
+    const bytes = new Uint8Array(STATEMENT_PLACES * STATEMENT_STRIDE);
+    let there = 0;
     try {
-      bytes = await this.disk.read(this.path);
+      for (let read = -1; read !== 0 && there < bytes.length; there += read) {
+        read = await this.disk.read(this.path, bytes.subarray(there), there);
+      }
     } catch (cause) {
       throw unavailable("read", this.path, errorText(cause), cause);
     }
-    const [first, second] = this.statementsIn(bytes);
+    const [first, second] = this.statementsIn(bytes.subarray(0, there));
     if (first === undefined) return undefined;
     const { number, oldest, newest, end } = first.statement;
     this.number = number;

@@ -263,6 +263,7 @@ describe("a start", () => {
     expect(next.disk.calls).toEqual([
       "list",
       "read",
+      "size",
       "read",
       "open",
       `${RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
@@ -281,7 +282,7 @@ describe("a start", () => {
     const next = await openLocalLog(log.directory, { sync: "never" });
     logs.push(next);
     await next.wal.recover(() => undefined);
-    expect(next.disk.calls).toEqual(["list", "read", "read", "open", `${STATEMENT_BYTES} B at ${STATEMENT_STRIDE}`]);
+    expect(next.disk.calls).toEqual(["list", "read", "size", "read", "open", `${STATEMENT_BYTES} B at ${STATEMENT_STRIDE}`]);
   });
 });
 

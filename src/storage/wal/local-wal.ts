@@ -13,11 +13,11 @@
 import { AssertionError, assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { crc32 } from "../../base/hash.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import { EndsFile } from "./ends-file.ts";

@@ -1,10 +1,10 @@
 /**
  * The few calls by which the log uses its disk, so that tests can let one of them fail, and take the power away between any two.
  */
-import { close, fdatasync, fsync, ftruncate, open, writev } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { close, fdatasync, fsync, ftruncate, open, read, writev } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
 import { promisify } from "node:util";
-import { withDescriptor } from "../../base/descriptors.ts";
+import { withDescriptor } from "../../base/process/descriptors.ts";
 
 /** Most buffers of one writev; Linux's IOV_MAX is 1024. */
 const WRITEV_PARTS_MAX = 1000;
@@ -13,8 +13,10 @@ const WRITEV_PARTS_MAX = 1000;
 export interface LogDisk {
   /** Names in a folder. */
   list(path: string): Promise<readonly string[]>;
-  /** All bytes of a file. */
-  read(path: string): Promise<Uint8Array>;
+  /** Bytes of a file. */
+  size(path: string): Promise<number>;
+  /** Puts bytes of a file from `position` on into `into` and returns how many: perhaps fewer than there is room for, 0 at its end. */
+  read(path: string, into: Uint8Array, position: number): Promise<number>;
   /** Opens a file that exists for writing. */
   open(path: string): Promise<number>;
   /** Makes a file that must not exist yet and opens it for writing. */
@@ -32,13 +34,22 @@ export interface LogDisk {
 }
 
 const openAsync = promisify(open);
+const readAsync = promisify(read);
 const closeAsync = promisify(close);
 const fsyncAsync = promisify(fsync);
 
 /** The disk of this machine. */
 export const systemLogDisk: LogDisk = {
   list: (path) => readdir(path),
-  read: (path) => readFile(path),
+  size: async (path) => (await stat(path)).size,
+  async read(path, into, position) {
+    const fd = await withDescriptor(() => openAsync(path, "r"));
+    try {
+      return (await readAsync(fd, into, 0, into.length, position)).bytesRead;
+    } finally {
+      await closeAsync(fd);
+    }
+  },
   open: (path) => withDescriptor(() => openAsync(path, "r+")),
   create: (path) => withDescriptor(() => openAsync(path, "wx")),
   write: (fd, parts, position) =>

@@ -2,7 +2,7 @@
  * What a log says of its own two ends, apart from its segments: which may be gone, which must be there, and how far the newest is known to
  * be on disk. Each segment names the one before it; nothing else names the newest, or says that the oldest was trimmed. See FORMAT.md.
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { NO_SEGMENT, readU53, type SegmentEnd, writeU53 } from "./record-header.ts";
 
 /** The two ends of a log. */

@@ -1,5 +1,4 @@
 /** The segments of a log as files of one folder: their names, which there are, and the newest one made to last at a start. */
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError, errorText } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -57,7 +56,7 @@ export class LogFolder {
       return (await replaySegment(source, NOBODY)).end;
     }
     try {
-      return { id, bytes: (await stat(path)).size, check: 0 };
+      return { id, bytes: await this.disk.size(path), check: 0 };
     } catch (cause) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot read the size of log segment ${path}: ${errorText(cause)}`, { cause });
     }

@@ -2,9 +2,8 @@
  * Reads a whole log back and looks whether all of it is there: each segment says how the one before it ends, and the file `ends` which must
  * be there besides. The table is in FORMAT.md.
  */
-import { DbError } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { corrupted, type CorruptionKind, type DbError } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { LogDisk } from "./log-disk.ts";
 import { type LogEnds, NO_ENDS } from "./log-ends.ts";
 import type { LogFolder } from "./log-folder.ts";
@@ -134,9 +133,9 @@ class Replaying {
         this.saw(record);
         return this.onRecord(record);
       },
-      onLost: (bytes, payloads) => {
+      onLost: async (bytes, payloads) => {
         this.lose(id, bytes);
-        for (const payload of payloads) this.onLost(payload);
+        for await (const payload of payloads) this.onLost(payload);
       },
     });
   }
@@ -196,7 +195,7 @@ class Replaying {
       const named = `segment ${previous.id}, ${previous.bytes} bytes long when segment ${id} was begun,`;
       if (there === undefined) throw this.refused(`${named} is missing`);
       const how = there.bytes === previous.bytes ? "with another record" : `otherwise: it has ${there.bytes} bytes`;
-      throw this.refused(`${named} ends ${how}`);
+      throw this.refused(`${named} ends ${how}`, "structure");
     }
     if (there === undefined) return this.loseSegments(previous.id, previous.bytes);
     if (there.bytes >= previous.bytes && this.damaged.has(previous.id)) return; // Told when it was read.
@@ -212,11 +211,9 @@ class Replaying {
     this.loseSegments(newest, end.id === newest ? end.bytes : 0);
   }
 
-  private refused(why: string): DbError {
-    return new DbError(
-      StatusCode.StorageUnavailable,
-      `cannot replay the log ${this.source.folder.path}: ${why}; restore it, or start with wal.recovery = "skip_corrupt" to lose what ` +
-        "it held",
-    );
+  private refused(why: string, kind: CorruptionKind = "missing"): DbError {
+    const { path } = this.source.folder;
+    const advice = 'restore it, or start with wal.recovery = "skip_corrupt" to lose what it held';
+    return corrupted(`cannot replay the log ${path}: ${why}; ${advice}`, { file: path, offset: undefined, kind });
   }
 }

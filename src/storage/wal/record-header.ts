@@ -1,7 +1,7 @@
 /**
  * The frame around a log record; see FORMAT.md.
  */
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 
 /** Bytes of a record header. */
 export const RECORD_HEADER_BYTES = 32;
@@ -14,7 +14,9 @@ const STAMPED_HEADER_BYTES = 24;
 /** Largest payload of a record: the largest request body, decoded, stays far below. */
 export const RECORD_PAYLOAD_BYTES_MAX: number = 1 << 30;
 
-const RECORD_MAGIC = 0x31524c56; // "VLR1"
+/** What a record begins with, and the same as a number. */
+export const RECORD_MARK = "VLR1";
+const RECORD_MAGIC = 0x31524c56;
 const SEGMENT_MAGIC = 0x31534c56; // "VLS1"
 const VERSION = 3;
 

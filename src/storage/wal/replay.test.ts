@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorOf } from "../../../test/support/failure-of.ts";
-import { DbError } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { corruptionOf, DbError } from "../../base/error.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import {
   completeRecordHeader,
   encodeRecordHeader,
@@ -79,6 +79,7 @@ async function checkDamage(bytes: Uint8Array, newest: boolean, offset: number, w
   const refused = replay(bytes, newest, "strict", durableBytes);
   expect(await errorOf(refused)).toBeInstanceOf(DbError);
   expect((await errorOf(refused)).message).toContain(`damaged bytes at offset ${offset}`);
+  expect(corruptionOf(await errorOf(refused))).toEqual({ file: path, offset, kind: "checksum" });
   expect(readFileSync(path)).toEqual(Buffer.from(bytes)); // A refusal changes nothing.
   expect(await replay(bytes, newest, "skip_corrupt", durableBytes)).toEqual({ torn: 0, lost: 0, ...want, sequences: [...want.sequences] });
 }

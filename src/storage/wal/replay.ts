@@ -1,13 +1,26 @@
 /**
  * Reads one segment back and decides what damaged bytes mean; the table is in FORMAT.md.
+ *
+ * The file is read by pieces (segment-bytes.ts): memory is that of the largest record and a piece, and of the newest segment what its
+ * records do not say to be durable, lost bytes included: they are written once more as they were read and judged, since the system may
+ * give others when it is asked again. Where bytes are damaged, a second window looks ahead for intact records, if need be to the end.
  */
-import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
-import { crc32 } from "../../base/hash.ts";
+import { corrupted, type CorruptionKind, DbError, errorText } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type LogDisk, systemLogDisk } from "./log-disk.ts";
 import { LogFile } from "./log-file.ts";
-import { checkSegmentHeader, decodeRecordHeader, RECORD_HEADER_BYTES, type SegmentEnd } from "./record-header.ts";
+import {
+  checkSegmentHeader,
+  decodeRecordHeader,
+  RECORD_HEADER_BYTES,
+  RECORD_MARK,
+  type RecordHeader,
+  SEGMENT_HEADER_BYTES,
+  type SegmentEnd,
+} from "./record-header.ts";
+import { SegmentBytes } from "./segment-bytes.ts";
 import type { WalRecord, WalRecovery } from "./wal.ts";
 
 /** A segment to be read back. */
@@ -20,6 +33,8 @@ export interface SegmentSource {
   readonly durableBytes: number;
   readonly recovery: WalRecovery;
   readonly disk?: LogDisk;
+  /** Bytes that are read at once; default 4 MiB. */
+  readonly pieceBytes?: number;
 }
 
 /** What reading one segment found. */
@@ -28,7 +43,7 @@ export interface SegmentReplay {
   readonly end: SegmentEnd;
   readonly tornTailBytes: number;
   readonly lostBytes: number;
-  /** Bytes `[doubtfulFrom, end.bytes)`: no record says that they were durable. */
+  /** Of the newest segment bytes `[doubtfulFrom, end.bytes)`, as they were read: no record says that they were durable. Of others none. */
   readonly doubtful: Uint8Array;
   readonly doubtfulFrom: number;
 }
@@ -38,8 +53,11 @@ export interface SegmentListener {
   /** Called first: what it says of the segment before it; undefined when it does not say. */
   onHead(previous: SegmentEnd | undefined): void;
   onRecord(record: WalRecord): Promise<void> | void;
-  /** Bytes are skipped: so many, and the payloads of the damaged records among them, undefined where they cannot be told apart. */
-  onLost(bytes: number, payloads: Iterable<Uint8Array | undefined>): void;
+  /**
+   * Bytes are skipped: so many, and the payloads of the damaged records among them, each valid until the next one is asked for,
+   * undefined where they cannot be told apart.
+   */
+  onLost(bytes: number, payloads: AsyncIterable<Uint8Array | undefined>): Promise<void> | void;
 }
 
 /** What damaged bytes mean. */
@@ -62,78 +80,91 @@ export function judgeDamage(wasDurable: boolean, newestSegment: boolean, recover
  */
 export async function replaySegment(source: SegmentSource, listener: SegmentListener): Promise<SegmentReplay> {
   const { path, id, isNewest, durableBytes, recovery, disk = systemLogDisk } = source;
-  const bytes = await onDisk("read", path, () => disk.read(path));
-  const head = headOf(path, bytes, id);
+  const bytes = await onDisk("read", path, () => SegmentBytes.open(disk, path, source.pieceBytes));
+  const reading = { id, path, bytes };
+  const head = await headOf(reading);
+  const found: Segment = { ...reading, stamp: head.stamp };
+  const ahead: Segment = { ...found, bytes: bytes.another() };
   listener.onHead(head.previous);
-  const found: Segment = { id, bytes, stamp: head.stamp };
   let { start: at, check } = head;
   let lostBytes = 0;
   let doubtfulFrom = 0;
-  const replayed = (tornTailBytes: number): SegmentReplay => {
-    const from = Math.min(doubtfulFrom, at);
-    const end = { id, bytes: at, check };
-    return { end, tornTailBytes, lostBytes, doubtful: bytes.subarray(from, at), doubtfulFrom: from };
+  const keepFrom = (): number => (isNewest ? Math.min(doubtfulFrom, at) : at);
+  const replayed = async (tornTailBytes: number): Promise<SegmentReplay> => {
+    const from = keepFrom();
+    await hold(found, from, at);
+    return { end: { id, bytes: at, check }, tornTailBytes, lostBytes, doubtful: bytes.view(from, at), doubtfulFrom: from };
   };
   while (at < bytes.length) {
-    const record = intactRecordAt(found, at);
+    const record = await intactRecordAt(found, at, keepFrom());
     if (record !== undefined) {
-      await listener.onRecord(record);
+      const heard = listener.onRecord(record);
+      if (heard !== undefined) await heard;
       doubtfulFrom = record.durableBytes ?? 0;
       check = record.check;
       at = record.end;
       continue;
     }
-    const next = nextIntactRecord(found, at + 1);
-    const isKnown = at < durableBytes || (next !== undefined && wasDurable(found, at, next));
+    const next = await nextIntactRecord(ahead, at + 1);
+    const isKnown = at < durableBytes || (isNewest && next !== undefined && (await wasDurable(ahead, at, next)));
     const verdict = judgeDamage(isKnown, isNewest, recovery);
-    if (verdict === "refuse") throw refused(path, `damaged bytes at offset ${at}`);
+    if (verdict === "refuse") throw refused(path, `damaged bytes at offset ${at}`, at, "checksum");
     if (verdict === "torn-tail") {
       const end = at;
       await onDisk("cut", path, () => cut(disk, path, end));
-      return replayed(bytes.length - at);
+      return await replayed(bytes.length - at);
     }
     const end = next?.start ?? bytes.length;
-    listener.onLost(end - at, lostIn(found, at, end));
+    await listener.onLost(end - at, lostIn(ahead, at, end));
     lostBytes += end - at;
     at = end;
   }
   if (at < durableBytes) {
     // No bytes to be judged, and still some are known to have been there.
-    if (recovery === "strict") throw refused(path, `it ends at offset ${at}, and ${durableBytes} bytes of it were on disk`);
-    listener.onLost(durableBytes - at, [undefined]);
+    if (recovery === "strict") throw refused(path, `it ends at offset ${at}, and ${durableBytes} bytes of it were on disk`, at, "length");
+    await listener.onLost(durableBytes - at, untold());
     lostBytes += durableBytes - at;
   }
-  return replayed(0);
+  return await replayed(0);
 }
 
-function refused(path: string, why: string): DbError {
-  return new DbError(
-    StatusCode.StorageUnavailable,
-    `cannot replay log segment ${path}: ${why}; restore the file, or start with wal.recovery = "skip_corrupt" to lose them`,
-  );
+function refused(path: string, why: string, offset: number, kind: CorruptionKind): DbError {
+  const advice = 'restore the file, or start with wal.recovery = "skip_corrupt" to lose them';
+  return corrupted(`cannot replay log segment ${path}: ${why}; ${advice}`, { file: path, offset, kind });
 }
 
 /** The damaged payload of each record in bytes `[start, end)` whose header is intact, and undefined for what comes behind them. */
-function* lostIn({ bytes, stamp }: Segment, start: number, end: number): Iterable<Uint8Array | undefined> {
-  const lost = bytes.subarray(0, end);
+async function* lostIn(segment: Segment, start: number, end: number): AsyncGenerator<Uint8Array | undefined> {
   for (let at = start; at < end; ) {
-    const header = decodeRecordHeader(lost, at, stamp);
+    const header = await headerAt(segment, at, end);
     const next = at + RECORD_HEADER_BYTES + (header?.payloadBytes ?? 0);
     if (header === undefined || next > end) {
       yield undefined;
       return;
     }
-    yield lost.subarray(at + RECORD_HEADER_BYTES, next);
+    await hold(segment, at + RECORD_HEADER_BYTES, next);
+    yield segment.bytes.view(at + RECORD_HEADER_BYTES, next);
     at = next;
   }
+}
+
+/** What was lost where there is nothing to look at. */
+async function* untold(): AsyncGenerator<undefined> {
+  yield undefined;
 }
 
 /** A segment file as it is read. */
 interface Segment {
   readonly id: number;
-  readonly bytes: Uint8Array;
+  readonly path: string;
+  readonly bytes: SegmentBytes;
   /** Undefined when its header is unreadable: records of any stamp are then taken for its own. */
   readonly stamp: number | undefined;
+}
+
+/** Sees to it that bytes `[start, end)` are in the window, and those from `keepFrom` on when it has to move. @throws DbError */
+async function hold({ path, bytes }: Pick<Segment, "path" | "bytes">, start: number, end: number, keepFrom?: number): Promise<void> {
+  if (!bytes.holds(start, end)) await onDisk("read", path, () => bytes.load(start, end, keepFrom));
 }
 
 /** What the begin of a segment says. */
@@ -146,8 +177,10 @@ interface SegmentHead {
 }
 
 /** @throws DbError for another version */
-function headOf(path: string, bytes: Uint8Array, id: number): SegmentHead {
-  const head = checkSegmentHeader(bytes, id);
+async function headOf({ id, path, bytes }: Omit<Segment, "stamp">): Promise<SegmentHead> {
+  const end = Math.min(SEGMENT_HEADER_BYTES, bytes.length);
+  await hold({ path, bytes }, 0, end);
+  const head = checkSegmentHeader(bytes.view(0, end), id);
   switch (head.kind) {
     case "ok":
       return { start: head.headerBytes, stamp: head.stamp, check: head.check, previous: head.previous };
@@ -155,10 +188,11 @@ function headOf(path: string, bytes: Uint8Array, id: number): SegmentHead {
     case "bad":
       return { start: 0, stamp: undefined, check: 0, previous: undefined };
     case "unknown":
-      throw new DbError(
-        StatusCode.StorageUnavailable,
-        `cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`,
-      );
+      throw corrupted(`cannot read log segment ${path}: it has format version ${head.version}, which this server does not know`, {
+        file: path,
+        offset: 0,
+        kind: "version",
+      });
   }
 }
 
@@ -188,33 +222,57 @@ interface FoundRecord extends WalRecord {
   readonly check: number;
 }
 
-function intactRecordAt({ id, bytes, stamp }: Segment, at: number): FoundRecord | undefined {
-  const header = decodeRecordHeader(bytes, at, stamp);
+/** The header at `at` of a record that could end at `end` or before, when it is intact. */
+async function headerAt(segment: Segment, at: number, end: number, keepFrom?: number): Promise<RecordHeader | undefined> {
+  const { bytes, stamp } = segment;
+  if (at + RECORD_HEADER_BYTES > end) return undefined;
+  if (!bytes.holds(at, at + RECORD_HEADER_BYTES)) await hold(segment, at, at + RECORD_HEADER_BYTES, keepFrom);
+  return decodeRecordHeader(bytes.window, at - bytes.from, stamp);
+}
+
+/** The intact record at `at`, if there is one; bytes from `keepFrom` on stay in the window. */
+async function intactRecordAt(segment: Segment, at: number, keepFrom: number): Promise<FoundRecord | undefined> {
+  const { id, bytes } = segment;
+  const header = await headerAt(segment, at, bytes.length, keepFrom);
   if (header === undefined) return undefined;
   const start = at + RECORD_HEADER_BYTES;
   const end = start + header.payloadBytes;
   if (end > bytes.length) return undefined;
-  const payload = bytes.subarray(start, end);
+  if (!bytes.holds(at, end)) await hold(segment, at, end, keepFrom);
+  const payload = bytes.view(start, end);
   if (crc32(payload) !== header.payloadCrc) return undefined;
   return { segment: id, sequence: header.sequence, payload, start: at, end, durableBytes: header.durableBytes, check: header.check };
 }
 
 /** The next intact record at or after `from`. */
-function nextIntactRecord(segment: Segment, from: number): FoundRecord | undefined {
+async function nextIntactRecord(segment: Segment, from: number): Promise<FoundRecord | undefined> {
   const { bytes } = segment;
-  for (let at = bytes.indexOf(0x56, from); at !== -1; at = bytes.indexOf(0x56, at + 1)) {
-    const record = intactRecordAt(segment, at);
-    if (record !== undefined) return record;
+  for (let at = from; at + RECORD_HEADER_BYTES <= bytes.length; ) {
+    await hold(segment, at, at + RECORD_HEADER_BYTES);
+    const mark = markIn(bytes, at);
+    if (mark === undefined) at = bytes.to - RECORD_MARK.length + 1;
+    else {
+      const record = await intactRecordAt(segment, mark, mark);
+      if (record !== undefined) return record;
+      at = mark + 1;
+    }
   }
   return undefined;
+}
+
+/** Where the window has the mark of a record at or after `from`. */
+function markIn(bytes: SegmentBytes, from: number): number | undefined {
+  const { buffer, byteOffset } = bytes.window;
+  const at = Buffer.from(buffer, byteOffset, bytes.to - bytes.from).indexOf(RECORD_MARK, from - bytes.from, "latin1");
+  return at === -1 ? undefined : bytes.from + at;
 }
 
 /**
  * Whether one of the intact records from `next` on was written when the bytes at `at` were durable. If none was, all of them belong to
  * groups that no sync had covered, of which a power loss leaves any part.
  */
-function wasDurable(segment: Segment, at: number, next: FoundRecord): boolean {
-  for (let record: FoundRecord | undefined = next; record !== undefined; record = nextIntactRecord(segment, record.end)) {
+async function wasDurable(segment: Segment, at: number, next: FoundRecord): Promise<boolean> {
+  for (let record: FoundRecord | undefined = next; record !== undefined; record = await nextIntactRecord(segment, record.end)) {
     if (record.durableBytes === undefined || record.durableBytes > at) return true;
   }
   return false;

@@ -6,7 +6,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { EndsFile } from "./ends-file.ts";
 import type { LogDisk } from "./log-disk.ts";

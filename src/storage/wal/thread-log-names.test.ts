@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { ENDS_NAME } from "./ends-file.ts";
 import { ThreadLogNames } from "./thread-log-names.ts";
 import { findThreadLogs, listThreadLogs, removeThreadLog, threadLogFolder } from "./thread-logs.ts";

@@ -4,10 +4,10 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DbError, errorText } from "../../base/error.ts";
-import { crc32 } from "../../base/hash.ts";
+import { corrupted, type CorruptionKind, DbError, errorText } from "../../base/error.ts";
+import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import { type FileDisk, systemFileDisk } from "../file-store/file-disk.ts";
 
 /** Name of the file. */
@@ -90,17 +90,25 @@ export class ThreadLogNames {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const isWhole = bytes.length >= HEADER_BYTES + CRC_BYTES && view.getUint32(0, true) === MAGIC;
     if (!isWhole || view.getUint32(bytes.length - CRC_BYTES, true) !== crc32(bytes.subarray(0, -CRC_BYTES))) {
-      throw this.failed("read", DAMAGED);
+      throw this.damaged(DAMAGED, "checksum");
     }
     const version = view.getUint32(4, true);
-    if (version !== VERSION) throw this.failed("read", `it has format version ${version}, which this server does not know`);
+    if (version !== VERSION) throw this.damaged(`it has format version ${version}, which this server does not know`, "version");
     const count = view.getUint32(8, true);
     const fits = Math.min(count, (bytes.length - HEADER_BYTES - CRC_BYTES) / ID_BYTES);
     return Array.from({ length: fits }, (_, i) => view.getUint32(HEADER_BYTES + i * ID_BYTES, true));
   }
 
+  private damaged(why: string, kind: CorruptionKind): DbError {
+    return corrupted(this.said("read", why), { file: this.path, offset: undefined, kind });
+  }
+
+  private said(verb: string, why: string): string {
+    return `cannot ${verb} the list of threads' logs ${this.path}: ${why}`;
+  }
+
   private failed(verb: string, why: string, cause?: unknown): DbError {
-    return new DbError(StatusCode.StorageUnavailable, `cannot ${verb} the list of threads' logs ${this.path}: ${why}`, { cause });
+    return new DbError(StatusCode.StorageUnavailable, this.said(verb, why), { cause });
   }
 }
 

@@ -5,8 +5,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DbError, errorText } from "../../base/error.ts";
-import { failPoint } from "../../base/fail-point.ts";
+import { corrupted, DbError, errorText } from "../../base/error.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { ENDS_NAME } from "./ends-file.ts";
@@ -47,11 +47,13 @@ export function findThreadLogs(directory: string, names: ThreadLogNames, recover
     logger.warn({ directory, threads: missing }, "logs of ingest threads are missing: rows that were in them alone are lost");
     return found;
   }
-  throw new DbError(
-    StatusCode.StorageUnavailable,
-    `cannot replay the log ${directory}: the log of ${missing.map((thread) => `thread-${thread}`).join(", ")} is missing; restore it, or ` +
-      `start with wal.recovery = "skip_corrupt" to lose what it held`,
-  );
+  const logs = missing.map((thread) => `thread-${thread}`).join(", ");
+  const advice = 'restore it, or start with wal.recovery = "skip_corrupt" to lose what it held';
+  throw corrupted(`cannot replay the log ${directory}: the log of ${logs} is missing; ${advice}`, {
+    file: directory,
+    offset: undefined,
+    kind: "missing",
+  });
 }
 
 function namesOrLoss(names: ThreadLogNames, recovery: WalRecovery, logger: Logger): number[] | undefined {

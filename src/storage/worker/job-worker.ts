@@ -2,9 +2,10 @@
  * A worker thread that takes jobs one after another and answers each. It starts with the first job, or before; one that dies fails all
  * jobs it had, and the next job starts another.
  */
-import { descriptorsForThread, hasFewDescriptors, startThread } from "../../base/descriptors.ts";
+import { descriptorsForThread, hasFewDescriptors, startThread } from "../../base/process/descriptors.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { errorOfTold, type ToldError } from "../../base/told-error.ts";
 
 /** What goes to the worker: a job over the local files under `root`. */
 export interface JobRequest<Job> {
@@ -14,9 +15,7 @@ export interface JobRequest<Job> {
 }
 
 /** What comes back. */
-export type JobReply<Answer> =
-  | { readonly id: number; readonly answer: Answer }
-  | { readonly id: number; readonly error: string; readonly code: StatusCode };
+export type JobReply<Answer> = { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly error: ToldError };
 
 interface Waiting<Answer> {
   readonly resolve: (answer: Answer) => void;
@@ -80,7 +79,7 @@ export class JobWorker<Job, Answer> {
     const caller = this.waiting.get(reply.id);
     this.waiting.delete(reply.id);
     if ("answer" in reply) caller?.resolve(reply.answer);
-    else caller?.reject(new DbError(reply.code, reply.error));
+    else caller?.reject(errorOfTold(reply.error));
   }
 
   private fail(worker: Worker, why: string): void {

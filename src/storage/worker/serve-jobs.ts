@@ -1,8 +1,8 @@
 /** The other end of `JobWorker`, on the worker's thread: some jobs at a time, begun in the order in which they came. */
-import { toDbError } from "../../base/error.ts";
-import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/fail-point.ts";
-import { RestingHeap } from "../../base/resting-heap.ts";
-import { giveWayToClients } from "../../base/thread-priority.ts";
+import { armFailPoints, FAIL_POINTS_VARIABLE } from "../../base/process/fail-point.ts";
+import { RestingHeap } from "../../base/memory/resting-heap.ts";
+import { giveWayToClients } from "../../base/process/thread-priority.ts";
+import { toldError } from "../../base/told-error.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import { localFileStore } from "../file-store/local-file-store.ts";
 import type { JobReply, JobRequest } from "./job-worker.ts";
@@ -37,8 +37,7 @@ export function serveJobs<Job, Answer>(run: (job: Job, store: FileStore) => Prom
     try {
       reply = { id, answer: await run(job, storeOf(root)) };
     } catch (error) {
-      const failure = toDbError(error);
-      reply = { id, error: failure.message, code: failure.code };
+      reply = { id, error: toldError(error) };
     }
     running--;
     self.postMessage(reply);

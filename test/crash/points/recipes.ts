@@ -6,7 +6,7 @@ import { copyFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../../../bench/macro/random.ts";
 import { SqlError, sqlTable } from "../../../bench/macro/sql-client.ts";
-import type { FailPointName } from "../../../src/base/fail-point-names.ts";
+import type { FailPointName } from "../../../src/base/process/fail-point-names.ts";
 import { tearLog } from "./home.ts";
 
 /** What a server does until it dies. */

@@ -1,5 +1,5 @@
 /** A table for tests of storage: two tags, a time index and a field of every kind, its flush jobs, and its files read back row by row. */
-import { columnId, tableId } from "../../../src/base/units.ts";
+import { tableId } from "../../../src/base/units.ts";
 import { STRING, type TimeUnit } from "../../../src/column/data-type.ts";
 import { scalarAt } from "../../../src/column/scalar.ts";
 import type { Scalar } from "../../../src/column/vector.ts";
@@ -8,8 +8,8 @@ import type { FileStore } from "../../../src/storage/file-store/file-store.ts";
 import { Arena, SlabPool } from "../../../src/storage/memtable/arena.ts";
 import { SeriesRegistry } from "../../../src/storage/series/series-registry.ts";
 import type { DataFile } from "../../../src/storage/sst/data-file.ts";
-import type { FlushJob } from "../../../src/storage/sst/flush.ts";
-import { SstFile } from "../../../src/storage/sst/sst-file.ts";
+import type { FlushJob } from "../../../src/storage/sst/write/flush.ts";
+import { SstFile } from "../../../src/storage/sst/read/sst-file.ts";
 import type { ColumnSchema, MergeMode, TableSchema } from "../../../src/table/schema.ts";
 import { FIELDS } from "./arbitrary-rows.ts";
 import { chunkOf, mergedRows, type Request } from "./rows.ts";
@@ -36,10 +36,10 @@ export type FileRow = readonly Scalar[];
 export function tableOf(unit: TimeUnit, mergeMode: MergeMode): TableSchema {
   const options: Record<string, string> = mergeMode === "append" ? { append_mode: "true" } : { merge_mode: mergeMode };
   const columns: ColumnSchema[] = [
-    { id: columnId(1), name: "host", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(2), name: "region", type: STRING, semantic: "tag", nullable: true },
-    { id: columnId(TIME_ID), name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false },
-    ...FIELDS.map(({ id, type }): ColumnSchema => ({ id: columnId(id), name: `f_${id}`, type, semantic: "field", nullable: true })),
+    { id: 1, name: "host", type: STRING, semantic: "tag", nullable: true },
+    { id: 2, name: "region", type: STRING, semantic: "tag", nullable: true },
+    { id: TIME_ID, name: "ts", type: { kind: "timestamp", unit }, semantic: "timestamp", nullable: false },
+    ...FIELDS.map(({ id, type }): ColumnSchema => ({ id: id, name: `f_${id}`, type, semantic: "field", nullable: true })),
   ];
   return { id: tableId(42), version: 3, database: "public", name: "t", columns, primaryKey: ["host", "region"], engine: "mito", options };
 }

@@ -1,10 +1,10 @@
 /** Flushes of rows like those of TSBS "cpu": ten text tags, ten integers. For benchmarks. */
-import { columnId, tableId } from "../../../src/base/units.ts";
+import { tableId } from "../../../src/base/units.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../src/column/data-type.ts";
 import { Arena, SlabPool } from "../../../src/storage/memtable/arena.ts";
 import { buildChunk } from "../../../src/storage/memtable/chunk-builder.ts";
 import { SeriesRegistry } from "../../../src/storage/series/series-registry.ts";
-import type { FlushJob } from "../../../src/storage/sst/flush.ts";
+import type { FlushJob } from "../../../src/storage/sst/write/flush.ts";
 import type { ColumnSchema, TableSchema } from "../../../src/table/schema.ts";
 import { TSBS_FIELDS, TSBS_FIRST_FIELD, tsbsRequest } from "./tsbs.ts";
 
@@ -12,14 +12,11 @@ const ROWS_PER_REQUEST = 10_000;
 const TAGS = 10;
 
 const columns: ColumnSchema[] = [
-  ...Array.from(
-    { length: TAGS },
-    (_, c): ColumnSchema => ({ id: columnId(c + 1), name: `tag_${c}`, type: STRING, semantic: "tag", nullable: true }),
-  ),
-  { id: columnId(50), name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
+  ...Array.from({ length: TAGS }, (_, c): ColumnSchema => ({ id: c + 1, name: `tag_${c}`, type: STRING, semantic: "tag", nullable: true })),
+  { id: 50, name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
   ...Array.from(
     { length: TSBS_FIELDS },
-    (_, c): ColumnSchema => ({ id: columnId(TSBS_FIRST_FIELD + c), name: `usage_${c}`, type: INT64, semantic: "field", nullable: true }),
+    (_, c): ColumnSchema => ({ id: TSBS_FIRST_FIELD + c, name: `usage_${c}`, type: INT64, semantic: "field", nullable: true }),
   ),
 ];
 const primaryKey = columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name);

@@ -4,7 +4,7 @@
  *   bun src/format/parquet/encodings/delta-binary-packed.bench.ts
  */
 import { bench, do_not_optimize, run } from "mitata";
-import { crc32 } from "../../../base/hash.ts";
+import { crc32 } from "../../../base/bytes/hash.ts";
 import { PageBuffer } from "../page-buffer.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { packer, unpacker } from "./bit-pack.ts";

@@ -15,7 +15,7 @@ import { assert } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, FLOAT32, isNested, STRING } from "../../../column/data-type.ts";
-import { intervalText } from "../../../column/interval-text.ts";
+import { intervalText } from "../../../value/interval-text.ts";
 import { decodeNested, type NestedPart } from "../../../column/nested.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
@@ -232,7 +232,7 @@ function bytesOf(value: NestedPart, { path }: Place): Uint8Array | undefined {
   return value;
 }
 
-/** The floats of a vector (`column/embedding.ts`). */
+/** The floats of a vector (`value/embedding.ts`). */
 function floatsOf(bytes: Uint8Array): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: bytes.length >> 2 }, (_, i) => view.getFloat32(i * 4, true));

@@ -1,7 +1,7 @@
 /**
  * A column of JSON texts: each row is what the sink was given since the row before it.
  */
-import { longerWords } from "../../../base/longer-array.ts";
+import { longerWords } from "../../../base/bytes/longer-array.ts";
 import type { ProtoReader } from "../../../format/proto/reader.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { JsonSink } from "../json-sink.ts";

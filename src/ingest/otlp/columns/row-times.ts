@@ -3,7 +3,7 @@
  * time within which they are exact.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";
-import { longerWords } from "../../../base/longer-array.ts";
+import { longerWords } from "../../../base/bytes/longer-array.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { TimeVector } from "../../../column/vector.ts";
 

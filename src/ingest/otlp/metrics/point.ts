@@ -1,7 +1,7 @@
 /**
  * One data point: time, values, and where its attributes stand.
  */
-import { longerWords } from "../../../base/longer-array.ts";
+import { longerWords } from "../../../base/bytes/longer-array.ts";
 import { field, type ProtoReader, Wire } from "../../../format/proto/reader.ts";
 
 const TIME = field(3, Wire.fixed64);

@@ -4,7 +4,7 @@
  *
  *   rows  | 0 | 2 | 3 | …      kinds | string | int | …      numbers | – | 200 | …      texts | GET | – | …  (bytes, ends)
  */
-import { longerBytes } from "../../../base/longer-array.ts";
+import { longerBytes } from "../../../base/bytes/longer-array.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import { textVector } from "../columns/text-vector.ts";

@@ -3,7 +3,8 @@
  * int/double/bool where it reads as one.
  */
 import { BINARY, BOOLEAN, type DataType, FLOAT64, INT64, JSON_TYPE, STRING } from "../../../column/data-type.ts";
-import { booleanOfText, floatText } from "../../../column/retype-text.ts";
+import { fits } from "../../../value/integer-range.ts";
+import { booleanOfText, floatText, integerOfText, numberOfText } from "../../../value/number-text.ts";
 
 /** What an attribute was sent as. */
 export type SentKind = "string" | "bool" | "int" | "double" | "json" | "bytes";
@@ -32,8 +33,6 @@ const MIXTURES: readonly (readonly [SentKind, ReadonlySet<SentKind>])[] = [
   ["double", new Set<SentKind>(["double", "int", "string"])],
   ["string", new Set<SentKind>(["string", "bool", "int", "double"])],
 ];
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const INTEGER = /^[+-]?\d{1,19}$/;
 
 /** The type of a new column that is sent these kinds; that of the first one when they do not go together. */
 export function typeOfNew(kinds: ReadonlySet<SentKind>): DataType {
@@ -51,13 +50,15 @@ export function coerced({ kind, value }: Sent, type: DataType): Kept {
       return kind === "json" || kind === "bytes" ? undefined : String(value);
     case "boolean":
       if (kind === "bool") return value;
-      return kind === "string" ? booleanOfText(value as string) : undefined;
+      return kind === "string" ? booleanOfText((value as string).trim()) : undefined;
     case "float":
       if (kind === "int" || kind === "double") return Number(value);
-      return kind === "string" && NUMBER.test(value as string) ? Number(value) : undefined;
-    case "int":
-      if (kind === "string" && !INTEGER.test(value as string)) return undefined;
-      return kind === "int" || kind === "string" ? withinInt(BigInt(value as string), type.bits, type.signed) : undefined;
+      return kind === "string" ? numberOfText(value as string) : undefined; // NaN and infinities have no text here
+    case "int": {
+      if (kind !== "int" && kind !== "string") return undefined;
+      const whole = kind === "int" ? (value as number | bigint) : integerOfText(value as string);
+      return whole !== undefined && fits(whole, type) ? whole : undefined;
+    }
     case "json":
       return kind === "json" ? value : undefined;
     case "binary":
@@ -65,12 +66,6 @@ export function coerced({ kind, value }: Sent, type: DataType): Kept {
     default:
       return undefined;
   }
-}
-
-function withinInt(value: bigint, bits: number, signed: boolean): number | bigint | undefined {
-  if ((signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value)) !== value) return undefined;
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
 }
 
 /** How a value shows in the reason why its span is rejected. */

@@ -2,6 +2,7 @@
  * One span: where its parts stand in the message, and its events and links as JSON text (contract ingest.md 4.3).
  */
 import { FIELD_TEXT_BYTES_MAX } from "../../../base/limits.ts";
+import { formatTimestamp } from "../../../value/format-time.ts";
 import { field, type ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { AnyValue, Attributes, Kind } from "../any-value.ts";
 import type { JsonSink } from "../json-sink.ts";
@@ -281,6 +282,6 @@ function sentOf(value: AnyValue, reader: ProtoReader, json: JsonSink): Sent | un
 
 /** `2024-05-08 07:01:00.000000000+0000`. */
 function eventTime(nanos: bigint): string {
-  const seconds = new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().slice(0, 19).replace("T", " ");
+  const seconds = formatTimestamp(nanos / 1_000_000_000n, "second").replace("T", " ");
   return `${seconds}.${String(nanos % 1_000_000_000n).padStart(9, "0")}+0000`;
 }

@@ -2,30 +2,18 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { VALUE_DEPTH_MAX } from "../limits.ts";
-import { kindOf, PipelineTime, type PipelineObject, type PipelineValue, timeIn, WholeFloat } from "../../common/value.ts";
+import { type PipelineObject, PipelineTime, type PipelineValue, WholeFloat, kindOf } from "../../common/value.ts";
+import { formatTimestamp } from "../../../value/format-time.ts";
+import { floatText } from "../../../value/number-text.ts";
 
 /** The JSON of a value. @throws DbError InvalidArguments when it is nested too deeply */
 export function jsonText(value: PipelineValue): string {
   return written(value, 0);
 }
 
-/** A float as Rust prints it: `1.0`, not `1`. */
-function floatText(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  const text = Object.is(value, -0) ? "-0" : String(value);
-  return /^-?\d+$/.test(text) ? `${text}.0` : text;
-}
-
 /** RFC 3339 in UTC with the digits that the fraction needs. */
-function timeText(time: PipelineTime): string {
-  const nanos = timeIn(time, "nanosecond");
-  const seconds = timeIn(time, "second");
-  const millis = Number(seconds) * 1000;
-  if (Math.abs(millis) > 8.64e15) return String(time.value);
-  const fraction = String(nanos - seconds * 1_000_000_000n).padStart(9, "0");
-  const digits = fraction.replace(/(?:000)+$/, "");
-  return `${new Date(millis).toISOString().slice(0, -5)}${digits === "" ? "" : `.${digits}`}Z`;
+function timeText({ value, unit }: PipelineTime): string {
+  return `${formatTimestamp(value, unit)}Z`;
 }
 
 /** A value as text outside of JSON: strings and times bare. */

@@ -1,7 +1,9 @@
 /** `cmcd`: Common Media Client Data (CTA-5004), `key=value` pairs between commas. */
+import { fitsInt64 } from "../../../value/integer-range.ts";
+import { integerOfText, numberOfText } from "../../../value/number-text.ts";
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
-import { floatValue, intValue, type PipelineValue, setField } from "../../common/value.ts";
+import { type PipelineValue, floatValue, setField } from "../../common/value.ts";
 import { eachField, type Processor, wrongType } from "./processor.ts";
 import { percentDecoded } from "./urlencoding.ts";
 
@@ -32,11 +34,15 @@ function read(kind: string, key: string, text: string | undefined, whole: string
   if (kind === "text") return text;
   if (kind === "url") return percentDecoded(text, "cmcd");
   if (kind === "int") {
-    if (!/^[+-]?\d{1,18}$/.test(text)) throw failure(`Processor cmcd: failed to parse ${key}=${text.slice(0, 120)} as an integer`);
-    return intValue(BigInt(text.replace(/^\+/, "")));
+    const whole = integerOfText(text);
+    if (whole === undefined || !fitsInt64(whole)) throw noNumber(key, text, "an integer");
+    return whole;
   }
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
-    throw failure(`Processor cmcd: failed to parse ${key}=${text.slice(0, 120)} as a float`);
-  }
-  return floatValue(Number(text));
+  const number = numberOfText(text);
+  if (number === undefined) throw noNumber(key, text, "a float");
+  return floatValue(number);
+}
+
+function noNumber(key: string, text: string, what: string): Error {
+  return failure(`Processor cmcd: failed to parse ${key}=${text.slice(0, 120)} as ${what}`);
 }

@@ -1,5 +1,6 @@
 /** `epoch`: numbers since 1970 to moments. */
 import type { TimeUnit } from "../../../column/data-type.ts";
+import { integerOfText } from "../../../value/number-text.ts";
 import type { Options } from "../definition.ts";
 import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../../common/value.ts";
 import { type Processor, valueProcessor, wrongType } from "./processor.ts";
@@ -36,9 +37,12 @@ export function epochTime(value: PipelineValue, unit: TimeUnit): PipelineTime | 
     if (!Number.isFinite(number)) return undefined;
     units = BigInt(Math.trunc(number));
   } else if (typeof number === "bigint") units = number;
-  else if (typeof number === "string" && /^[+-]?\d{1,20}$/.test(number)) units = BigInt(number.replace(/^\+/, ""));
   else if (number instanceof PipelineTime) units = timeIn(number, unit);
-  else return undefined;
+  else {
+    const whole = typeof number === "string" ? integerOfText(number) : undefined;
+    if (whole === undefined) return undefined;
+    units = BigInt(whole);
+  }
   return isTime(units) ? new PipelineTime(units, unit) : undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
 import { plainText } from "../json/json-text.ts";
-import { compileReplacement } from "../../../base/linear-regex.ts";
+import { compileReplacement } from "../../../base/text/linear-regex.ts";
 import { compileRegex } from "../regex.ts";
 import { setField } from "../../common/value.ts";
 import { eachField, type Processor, textProcessor, valueProcessor, wrongType } from "./processor.ts";

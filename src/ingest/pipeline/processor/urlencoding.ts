@@ -16,7 +16,7 @@ export function percentDecoded(text: string, processor: string): string {
   for (let i = 0; i < source.length; i++) {
     const high = source[i] === 0x25 ? hexDigit(source[i + 1]) : -1;
     const low = high < 0 ? -1 : hexDigit(source[i + 2]);
-    if (low < 0) bytes[length++] = source[i] ?? 0;
+    if (low < 0) bytes[length++] = source[i]!;
     else {
       bytes[length++] = high * 16 + low;
       i += 2;

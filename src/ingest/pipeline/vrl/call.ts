@@ -1,6 +1,6 @@
 /** Calls of functions: arguments by place or name, paths, patterns and closures. */
 import { plainText } from "../json/json-text.ts";
-import type { Regex } from "../../../base/linear-regex.ts";
+import type { Regex } from "../../../base/text/linear-regex.ts";
 import { compileRegex } from "../regex.ts";
 import { isObject, type PipelineObject, type PipelineValue, setField } from "../../common/value.ts";
 import { FUNCTIONS, type VrlFunction } from "./functions.ts";

@@ -192,5 +192,5 @@ export function combined(operator: string, left: Node, right: Node): Node {
 function caught(context: Context, error: unknown): string {
   if (context.isAborted || !(error instanceof DbError)) throw error;
   step(context);
-  return error.message.replace(/^Failed to execute VRL, /, "");
+  return error.details.reason ?? error.message;
 }

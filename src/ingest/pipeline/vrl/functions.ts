@@ -2,6 +2,8 @@
 import { errorText } from "../../../base/error.ts";
 import { jsonText, plainText } from "../json/json-text.ts";
 import { jsonValue } from "../../common/json-value.ts";
+import { fitsInt64 } from "../../../value/integer-range.ts";
+import { integerOfText, numberOfText } from "../../../value/number-text.ts";
 import { unitOf } from "../processor/epoch.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";
@@ -105,7 +107,8 @@ function toInt(value: PipelineValue): PipelineValue {
   if (value === null) return 0;
   if (value instanceof PipelineTime) return intValue(timeIn(value, "second"));
   if (kindOf(value) === "int") return value;
-  if (typeof value === "string" && /^[+-]?\d{1,18}$/.test(value)) return intValue(BigInt(value.replace("+", "")));
+  const whole = typeof value === "string" ? integerOfText(value) : undefined;
+  if (whole !== undefined && fitsInt64(whole)) return whole;
   const float = floatOf(value);
   if (float === undefined || !Number.isFinite(float)) throw executeError(`cannot turn ${kindName(value)} into an integer`);
   return intValue(BigInt.asIntN(64, BigInt(Math.trunc(float))));
@@ -115,7 +118,8 @@ function toFloat(value: PipelineValue): PipelineValue {
   if (typeof value === "boolean") return floatValue(value ? 1 : 0);
   if (value === null) return floatValue(0);
   if (value instanceof PipelineTime) return floatValue(Number(timeIn(value, "nanosecond")) / 1e9);
-  if (typeof value === "string" && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return floatValue(Number(value));
+  const number = typeof value === "string" ? numberOfText(value) : undefined;
+  if (number !== undefined) return floatValue(number);
   const float = floatOf(value);
   if (float === undefined) throw executeError(`cannot turn ${kindName(value)} into a float`);
   return floatValue(float);

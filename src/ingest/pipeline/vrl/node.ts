@@ -40,7 +40,7 @@ export interface Path {
 
 /** The error of a row. */
 export function executeError(why: string): Error {
-  return failure(`Failed to execute VRL, ${why}`);
+  return failure(`Failed to execute VRL, ${why}`, why);
 }
 
 /** Counts a step. @throws DbError InvalidArguments when there were too many */

@@ -4,7 +4,7 @@
  *
  * Source: https://vector.dev/docs/reference/vrl/expressions/
  */
-import { wholeNumberOf } from "../../../base/whole-number.ts";
+import { wholeNumberOf } from "../../../base/text/whole-number.ts";
 import { VRL_DEPTH_MAX } from "../limits.ts";
 import { compileTimeFormat } from "../strftime.ts";
 import { timeZoneOf } from "../time-zone.ts";

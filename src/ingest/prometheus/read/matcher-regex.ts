@@ -1,5 +1,5 @@
 /** Regular expressions of label matchers, in RE2's dialect, which is that of Prometheus, and in time linear in the text. */
-import { compileLinearRegex } from "../../../base/linear-regex.ts";
+import { compileLinearRegex } from "../../../base/text/linear-regex.ts";
 import { invalid } from "../failure.ts";
 import { READ_REGEX_STEPS_MAX } from "../limits.ts";
 

@@ -7,7 +7,7 @@
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { ColumnMetaData } from "hyparquet/src/types.js";
-import { DbError } from "../../../base/error.ts";
+import { corruptionOf, DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
@@ -216,5 +216,5 @@ export class ChunkReader {
 
 /** Whether a header may just not be there whole. */
 function isCut(thrown: unknown): boolean {
-  return thrown instanceof DbError && thrown.code === StatusCode.StorageUnavailable;
+  return corruptionOf(thrown) !== undefined;
 }

@@ -1,6 +1,6 @@
 /** Aggregates that choose or collect values: min, max, first, last, median, quantiles, text. */
 import { DbError } from "../../../base/error.ts";
-import { SplitMap } from "../../../base/split-map.ts";
+import { SplitMap } from "../../../base/bytes/split-map.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
@@ -8,7 +8,7 @@ import { compareValues, exactInteger, type Present, textOf, type Value } from ".
 import { type Accumulator, growth, owned, type Reserve, textBytes } from "./accumulator.ts";
 import { keyOf } from "./distinct-keys.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;

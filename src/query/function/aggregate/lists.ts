@@ -7,7 +7,7 @@ import { compareValues, type Present, type Value } from "../value/value.ts";
 import { type AggregateFunction, owned, textBytes } from "./accumulator.ts";
 import { pathType } from "./paths.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 
 /** About what a collected value costs in memory, bytes. */
 const VALUE_BYTES = 48;

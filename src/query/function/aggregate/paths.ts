@@ -4,7 +4,7 @@ import { isNumeric } from "../signature/signature.ts";
 import { compareValues, type Present, type Value } from "../value/value.ts";
 import type { AggregateFunction } from "./accumulator.ts";
 import { SortedRuns } from "./sorted-runs.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 
 /** About what a place costs in memory, bytes. */
 const PLACE_BYTES = 96;

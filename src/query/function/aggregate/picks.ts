@@ -1,5 +1,5 @@
 /** Aggregates that pick a value by another, or by how often it comes: arg_max, arg_min, mode; count_if. */
-import { SplitMap } from "../../../base/split-map.ts";
+import { SplitMap } from "../../../base/bytes/split-map.ts";
 import { BOOLEAN, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { compareValues, type Value, valueKey } from "../value/value.ts";

@@ -4,7 +4,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT64, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { commonNumber, type NumberType } from "../signature/common-type.ts";
-import { boundsOf } from "../value/integer.ts";
+import { boundsOf } from "../../../value/integer-range.ts";
 import { isNumeric } from "../signature/signature.ts";
 import { exactInteger, textOf, type Value } from "../value/value.ts";
 import { type Accumulator, type AggregateFunction, growth, type Reserve } from "./accumulator.ts";

@@ -1,6 +1,6 @@
 /** `vec_sum`, `vec_product`, `vec_avg`: element by element over vectors of one length, in 64-bit floats until the end. */
 import { BINARY } from "../../../column/data-type.ts";
-import { bytesOfElements, elementsOf, lengthsDiffer } from "../cast/vector-elements.ts";
+import { bytesOfElements, elementsOf, lengthsDiffer } from "../value/vector-elements.ts";
 import type { AggregateFunction } from "./accumulator.ts";
 
 /** One vector, its bytes or its text, to bytes. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { checkExpression as check, checkOverRows, failsExpression as fails } from "../../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { truncBuckets } from "../time/buckets.ts";
-import { floorDivide } from "../time/civil.ts";
+import { floorDivide } from "../../../value/civil.ts";
 import { localTimeOf, truncatedInZone } from "../time/zone-buckets.ts";
 
 const at = (text: string): string => `'${text}'::TIMESTAMP`;

@@ -1,14 +1,14 @@
 /** Functions that put values into buckets besides `date_trunc` and `date_bin`: `time_bucket` of DuckDB and TimescaleDB, `width_bucket`. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { parseTimeZone } from "../../../base/time-zone.ts";
+import { parseTimeZone } from "../../../base/text/time-zone.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { binned } from "./time-functions.ts";
 import { addInterval } from "../time/interval.ts";
-import { parseTimestamp } from "../time/parse-time.ts";
-import { rescale } from "../time/time-units.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { isInterval, type Present, textOf } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";
 

@@ -4,12 +4,12 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, DATE, INT32, STRING, TIME_NANOSECOND, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
 import { lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { constant } from "../signature/signature.ts";
-import { daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../time/civil.ts";
-import { durationParts } from "../time/format-time.ts";
+import { daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
+import { durationParts } from "../../../value/format-time.ts";
 import { parseClockByFormat } from "../time/parse-format.ts";
 import { formatLocalTime } from "../time/strftime.ts";
-import { rescale } from "../time/time-units.ts";
-import { offsetSecondsAt } from "../../../base/time-zone.ts";
+import { rescale } from "../../../value/time-units.ts";
+import { offsetSecondsAt } from "../../../base/text/time-zone.ts";
 import { NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;

@@ -10,10 +10,10 @@ import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOS
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { bucketIndexOf, truncBuckets } from "../time/buckets.ts";
-import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../time/civil.ts";
+import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { addInterval } from "../time/interval.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../time/time-units.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { exactInteger, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);

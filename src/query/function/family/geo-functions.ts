@@ -2,7 +2,7 @@
 import { DbError, errorText } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT32, INT64, STRING, UINT64, UINT8 } from "../../../column/data-type.ts";
-import { floatText } from "../../../column/retype-text.ts";
+import { floatText } from "../../../value/number-text.ts";
 import { geohashOf } from "../geo/geohash.ts";
 import { h3 } from "../geo/h3.ts";
 import { areaOf, contains, distanceOf, intersects } from "../geo/planar.ts";

@@ -1,6 +1,6 @@
 /** Functions on internet addresses (contract query.md 2.5). */
 import { DbError } from "../../../base/error.ts";
-import { ipv4Bytes, ipv6Bytes } from "../../../base/ip-bytes.ts";
+import { ipv4Bytes, ipv6Bytes } from "../../../base/text/ip-bytes.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, BOOLEAN, STRING, UINT32 } from "../../../column/data-type.ts";
 import { alias, type ScalarFunction, strict } from "../signature/scalar-function.ts";

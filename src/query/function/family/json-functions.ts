@@ -2,11 +2,11 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, JSON_TYPE, STRING } from "../../../column/data-type.ts";
-import { floatText } from "../../../column/retype-text.ts";
-import { shortestFloat32 } from "../../../column/float32.ts";
+import { floatText } from "../../../value/number-text.ts";
+import { shortestFloat32 } from "../../../value/float32.ts";
 import { arrowName } from "../value/arrow-type.ts";
-import { toJson } from "../cast/cast.ts";
-import { fits } from "../value/integer.ts";
+import { toJson } from "../../../value/cast-document.ts";
+import { fits } from "../../../value/integer-range.ts";
 import { jsonConditionOf, jsonPathOf } from "../json/json-path.ts";
 import { jsonHolds, selectJson } from "../json/json-select.ts";
 import { type JsonKind, jsonKind, jsonMembers, stringOf } from "../json/json-slices.ts";

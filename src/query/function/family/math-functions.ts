@@ -6,7 +6,8 @@ import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, UINT64 } from "../../.
 import { arithmetic } from "../number/arithmetic.ts";
 import { asDecimal, decimalArithmetic, decimalResult } from "../value/decimal.ts";
 import { type DecimalRounding, roundedDecimal, roundedDecimalType } from "../number/decimal-rounding.ts";
-import { fits, type Integer, overflow } from "../value/integer.ts";
+import { fits } from "../../../value/integer-range.ts";
+import { type Integer, overflow } from "../value/integer.ts";
 import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { bits, constant, exactly, floats, integers, isNumeric, sameNumber } from "../signature/signature.ts";
 import { addIntervals } from "../time/interval.ts";

@@ -4,7 +4,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { clockNanosOfText } from "../../../column/clock-time.ts";
+import { clockNanosOfText } from "../../../value/clock-time.ts";
 import {
   type DataType,
   DATE,
@@ -19,10 +19,10 @@ import {
 } from "../../../column/data-type.ts";
 import { arithmetic } from "../number/arithmetic.ts";
 import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
-import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../time/civil.ts";
+import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { parseMysqlFormat } from "../time/mysql-format.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../time/time-units.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { localTimeOf, momentOf } from "../time/zone-buckets.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";

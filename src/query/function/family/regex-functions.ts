@@ -3,7 +3,7 @@
  * Flags: i any case, m lines, s dot meets line ends, U lazy and greedy change places, x blanks and comments mean nothing, g all matches.
  */
 import { DbError } from "../../../base/error.ts";
-import { compileLinearRegex, compileReplacement, type Regex, type RegexMatch } from "../../../base/linear-regex.ts";
+import { compileLinearRegex, compileReplacement, type Regex, type RegexMatch } from "../../../base/text/linear-regex.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, INT64, STRING } from "../../../column/data-type.ts";
 import { listOf, resultOf } from "../nested/parts.ts";

@@ -16,18 +16,18 @@ import {
   type TimeUnit,
   UNITS_PER_SECOND,
 } from "../../../column/data-type.ts";
-import { unitsPerDay } from "../../../column/clock-time.ts";
+import { unitsPerDay } from "../../../value/clock-time.ts";
 import { arithmetic } from "../number/arithmetic.ts";
-import { castValue } from "../cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { constant, isNumeric } from "../signature/signature.ts";
 import { datePart, epochOf } from "../time/date-part.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, TRUNC_PRECISIONS, type TimeBuckets, truncBuckets } from "../time/buckets.ts";
-import { floorDivide } from "../time/civil.ts";
+import { floorDivide } from "../../../value/civil.ts";
 import { parseByFormat } from "../time/parse-format.ts";
-import { parseTimestamp } from "../time/parse-time.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
 import { binnedInZone, truncatedInZone } from "../time/zone-buckets.ts";
-import { NANOS_PER_UNIT, rescale } from "../time/time-units.ts";
+import { NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";
 

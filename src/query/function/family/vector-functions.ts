@@ -5,12 +5,12 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT32, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
-import { embeddingText } from "../../../column/embedding.ts";
+import { embeddingText } from "../../../value/embedding.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isNumeric, typed } from "../signature/signature.ts";
 import { type Present, textOf } from "../value/value.ts";
-import { toEmbedding } from "../cast/cast.ts";
-import { bytesOfElements, elementsOf, lengthsDiffer } from "../cast/vector-elements.ts";
+import { toEmbedding } from "../../../value/cast-document.ts";
+import { bytesOfElements, elementsOf, lengthsDiffer } from "../value/vector-elements.ts";
 
 const round = Math.fround;
 const VECTOR_KINDS: readonly string[] = ["vector", "binary", "string", "null"];
@@ -113,11 +113,11 @@ function vectorAndIntegers(count: number, result: DataType): ScalarFunction["res
 
 /** The functions of this file. */
 export const VECTOR_FUNCTIONS: readonly ScalarFunction[] = [
-  strict("parse_vec(text)", typed(["text"], BINARY), ([text]) => toEmbedding(textOf(text), undefined)),
+  strict("parse_vec(text)", typed(["text"], BINARY), ([text]) => toEmbedding(textOf(text))),
   strict(
     "vec_to_string(vector)",
     (args) => (args.length === 1 && isVector(args[0]) ? { args, result: STRING } : undefined),
-    ([vector]) => embeddingText(toEmbedding(vector as Present, undefined)),
+    ([vector]) => embeddingText(toEmbedding(vector as Present)),
   ),
   ofVectors("vec_cos_distance", FLOAT32, cosineDistance),
   ofVectors("vec_dot_product", FLOAT32, (a, b) => round(dot(a, b))),

@@ -6,9 +6,9 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, STRING, TIMESTAMP_NANOSECOND, type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
-import { floorDivide } from "../time/civil.ts";
-import { INT64_MAX, INT64_MIN } from "../time/time-units.ts";
-import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../../base/time-zone.ts";
+import { floorDivide } from "../../../value/civil.ts";
+import { INT64_MAX, INT64_MIN } from "../../../value/time-units.ts";
+import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../../base/text/time-zone.ts";
 import { type Present, textOf } from "../value/value.ts";
 
 /** (time, zone): dates and texts become timestamps. */

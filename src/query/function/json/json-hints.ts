@@ -5,7 +5,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName } from "../../../column/data-type.ts";
-import { canonicalJson } from "../../../column/json-text.ts";
+import { canonicalJson } from "../../../value/json-text.ts";
 import type { JsonHint } from "../../../table/schema.ts";
 import { jsonKind, jsonMembers } from "./json-slices.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Looks into canonical JSON text (`column/json-text.ts`) without decoding it: a part of a canonical document is canonical text itself, so a
+ * Looks into canonical JSON text (`value/json-text.ts`) without decoding it: a part of a canonical document is canonical text itself, so a
  * member or an element is a slice, and whole numbers keep all their digits.
  */
 import { DbError } from "../../../base/error.ts";

@@ -1,6 +1,6 @@
 /** The usual shapes of functions on lists, so that a line of a function table can name one. */
 import { type DataType, INT64, isNested, NULL, STRING } from "../../../column/data-type.ts";
-import { canCast } from "../cast/cast.ts";
+import { canCast } from "../../../value/cast.ts";
 import { commonType } from "../signature/common-type.ts";
 import type { FunctionType, ScalarFunction } from "../signature/scalar-function.ts";
 import { elementType, listOf } from "./parts.ts";

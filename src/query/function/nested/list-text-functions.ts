@@ -1,6 +1,6 @@
 /** Texts as lists and lists as texts (contract query.md 2.8). */
 import { type DataType, STRING } from "../../../column/data-type.ts";
-import { toText } from "../cast/cast.ts";
+import { toText } from "../../../value/value-text.ts";
 import { lenient, type ScalarFunction } from "../signature/scalar-function.ts";
 import { type Value, textOf } from "../value/value.ts";
 import { named } from "./list-signature.ts";

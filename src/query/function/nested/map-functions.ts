@@ -5,7 +5,8 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, NULL, STRING } from "../../../column/data-type.ts";
-import { canCast, toText } from "../cast/cast.ts";
+import { canCast } from "../../../value/cast.ts";
+import { toText } from "../../../value/value-text.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { type Value, valueKey } from "../value/value.ts";
 import { commonElement, named } from "./list-signature.ts";

@@ -1,12 +1,12 @@
 /** `+ - * / %` on values of every type that has them. */
 import { assert } from "../../../base/assert.ts";
-import { unitsPerDay } from "../../../column/clock-time.ts";
+import { unitsPerDay } from "../../../value/clock-time.ts";
 import { DATE, type DataType, type TimeUnit } from "../../../column/data-type.ts";
 import { type ArithmeticOperator, integerArithmetic, overflow } from "../value/integer.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
-import { floorModulo } from "../time/civil.ts";
+import { floorModulo } from "../../../value/civil.ts";
 import { addInterval, addIntervals } from "../time/interval.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../time/time-units.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Which type two values meet at when they are compared, added or chosen between. */
 import { type DataType, FLOAT32, FLOAT64, INT64, isNested, STRING, sameType, type StructField } from "../../../column/data-type.ts";
 import { asDecimal, widerDecimal } from "../value/decimal.ts";
-import { finerUnit } from "../time/time-units.ts";
+import { finerUnit } from "../../../value/time-units.ts";
 
 /** The type both cast to without surprise, or undefined when there is none. Text yields to every other type, NULL to all. */
 export function commonType(a: DataType, b: DataType): DataType | undefined {

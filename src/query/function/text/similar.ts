@@ -3,7 +3,7 @@
  * repeat, `( )` group, `[ ]` list characters, and a backslash takes the meaning from the next character. Dots, `^` and `$` mean themselves.
  */
 import { DbError } from "../../../base/error.ts";
-import { compileLinearRegex, type Regex } from "../../../base/linear-regex.ts";
+import { compileLinearRegex, type Regex } from "../../../base/text/linear-regex.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 
 /** Characters that mean the same in a regular expression. */

@@ -1,6 +1,6 @@
 /**
- * Patterns as the SQL functions read them, in the dialect of the engine that runs them (`base/linear-regex.ts`): there `\w`, `\d` and `\s`
- * are of ASCII, here they are of Unicode, as in the `regex` crate of Rust. Borders of words (`\b`) stay those of ASCII.
+ * Patterns as the SQL functions read them, in the dialect of the engine that runs them (`base/text/linear-regex.ts`): there `\w`, `\d` and
+ * `\s` are of ASCII, here they are of Unicode, as in the `regex` crate of Rust. Borders of words (`\b`) stay those of ASCII.
  * Source: https://docs.rs/regex/latest/regex/#syntax
  */
 

@@ -7,9 +7,9 @@
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { NANOS_PER_DAY } from "../value/value.ts";
-import { civilFromDays, floorDivide } from "./civil.ts";
+import { civilFromDays, floorDivide } from "../../../value/civil.ts";
 import { addInterval } from "./interval.ts";
-import { NANOS_PER_UNIT, rescale } from "./time-units.ts";
+import { NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
 
 /** Buckets of one width. */
 export interface FixedBuckets {

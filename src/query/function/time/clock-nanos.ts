@@ -3,8 +3,8 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import { NANOS_PER_DAY, type Present } from "../value/value.ts";
-import { parseTimestamp } from "./parse-time.ts";
-import { rescale } from "./time-units.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { rescale } from "../../../value/time-units.ts";
 
 /** Whether values of a type are moments: timestamps, dates, and texts that name one. */
 export function isMomentType(type: DataType | undefined): boolean {

@@ -6,8 +6,8 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { isInterval, NANOS_PER_DAY, type Present } from "../value/value.ts";
-import { type CivilDate, civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./civil.ts";
-import { rescale } from "./time-units.ts";
+import { type CivilDate, civilFromDays, daysFromCivil, floorDivide, floorModulo } from "../../../value/civil.ts";
+import { rescale } from "../../../value/time-units.ts";
 
 /** Days that a month of an interval counts for in its seconds. */
 const DAYS_PER_MONTH = 30;

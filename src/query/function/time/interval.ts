@@ -1,11 +1,11 @@
 /** Arithmetic on intervals: months, days and nanoseconds stay apart, since a month has no fixed length. */
 import { INTERVAL, type TimeUnit } from "../../../column/data-type.ts";
-import { intervalText } from "../../../column/interval-text.ts";
+import { intervalText } from "../../../value/interval-text.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { overflow } from "../value/integer.ts";
 import { NANOS_PER_DAY } from "../value/value.ts";
-import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "./civil.ts";
-import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time-units.ts";
+import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
+import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
 
 /** `a + sign * b`. @throws DbError EngineExecuteQuery beyond 32 bits of months or days and 64 bits of nanoseconds */
 export function addIntervals(a: IntervalValue, b: IntervalValue, sign: 1 | -1): IntervalValue {

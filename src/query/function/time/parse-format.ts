@@ -8,9 +8,9 @@
  *
  * Limits: those of `compiled-formats.ts`.
  */
-import { daysFromCivil, daysInMonth } from "./civil.ts";
+import { daysFromCivil, daysInMonth } from "../../../value/civil.ts";
 import { CompiledFormats } from "./compiled-formats.ts";
-import { utcSecondsOf } from "../../../base/time-zone.ts";
+import { utcSecondsOf } from "../../../base/text/time-zone.ts";
 
 const formats = new CompiledFormats<Step>({
   purpose: "read a time by",
@@ -234,7 +234,7 @@ function offset(text: string, at: number, fields: Fields): number {
     .slice(start + 1, end)
     .replace(":", "")
     .padEnd(4, "0");
-  if (Number(digits.slice(0, 2)) > 23 || Number(digits.slice(2)) > 59) return -1; // as base/time-zone.ts has it
+  if (Number(digits.slice(0, 2)) > 23 || Number(digits.slice(2)) > 59) return -1; // as base/text/time-zone.ts has it
   const seconds = end - start === 1 ? 0 : Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60;
   fields.offset = text[start] === "-" ? -seconds : seconds;
   return end;

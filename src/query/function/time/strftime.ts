@@ -4,7 +4,7 @@
  *
  * Limits: those of `compiled-formats.ts`.
  */
-import { civilFromDays, daysFromCivil, floorDivide, floorModulo } from "./civil.ts";
+import { civilFromDays, daysFromCivil, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { CompiledFormats } from "./compiled-formats.ts";
 
 /** A moment as a zone's clock shows it. */

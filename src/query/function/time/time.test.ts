@@ -1,85 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { binBuckets, bucketIndexOf, bucketStartOf, truncBuckets } from "./buckets.ts";
-import { civilFromDays, daysFromCivil } from "./civil.ts";
-import { durationParts, formatInterval, formatTimestamp } from "./format-time.ts";
+import { formatTimestamp } from "../../../value/format-time.ts";
 import { addInterval } from "./interval.ts";
-import { parseInterval } from "../../sql/grammar/interval.ts";
-import { parseDate, parseTimestamp } from "./parse-time.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
 
 const SECOND = 1_000_000_000n;
 
-test("days and dates turn into each other like the runtime's calendar", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: -10_000_000, max: 10_000_000 }), (days) => {
-      const { year, month, day } = civilFromDays(days);
-      const wanted = new Date(days * 86_400_000);
-      expect([year, month, day]).toEqual([wanted.getUTCFullYear(), wanted.getUTCMonth() + 1, wanted.getUTCDate()]);
-      expect(daysFromCivil(year, month, day)).toBe(days);
-    }),
-    { seed: 1 },
-  );
-});
-
-describe("timestamps as text", () => {
-  function check(text: string, zone: string, want: bigint | undefined): void {
-    expect([text, zone, parseTimestamp(text, zone)]).toEqual([text, zone, want]);
-  }
-
-  test("are read in their own zone or the session's", () => {
-    check("1970-01-01T00:00:01Z", "+08:00", SECOND);
-    check("1970-01-01 08:00:00", "+08:00", 0n);
-    check("1970-01-01 08:00:00", "Asia/Shanghai", 0n);
-    check("1970-01-01T00:00:00-07:30", "UTC", 27_000n * SECOND);
-    check("  1970-01-02 ", "UTC", 86_400n * SECOND);
-    check("1970-01-01 00:00:00.123456789", "UTC", 123_456_789n);
-    check("2024-02-29 12:30", "UTC", 1_709_209_800n * SECOND);
-  });
-
-  test("are refused when they are none", () => {
-    for (const text of [
-      "",
-      "blabla",
-      "2024-13-01",
-      "2023-02-29",
-      "2024-01-01 25:00:00",
-      "2024-01-01T00:00:00+99:00",
-      "12:00:00",
-      "2024-01-01x",
-    ])
-      check(text, "UTC", undefined);
-    expect(parseDate("2024-02-30")).toBeUndefined();
-  });
-
-  test("print with as many digits as needed", () => {
-    expect(formatTimestamp(1n, "millisecond")).toBe("1970-01-01T00:00:00.001");
-    expect(formatTimestamp(-1n, "nanosecond")).toBe("1969-12-31T23:59:59.999999999");
-    expect(formatTimestamp(1_704_067_200n, "second")).toBe("2024-01-01T00:00:00");
-    expect(durationParts(90_061_500n, "millisecond")).toBe("1 days 1 hours 1 mins 1.500 secs");
-    expect(durationParts(-90_061n, "second")).toBe("-1 days -1 hours -1 mins -1 secs");
-    expect(durationParts(-1n, "nanosecond")).toBe("0 days 0 hours 0 mins -0.000000001 secs");
-  });
-});
-
 describe("intervals", () => {
-  test("are read in several spellings", () => {
-    const check = (text: string, want: readonly [number, number, bigint] | undefined): void => {
-      const got = parseInterval(text);
-      expect([text, got && [got.months, got.days, got.nanos]]).toEqual([text, want as never]);
-    };
-    check("1 year 2 months 3 days 4 hours", [14, 3, 14_400n * SECOND]);
-    check("5s", [0, 0, 5n * SECOND]);
-    check("1h30m", [0, 0, 5400n * SECOND]);
-    check("P3Y3M700DT133H17M36.789S", [39, 700, 133n * 3600n * SECOND + 17n * 60n * SECOND + 36_789_000_000n]);
-    check("-1 day", [0, -1, 0n]);
-    check("1 parsec", undefined);
-    check("", undefined);
-  });
-
-  test("print part by part", () => {
-    expect(formatInterval({ months: 14, days: 3, nanos: 14_706_000_100_000n })).toBe("14 mons 3 days 4 hours 5 mins 6.000100000 secs");
-  });
-
   test("of months keep to the end of the month", () => {
     const jan31 = parseTimestamp("2024-01-31 10:00:00", "UTC") ?? 0n;
     expect(formatTimestamp(addInterval(jan31, "nanosecond", { months: 1, days: 0, nanos: 0n }, 1), "nanosecond")).toBe(

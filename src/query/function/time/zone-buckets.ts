@@ -5,12 +5,12 @@
  *
  * Below a day the clock is no guide, since it shows an hour twice in autumn: such buckets are spans of elapsed time.
  */
-import { offsetSecondsAt, utcSecondsOf } from "../../../base/time-zone.ts";
+import { offsetSecondsAt, utcSecondsOf } from "../../../base/text/time-zone.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, type TimeBuckets } from "./buckets.ts";
-import { floorDivide, floorModulo } from "./civil.ts";
-import { NANOS_PER_UNIT } from "./time-units.ts";
+import { floorDivide, floorModulo } from "../../../value/civil.ts";
+import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
 
 /** What a clock in a zone shows at a moment, as a time in the same unit. */
 export function localTimeOf(time: bigint, unit: TimeUnit, zone: string): bigint {

@@ -16,7 +16,6 @@ import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import {
   DECIMAL_DIGITS_MAX,
-  decimalMax,
   decimalText,
   type DecimalType,
   dividedRounding,
@@ -24,6 +23,7 @@ import {
   rescaledDecimal,
 } from "../../../column/decimal.ts";
 import { exactInteger } from "../../../column/exact-integer.ts";
+import { tooManyDigits } from "../../../value/cast-decimal.ts";
 import { type ArithmeticOperator, divideByZero, type Integer } from "./integer.ts";
 
 /** Digits after the point that a division adds. */
@@ -109,20 +109,14 @@ function unscaledResult(operator: ArithmeticOperator, a: bigint, scaleA: number,
 /** An unscaled value as a value of its type. @throws DbError EngineExecuteQuery when it has too many digits */
 export function checkedDecimal(unscaled: bigint, type: DecimalType): Integer {
   const limit = powerOfTen(type.precision);
-  if (unscaled >= limit || unscaled <= -limit) throw tooLarge(decimalText(unscaled, type.scale), type);
+  if (unscaled >= limit || unscaled <= -limit)
+    throw new DbError(StatusCode.EngineExecuteQuery, tooManyDigits(decimalText(unscaled, type.scale), type));
   return exactInteger(unscaled);
 }
 
 /** The average of `count` values with this sum, the rest cut off. */
 export function decimalAverage(total: bigint, count: number, { scale }: DecimalType, result: DecimalType): Integer {
   return checkedDecimal((total * powerOfTen(result.scale - scale)) / BigInt(count), result);
-}
-
-/** The error of a value with more digits than its type. */
-export function tooLarge(text: string, { precision, scale }: DecimalType): DbError {
-  const most = decimalText(decimalMax(precision), scale);
-  const message = `Invalid argument error: ${text} is too large to store in a Decimal128 of precision ${precision}. Max is ${most}`;
-  return new DbError(StatusCode.EngineExecuteQuery, message);
 }
 
 /** Order of two decimals of any scales: negative, 0 or positive. */

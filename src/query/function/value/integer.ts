@@ -5,30 +5,14 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName } from "../../../column/data-type.ts";
+import { fits, type IntegerType } from "../../../value/integer-range.ts";
 import { exactInteger } from "./value.ts";
-
-/** An integer type. */
-export type IntegerType = Extract<DataType, { kind: "int" }>;
 
 /** An exact integer. */
 export type Integer = number | bigint;
 
 /** Operators of arithmetic. */
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
-
-/** Smallest and largest value of an integer type. */
-export function boundsOf(type: IntegerType): { readonly min: bigint; readonly max: bigint } {
-  const bits = BigInt(type.bits);
-  if (!type.signed) return { min: 0n, max: 2n ** bits - 1n };
-  return { min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n };
-}
-
-/** Whether a value fits its type. */
-export function fits(value: Integer, type: IntegerType): boolean {
-  if (typeof value === "number" && type.bits === 64) return type.signed || value >= 0;
-  const { min, max } = boundsOf(type);
-  return value >= min && value <= max;
-}
 
 /** @throws DbError EngineExecuteQuery on overflow and on division by zero */
 export function integerArithmetic(operator: ArithmeticOperator, a: Integer, b: Integer, type: IntegerType): Integer {

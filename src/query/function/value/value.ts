@@ -2,27 +2,16 @@
  * Values as the interpreter sees them, and their one total order: the same for ORDER BY, MIN/MAX, comparisons and group keys.
  */
 import { compareCodePoints } from "../../../column/code-points.ts";
-import type { Scalar } from "../../../column/vector.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
+import { isInterval, type Present, type Value } from "../../../value/any-value.ts";
 
 export { exactInteger } from "../../../column/exact-integer.ts";
-
-/** A `Scalar`, or an interval, which vectors hold as bytes (`column/interval-bytes.ts`). NULL is `undefined`. */
-export type Value = Scalar | IntervalValue;
-
-/** A value that is not NULL. */
-export type Present = Exclude<Value, undefined>;
+export { isInterval, type Present, textOf, type Value } from "../../../value/any-value.ts";
 
 /** Nanoseconds in a day, without daylight saving. */
 export const NANOS_PER_DAY = 86_400_000_000_000n;
 
-/** Whether a value is an interval. */
-export function isInterval(value: Value): value is IntervalValue {
-  return typeof value === "object" && !(value instanceof Uint8Array);
-}
-
-/** Length of an interval for comparison: a month counts 30 days, a day 24 hours. Nanoseconds. */
-/** Its length: a month is 30 days, a day 24 hours. */
+/** Length of an interval for comparison, in nanoseconds: a month counts 30 days, a day 24 hours. */
 export function intervalNanos(value: IntervalValue): bigint {
   return (BigInt(value.months) * 30n + BigInt(value.days)) * NANOS_PER_DAY + value.nanos;
 }
@@ -71,12 +60,4 @@ export function valueKey(value: Value): string {
     default:
       return value instanceof Uint8Array ? `b${value.length}:${value.toHex()}` : `i${intervalNanos(value)}`;
   }
-}
-
-/** A value as plain text, for functions on text and for messages; NULL is empty, binary is hexadecimal. */
-export function textOf(value: Value): string {
-  if (typeof value === "string") return value;
-  if (value === undefined) return "";
-  if (value instanceof Uint8Array) return value.toHex();
-  return isInterval(value) ? `${value.months} months ${value.days} days ${value.nanos} ns` : String(value);
 }

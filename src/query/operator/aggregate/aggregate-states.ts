@@ -15,7 +15,7 @@ import { compareValues, type Present, type Value } from "../../function/value/va
 import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator, VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "./grouper.ts";

@@ -7,7 +7,7 @@ import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
-import { columnId, tableId } from "../../../base/units.ts";
+import { tableId } from "../../../base/units.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
@@ -15,9 +15,9 @@ import { rowSources } from "../../plan/row-sources.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { SeriesOfTables } from "../contract/exec-context.ts";
-import { MemoryBudget } from "../../../base/memory-budget.ts";
+import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { run } from "../run.ts";
 
 /** Uniform in [0, 1), the same in each run. */
@@ -37,13 +37,10 @@ const NANOS_PER_ROW = 1e10;
 const FIRST = 1_686_441_600_000_000_000n;
 
 const columns: ColumnSchema[] = [
-  { id: columnId(1), name: "hostname", type: STRING, semantic: "tag", nullable: true },
-  ...Array.from(
-    { length: FIELDS },
-    (_, i): ColumnSchema => ({ id: columnId(i + 2), name: `c${i}`, type: INT64, semantic: "field", nullable: true }),
-  ),
-  { id: columnId(20), name: "f", type: FLOAT64, semantic: "field", nullable: true },
-  { id: columnId(21), name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
+  { id: 1, name: "hostname", type: STRING, semantic: "tag", nullable: true },
+  ...Array.from({ length: FIELDS }, (_, i): ColumnSchema => ({ id: i + 2, name: `c${i}`, type: INT64, semantic: "field", nullable: true })),
+  { id: 20, name: "f", type: FLOAT64, semantic: "field", nullable: true },
+  { id: 21, name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp", nullable: false },
 ];
 const schema: TableSchema = {
   id: tableId(1),

@@ -9,7 +9,7 @@ import type { PlanNode } from "../contract/node.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { ACCUMULATOR_BYTES, AccumulatorStates, stateFor } from "./aggregate-states.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { GroupFinder, NO_GROUP } from "./group-finder.ts";
 import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";

@@ -5,7 +5,7 @@
  * Both twins group so: what they hold, and the loops that fill it, are their own.
  */
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { pieces } from "../rows/pieces.ts";

@@ -13,11 +13,11 @@ import type { SubQueryResult } from "./node.ts";
 import { withValues } from "./substitute.ts";
 import { compareValues, type Present, type Value, valueKey } from "../../function/value/value.ts";
 import { FilterEvaluator, VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { RowValues } from "../../expression/row-values.ts";
-import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { pieces } from "../rows/pieces.ts";
 import { batchTooLarge, BatchRow, constantVector, valueAt, valuesVector } from "../../expression/vector-values.ts";
 

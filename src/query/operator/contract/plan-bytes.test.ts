@@ -1,7 +1,7 @@
 /** Plans as bytes: every kind of operator comes back as it was; bytes that are no plan of this server's tables are refused. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { DbError } from "../../../base/error.ts";
-import { crc32 } from "../../../base/hash.ts";
+import { crc32 } from "../../../base/bytes/hash.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";

@@ -1,5 +1,5 @@
 /** Where rows come from that the server computes: what the operators of a query ask, by the name that the plan holds. */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";

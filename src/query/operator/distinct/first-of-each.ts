@@ -5,7 +5,7 @@
  */
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { NO_ROW, RowCodes } from "../rows/row-codes.ts";

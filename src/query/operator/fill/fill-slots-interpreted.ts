@@ -1,10 +1,10 @@
 /** Series of slots without gaps as the oracle makes them: a map of slots a series, one value at a time. */
 import { FLOAT64 } from "../../../column/data-type.ts";
-import { castValue } from "../../function/cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import { type Value, valueKey } from "../../function/value/value.ts";
 import type { FilledColumn } from "./node.ts";
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { slotOrder } from "./slot-pieces.ts";

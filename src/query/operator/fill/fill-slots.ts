@@ -9,11 +9,11 @@
 import type { Batch } from "../../../column/batch.ts";
 import { type DataType, FLOAT64 } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { castValue } from "../../function/cast/cast.ts";
+import { castValue } from "../../../value/cast.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { FilledColumn } from "./node.ts";
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";

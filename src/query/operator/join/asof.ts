@@ -5,7 +5,7 @@
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { gather } from "../kernels/gather.ts";

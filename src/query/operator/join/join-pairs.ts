@@ -8,12 +8,12 @@
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
  */
 import { assert } from "../../../base/assert.ts";
-import { longerWords } from "../../../base/longer-array.ts";
+import { longerWords } from "../../../base/bytes/longer-array.ts";
 import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { FilterEvaluator, VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { type Join, otherSide, type Side } from "./join-sides.ts";

@@ -11,7 +11,7 @@
  * way round 32 ms and 0.1 MiB as before.
  */
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
 import { pieces } from "../rows/pieces.ts";

@@ -9,9 +9,9 @@ import { INT64 } from "../../../column/data-type.ts";
 import type { NumberArray } from "../../../column/vector.ts";
 import type { SpillSpace } from "../../../table/spill-space.ts";
 import type { PlanNode } from "../contract/node.ts";
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { type ExecBatch, type ExecContext, SeriesOfTables } from "../contract/exec-context.ts";
-import { MemoryBudget } from "../../../base/memory-budget.ts";
+import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { run } from "../run.ts";
 
 const SMOKE = process.env["VARVE_BENCH_SMOKE"] !== undefined;

@@ -6,7 +6,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { build, probe } from "./join-pairs.ts";
@@ -16,7 +16,7 @@ import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { rowHashes } from "../spill/row-hashes.ts";
 import { SpillContext } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
-import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
 /** Bytes that a held row costs in its chain and among the codes of rows; each of its keys on top, about, as long as it is no text. */

@@ -5,7 +5,7 @@
  *   firsts, seconds   the pair of each id
  *   older   while pairs move to longer slots, a few with each new pair: those that they lay in; millions at once would hold the thread
  */
-import { longerWords } from "../../../base/longer-array.ts";
+import { longerWords } from "../../../base/bytes/longer-array.ts";
 
 /** Pairs that move with each new one. */
 const MOVED_AT_ONCE = 8;

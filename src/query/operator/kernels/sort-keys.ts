@@ -5,7 +5,7 @@
  *   texts that repeat   the place of their entry among the entries
  *   class of a row   0 NULLs first, 1 and 2 numbers and NaN (the other way round for DESC), 3 NULLs last; undefined: all are 1
  */
-import { countingUp } from "../../../base/counting-up.ts";
+import { countingUp } from "../../../base/bytes/counting-up.ts";
 import type { DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
 
 /** One key of an ORDER BY over some rows. */

@@ -1,7 +1,7 @@
 /** Rows and partial groups as bytes: groups that were made elsewhere are put together here as if their rows had been. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { DbError } from "../../../base/error.ts";
-import { MemoryBudget } from "../../../base/memory-budget.ts";
+import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";

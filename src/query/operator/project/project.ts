@@ -1,5 +1,5 @@
 /** Rows of other columns, one expression each. */
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";

@@ -1,11 +1,11 @@
 /** Rows that an operator keeps past the life of their batches, copied column by column. */
-import { countingUp } from "../../../base/counting-up.ts";
+import { countingUp } from "../../../base/bytes/counting-up.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 

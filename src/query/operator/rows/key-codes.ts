@@ -1,7 +1,7 @@
 /**
  * Gives each distinct value of one group key a dense code, and a vector of values for codes in the end.
  */
-import { SplitMap } from "../../../base/split-map.ts";
+import { SplitMap } from "../../../base/bytes/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../../function/time/buckets.ts";

@@ -5,7 +5,7 @@ import { SortedRuns } from "../../function/aggregate/sorted-runs.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
-import { atOnce, inTurns } from "../../../base/pace.ts";
+import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 
 /** About what a row that waits for sorting costs, bytes. */

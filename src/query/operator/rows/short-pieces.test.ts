@@ -5,7 +5,7 @@ import { QueryFixture, runSql } from "../../../../test/support/query-fixture.ts"
 import type { Batch } from "../../../column/batch.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { shortPieces } from "./short-pieces.ts";
 import { rowsBetween } from "./pieces.ts";
@@ -48,7 +48,11 @@ test("others get a turn while functions are computed over one batch", async () =
     if (!isOver) setImmediate(count);
   };
   count();
-  const { rows } = await runSql("SELECT max(levenshtein(concat(s, n), concat(n, s))) FROM t", { ...data.context, clock });
+  const { rows } = await runSql("SELECT max(levenshtein(concat(s, n), concat(n, s))) FROM t", {
+    ...data.context,
+    clock,
+    scheduler: new Scheduler(clock),
+  });
   isOver = true;
   expect(rows.length).toBe(1);
   expect(turns).toBeGreaterThan(10);

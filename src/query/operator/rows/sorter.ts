@@ -5,7 +5,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { atOnce, inTurns } from "../../../base/pace.ts";
+import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { type RowOrderKey, sortKey, sortSteps } from "../kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";

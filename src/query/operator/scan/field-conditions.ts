@@ -8,8 +8,8 @@ import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import { likePieces } from "../../function/text/like.ts";
 import { type FullTextQuery, fullTextQueryOf } from "../../function/text/full-text-query.ts";
 import { bordersOf } from "../../function/text/term.ts";
-import { floorDivide } from "../../function/time/civil.ts";
-import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
+import { floorDivide } from "../../../value/civil.ts";
+import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
 import { isInterval, type Value } from "../../function/value/value.ts";
 import { type CompareOperator, comparisonOf, type TypedExpression } from "../../expression/expression.ts";
 

@@ -17,7 +17,7 @@ import { timeIndexOf } from "../../../table/schema.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { ownExpression, value } from "../../expression/expression-shape.ts";
 import { expressionText, VALUES_SHOWN } from "../../expression/expression-text.ts";
-import { formatTimestamp } from "../../function/time/format-time.ts";
+import { formatTimestamp } from "../../../value/format-time.ts";
 import { isInterval } from "../../function/value/value.ts";
 import {
   absent,

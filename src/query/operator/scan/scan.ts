@@ -1,6 +1,6 @@
 /** Reads a table. */
 import { DbError } from "../../../base/error.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { sameType } from "../../../column/data-type.ts";
 import { newScanMetrics, type ScanRequest, type TagPredicate } from "../../../table/scan.ts";

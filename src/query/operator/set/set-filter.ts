@@ -4,7 +4,7 @@
  * likewise.
  */
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch } from "../rows/held-rows.ts";
 import { NO_ROW, RowCodes } from "../rows/row-codes.ts";

@@ -1,5 +1,5 @@
 /** Rows that an operator needs in some order: all of them in memory as they came, or once they do not fit there, sorted over the disk. */
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
 import { type SortOrder, sortedRows } from "./sort.ts";

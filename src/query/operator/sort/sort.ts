@@ -5,7 +5,7 @@
  */
 import type { PlanNode } from "../contract/node.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";

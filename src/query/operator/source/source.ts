@@ -1,6 +1,6 @@
 /** Rows that the server computes itself. */
 import { assert } from "../../../base/assert.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { Batch } from "../../../column/batch.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { SourceNode } from "./node.ts";

@@ -11,7 +11,7 @@
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";

@@ -4,7 +4,7 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import type { SpillFile } from "../../../table/spill-space.ts";
 import type { PlanNode } from "../contract/node.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
-import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { type SpillCounter, SpilledRows } from "./spilled-rows.ts";
 
 /** Most and fewest bytes of rows that are written as one block. Reason: a read of one is a disk access and some memory. */

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySpill } from "../../../../test/support/memory-spill.ts";
 import { type Answer, QueryFixture } from "../../../../test/support/query-fixture.ts";
-import { MemoryCounter, MemoryPool, ServerMemory } from "../../../base/server-memory.ts";
+import { MemoryCounter, MemoryPool, ServerMemory } from "../../../base/memory/server-memory.ts";
 
 /** Little enough that some hundred rows do not fit. */
 const TIGHT_BYTES = 96 * 1024;

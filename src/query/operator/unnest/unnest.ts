@@ -8,7 +8,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gather } from "../kernels/gather.ts";
 import { constantVector, valueAt, valuesVector } from "../../expression/vector-values.ts";

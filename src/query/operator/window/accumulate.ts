@@ -8,7 +8,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";

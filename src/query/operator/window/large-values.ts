@@ -2,7 +2,7 @@
 import type { Vector } from "../../../column/vector.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../../../column/slice.ts";

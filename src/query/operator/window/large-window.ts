@@ -17,7 +17,7 @@ import { columnsOf, type TypedExpression } from "../../expression/expression.ts"
 import type { PlanNode } from "../contract/node.ts";
 import type { WindowCall } from "./node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../../../column/slice.ts";

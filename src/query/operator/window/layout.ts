@@ -8,7 +8,7 @@
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
  */
-import { SplitMap } from "../../../base/split-map.ts";
+import { SplitMap } from "../../../base/bytes/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value/value.ts";

@@ -4,7 +4,7 @@
  */
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";

@@ -6,7 +6,7 @@ import type { AnomalyName, FrameBound, WindowCall, WindowFrame } from "./node.ts
 import type { PlanNode } from "../contract/node.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
-import { checkCancelled } from "../../../base/pace.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, type HeldRows } from "../rows/held-rows.ts";
 import { evaluate } from "../../expression/interpreter.ts";

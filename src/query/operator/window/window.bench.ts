@@ -9,9 +9,9 @@ import { rowSources } from "../../plan/row-sources.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { SeriesOfTables } from "../contract/exec-context.ts";
-import { MemoryBudget } from "../../../base/memory-budget.ts";
+import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { run } from "../run.ts";
 
 const SMOKE = process.env["VARVE_BENCH_SMOKE"] !== undefined;

@@ -8,7 +8,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";
 import type { WindowCall } from "./node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
-import { checkCancelled, inTurns } from "../../../base/pace.ts";
+import { checkCancelled, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";

@@ -16,12 +16,14 @@ import {
   TIMESTAMP_NANOSECOND,
   UINT64,
 } from "../../../column/data-type.ts";
+import { fitsInt64 } from "../../../value/integer-range.ts";
+import { integerOfText } from "../../../value/number-text.ts";
 import { chosenType } from "../../function/signature/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../../function/value/arrow-type.ts";
 import { isUnitWord, UNIT_FIRST } from "../../function/family/date-difference-functions.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { exactInteger, type Present, valueKey } from "../../function/value/value.ts";
+import { type Present, valueKey } from "../../function/value/value.ts";
 import { functionNamed, functionNames, nearestName, operatorFunction } from "../../function/registry.ts";
 import type { ScalarFunction } from "../../function/signature/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../../function/family/window-functions.ts";
@@ -49,7 +51,7 @@ import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range-error.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 import type { Steps } from "./steps.ts";
 import { systemVariable } from "./system-variables.ts";
 
@@ -162,11 +164,9 @@ export function bindCondition(expression: Expression, clause: string, binder: Bi
 
 /** The literal of a number as written: Int64, UInt64 when too large for that, else Float64, which remembers what was written. */
 function numberLiteral(text: string): TypedExpression {
-  if (/^[+-]?\d+$/.test(text)) {
-    const value = BigInt(text);
-    if (value >= -(2n ** 63n) && value < 2n ** 63n) return literal(INT64, exactInteger(value));
-    if (value > 0n && value < 2n ** 64n) return literal(UINT64, exactInteger(value));
-  }
+  const whole = integerOfText(text);
+  if (whole !== undefined && fitsInt64(whole)) return literal(INT64, whole);
+  if (whole !== undefined && whole > 0 && whole < 2n ** 64n) return literal(UINT64, whole);
   return { kind: "literal", type: FLOAT64, value: Number(text), text };
 }
 

@@ -1,5 +1,4 @@
 /** Implicit casts: how operands meet in comparisons, arithmetic and choices. */
-import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import {
   BOOLEAN,
@@ -17,15 +16,16 @@ import {
   UINT64,
 } from "../../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX, decimalOfDecimal, decimalOfText, decimalTypeOfText, rescaledDecimal } from "../../../column/decimal.ts";
-import { canCast, castValue } from "../../function/cast/cast.ts";
+import { canCast, castResult } from "../../../value/cast.ts";
+import { CastFailure } from "../../../value/cast-failure.ts";
 import { commonNumber, commonType } from "../../function/signature/common-type.ts";
 import { asDecimal, decimalResult } from "../../function/value/decimal.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { ArithmeticOperator } from "../../function/value/integer.ts";
 import { isJsonScalar } from "../../function/family/json-functions.ts";
 import { operatorFunction } from "../../function/registry.ts";
-import { parseTimestamp } from "../../function/time/parse-time.ts";
-import { finerUnit, NANOS_PER_UNIT } from "../../function/time/time-units.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { finerUnit, NANOS_PER_UNIT } from "../../../value/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
 import { type CompareOperator, literal, type TypedExpression } from "../../expression/expression.ts";
 import { fold } from "../../expression/fold.ts";
@@ -67,12 +67,10 @@ function castLiteral(
   environment: Environment,
   safe: boolean,
 ): Value {
-  try {
-    return castValue(value, from, type, environment);
-  } catch (thrown) {
-    if (safe && thrown instanceof DbError && thrown.code === StatusCode.EngineExecuteQuery) return undefined;
-    throw thrown;
-  }
+  const result = castResult(value, from, type, environment.timeZone);
+  if (!(result instanceof CastFailure)) return result;
+  if (safe && result.code === StatusCode.EngineExecuteQuery) return undefined;
+  throw result.error();
 }
 
 /** `json_get(j, path)` as a type that it can give by itself: what has no value of that type is then NULL, not an error. */

@@ -8,7 +8,7 @@ import type { PlanNode } from "../../operator/contract/node.ts";
 import { newPlanner, planInSteps } from "../plan-query.ts";
 import { environmentOf } from "../common/planner.ts";
 import { PLAN_PARTS_MAX, PlanSize, partsOfPlan } from "./plan-size.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 import type { Steps } from "./steps.ts";
 
 let fixture: QueryFixture;

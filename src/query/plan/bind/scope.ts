@@ -1,11 +1,10 @@
 /** Names in sight of an expression. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import type { DbError } from "../../../base/error.ts";
 import { nearestName } from "../../function/registry.ts";
 import type { JsonHint } from "../../../table/schema.ts";
 import type { ObjectName } from "../../sql/syntax/ast.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import { planError } from "./plan-error.ts";
+import { planError, planFailure } from "./plan-error.ts";
 
 /** One column in sight. `expression` is what its name stands for. */
 export interface ScopeColumn {
@@ -73,5 +72,5 @@ export function unknownColumn(scope: Scope, name: ObjectName): DbError {
     scope.map((entry) => entry.name),
   );
   const hint = near === undefined ? "" : `\nDid you mean '${near}'?`;
-  return new DbError(StatusCode.PlanQuery, `Failed to plan SQL: No field named ${name.join(".")}.${listed}${hint}`);
+  return planFailure(`No field named ${name.join(".")}.${listed}${hint}`);
 }

@@ -1,5 +1,6 @@
 /**
- * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`base/pace.ts`: `inTurns`, `atOnce`).
+ * Planning in steps: generators that yield where others may have a turn, some hundred nodes apart (`base/scheduler/pace.ts`: `inTurns`,
+ * `atOnce`).
  * What binds one expression, or passes once over a plan, is one step; `bind-in-steps.ts` cuts long expressions.
  */
 

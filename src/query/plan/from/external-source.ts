@@ -1,5 +1,5 @@
 /** External tables as relations: their files are read, whole, whenever a query asks for rows. */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";

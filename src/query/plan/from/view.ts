@@ -68,7 +68,7 @@ function* planned(view: ViewInfo, planner: Planner): Steps<PlanNode> {
     return yield* planInside(statement as Query, view, planner);
   } catch (cause) {
     if (!(cause instanceof DbError) || cause.code !== StatusCode.PlanQuery) throw cause;
-    throw broken(cause.message.replace(/^Failed to plan SQL: /, ""), cause);
+    throw broken(cause.details.reason ?? cause.message, cause);
   }
 }
 

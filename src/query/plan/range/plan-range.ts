@@ -8,9 +8,9 @@
  * Calls with shorter ranges than the longest leave out, by a FILTER, rows that are too old for them.
  */
 import { GROUP_KEYS_MAX } from "../../../base/limits.ts";
-import { floorDivide } from "../../function/time/civil.ts";
+import { floorDivide } from "../../../value/civil.ts";
 import type { FixedBuckets } from "../../function/time/buckets.ts";
-import { NANOS_PER_UNIT } from "../../function/time/time-units.ts";
+import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
 import { type DataType, INT64, INTERVAL, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { functionNamed } from "../../function/registry.ts";

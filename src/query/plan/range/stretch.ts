@@ -6,13 +6,13 @@
  */
 import { displayName, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { floorDivide } from "../../function/time/civil.ts";
-import { formatInterval } from "../../function/time/format-time.ts";
-import { parseTimestamp } from "../../function/time/parse-time.ts";
-import { offsetSecondsAt, parseTimeZone } from "../../../base/time-zone.ts";
+import { floorDivide } from "../../../value/civil.ts";
+import { intervalText } from "../../../value/interval-text.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { offsetSecondsAt, parseTimeZone } from "../../../base/text/time-zone.ts";
 import { isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
-import { parseInterval } from "../../sql/grammar/interval.ts";
+import { parseInterval } from "../../../value/parse-interval.ts";
 import { printExpression } from "../../sql/print/print.ts";
 import { bindConstant } from "../bind/bind.ts";
 import { castTo } from "../bind/coerce.ts";
@@ -53,7 +53,7 @@ function durationMillis(text: string): bigint {
 
 function intervalOf(expression: Expression, environment: Environment): bigint {
   const { value } = bindConstant(expression, environment);
-  const millis = isInterval(value) ? millisOf(value, formatInterval(value)) : 0n;
+  const millis = isInterval(value) ? millisOf(value, intervalText(value)) : 0n;
   if (millis <= 0n) throw planError(`Illegal argument \`${printExpression(expression)}\` in range select query`);
   return millis;
 }

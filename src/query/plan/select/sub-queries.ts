@@ -16,7 +16,7 @@ import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
 import { aggregateJoin, semiJoin } from "../rules/correlated-to-join.ts";
 import { findColumn, type Scope } from "../bind/scope.ts";
-import { atOnce } from "../../../base/pace.ts";
+import { atOnce } from "../../../base/scheduler/pace.ts";
 import type { Steps } from "../bind/steps.ts";
 
 /** Position of the column that the first sub-query over a relation becomes, until the operator that runs it has its place. */

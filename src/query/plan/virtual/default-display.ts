@@ -1,10 +1,10 @@
 /** Defaults of columns as DESCRIBE, SHOW COLUMNS and `information_schema.columns` show them. */
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
-import { toText } from "../../function/cast/cast.ts";
-import { formatFloat } from "../../function/value/format-number.ts";
-import { formatDate, formatTimestamp } from "../../function/time/format-time.ts";
-import { parseTimestamp } from "../../function/time/parse-time.ts";
+import { toText } from "../../../value/value-text.ts";
+import { floatText } from "../../../value/number-text.ts";
+import { formatDate, formatTimestamp } from "../../../value/format-time.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
 
 /** A default as a person writes it, without quotes; undefined when there is none or it is NULL. */
 export function defaultDisplay({ type, ...column }: Pick<ColumnDefinition, "type" | "default">): string | undefined {
@@ -14,7 +14,7 @@ export function defaultDisplay({ type, ...column }: Pick<ColumnDefinition, "type
   if (value === undefined) return undefined;
   if (type.kind === "timestamp") return timestampDisplay(BigInt(value as bigint), type.unit);
   if (type.kind === "date") return formatDate(Number(value));
-  if (type.kind === "float") return formatFloat(Number(value));
+  if (type.kind === "float") return floatText(Number(value));
   if (type.kind === "decimal" || type.kind === "time" || type.kind === "vector") return toText(value, type);
   return value instanceof Uint8Array ? `X'${value.toHex()}'` : String(value);
 }

@@ -1,4 +1,5 @@
 /** What a table of `information_schema` is: its columns by a line of text, its rows by a function. */
+import type { TableId } from "../../../base/units.ts";
 import {
   BINARY,
   BOOLEAN,
@@ -88,6 +89,6 @@ export function optionLines(options: Readonly<Record<string, string>>): string {
 }
 
 /** Number of a table's only region: its id, and region 0. */
-export function regionIdOf(tableId: number): bigint {
+export function regionIdOf(tableId: TableId): bigint {
   return BigInt(tableId) << 32n;
 }

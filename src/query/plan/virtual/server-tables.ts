@@ -1,5 +1,5 @@
 /** Tables of `information_schema` about the server: its build, engines, character sets, the one node, statements that run. */
-import { residentBytes } from "../../../base/process-memory.ts";
+import { residentBytes } from "../../../base/memory/process-memory.ts";
 import { cpus, hostname, totalmem } from "node:os";
 import { type InformationRow, type InformationSources, type InformationTable, CATALOG, informationTable } from "./information-table.ts";
 

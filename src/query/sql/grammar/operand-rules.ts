@@ -4,11 +4,11 @@
 import type { IOrAlt, IToken } from "chevrotain";
 import { STATEMENT_PARAMETERS_MAX } from "../../../base/limits.ts";
 import { type DataType, INTERVAL, sameType } from "../../../column/data-type.ts";
-import { JSON_DEPTH_MAX } from "../../../column/json-text.ts";
+import { JSON_DEPTH_MAX } from "../../../value/json-text.ts";
 import type { Expression, ObjectName, Query, Span } from "../syntax/ast.ts";
 import { BARE_CALLS } from "../syntax/call-name.ts";
 import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
-import { isIntervalUnit, parseInterval } from "./interval.ts";
+import { isIntervalUnit, parseInterval } from "../../../value/parse-interval.ts";
 import { unescaped } from "../tokens/escaped-text.ts";
 import { nameOf, stringOf } from "../tokens/lexer.ts";
 import { plainCall } from "./plain-call.ts";

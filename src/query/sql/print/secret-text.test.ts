@@ -7,7 +7,7 @@ function masked(message: string, text: string): string {
   const steps = maskSyntaxError(message, text);
   for (;;) {
     const step = steps.next();
-    if (step.done === true) return step.value;
+    if (step.done === true) return step.value ?? message;
   }
 }
 

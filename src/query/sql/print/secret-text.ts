@@ -31,15 +31,14 @@ const CHARACTERS_AT_ONCE = 128 * 1024;
 const WORD_CHARACTERS = 16;
 
 /**
- * A syntax error's message, without what it quotes where the text has secrets: the quoted word may be one. Yields where others may have a
- * turn.
+ * What a syntax error says, without what it quotes where the text has secrets: the quoted word may be one. Undefined where it may say it
+ * all. Yields where others may have a turn.
  */
-export function* maskSyntaxError(message: string, text: string): Generator<undefined, string> {
-  if (!QUOTED.test(message)) return message;
+export function* maskSyntaxError(said: string, text: string): Generator<undefined, string | undefined> {
   for (let from = 0; from < text.length; from += CHARACTERS_AT_ONCE) {
     const part = text.slice(from, from + CHARACTERS_AT_ONCE + WORD_CHARACTERS);
-    if (isSecretKey(part) || /\bidentified\b/i.test(part)) return message.replace(QUOTED, "'***'");
+    if (isSecretKey(part) || /\bidentified\b/i.test(part)) return said.replace(QUOTED, "'***'");
     yield;
   }
-  return message;
+  return undefined;
 }

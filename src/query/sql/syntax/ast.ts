@@ -6,6 +6,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { ValueRows } from "./value-rows.ts";
+import type { IntervalParts } from "../../../column/interval-bytes.ts";
 
 /** Where a node begins: line and column count from 1. */
 export interface Span {
@@ -55,11 +56,7 @@ export type BinaryOperator =
 export type ComparisonOperator = Extract<BinaryOperator, "=" | "<>" | "<" | "<=" | ">" | ">=">;
 
 /** Months, days and nanoseconds are kept apart, since a month has no fixed length. */
-export interface IntervalValue {
-  readonly months: number;
-  readonly days: number;
-  readonly nanos: bigint;
-}
+export type IntervalValue = IntervalParts;
 
 /** One item of ORDER BY. */
 export interface OrderItem {

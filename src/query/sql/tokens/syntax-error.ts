@@ -68,7 +68,8 @@ interface Place {
   readonly rule: string;
 }
 
-const END = "the end of the statement";
+/** The parser's name of the error of tokens behind the end of a statement. */
+const NOT_ALL_PARSED = "NotAllInputParsedException";
 const A_STATEMENT = "a statement";
 
 const labelOf = (type: TokenType): string => type.LABEL ?? type.name;
@@ -76,7 +77,7 @@ const labelOf = (type: TokenType): string => type.LABEL ?? type.name;
 /** Messages of the parser are only the "expected" half; `fromRecognition` adds the rest. */
 export const expectedProvider: IParserErrorMessageProvider = {
   buildMismatchTokenMessage: ({ expected }) => labelOf(expected),
-  buildNotAllInputParsedMessage: () => END,
+  buildNotAllInputParsedMessage: () => "the end of the statement",
   buildNoViableAltMessage: ({ expectedPathsPerAlt, customUserDescription }) => customUserDescription ?? firstOf(expectedPathsPerAlt.flat()),
   buildEarlyExitMessage: ({ expectedIterationPaths, customUserDescription }) => customUserDescription ?? firstOf(expectedIterationPaths),
 };
@@ -95,7 +96,8 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
   const { token, rule } = place;
   const refused = statementOf(place, position) ?? constructOf(place, position);
   if (refused !== undefined) return refused;
-  const expected = error.message === END && beginsStatement(place) ? A_STATEMENT : error.message;
+  const isBehindEnd = error.name === NOT_ALL_PARSED;
+  const expected = isBehindEnd && beginsStatement(place) ? A_STATEMENT : error.message;
   const language = error.context.ruleStack.includes("tql") ? "TQL" : "SQL";
   if (token.tokenType === EOF) return syntaxError(`the text ends too early, expected ${expected}`, position, language);
   if (token.tokenType === Unterminated) return syntaxError(`${unterminatedName(token.image)} is not closed`, position, language);
@@ -108,7 +110,7 @@ export function fromRecognition(error: IRecognitionException, tokens: readonly I
     return syntaxError(`cannot use keyword ${found} as a name; add quotes to it`, position);
   }
   // What stands where a statement ends or begins is a statement that is not known, not a known one gone wrong.
-  if (error.message === END) return unsupportedWord(`${found}, expected ${expected}`, position);
+  if (isBehindEnd) return unsupportedWord(`${found}, expected ${expected}`, position);
   if (rule === "createTable" && token.tokenType === K.EXISTS) return unsupportedWord(`${found}, expected IF NOT EXISTS`, position);
   return syntaxError(`found ${found}, expected ${expected}`, position, language);
 }

@@ -8,7 +8,7 @@ import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import { tagText } from "../../../table/tag-value.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { hintedDocument } from "../../function/json/json-hints.ts";
-import { rescale } from "../../function/time/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { isInterval, type Value } from "../../function/value/value.ts";
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);

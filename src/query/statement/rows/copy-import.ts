@@ -2,8 +2,8 @@
  * Rows of files → writes of a table, in parts that are durable one after another. Columns are matched by name: what a file has besides is
  * left out, what it lacks takes its default or NULL.
  */
-import { throwIfCancelled } from "../../../base/cancel.ts";
-import { DbError } from "../../../base/error.ts";
+import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
+import { DbError, restated } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { RowBatchBuilder } from "../../../table/row-batch-builder.ts";
@@ -134,7 +134,7 @@ export class CopyImport {
 /** The failure of a copy, with what it leaves behind: writes before it are durable. */
 export function withWrittenRows(thrown: unknown, { writtenRows }: CopyImport): unknown {
   if (!(thrown instanceof DbError) || writtenRows === 0) return thrown;
-  return new DbError(thrown.code, `${thrown.message}; ${writtenRows} rows were written before and stay`, { cause: thrown });
+  return restated(thrown, `${thrown.message}; ${writtenRows} rows were written before and stay`);
 }
 
 /** An error with the place it happened at. */

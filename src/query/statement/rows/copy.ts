@@ -1,5 +1,5 @@
 /** COPY of a table, a query or a database, to files and from files (contract query.md 1.10). */
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";

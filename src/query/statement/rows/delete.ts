@@ -18,7 +18,7 @@ import type { Table } from "../../../table/catalog.ts";
 import type { OverwriteWatch } from "../../../table/delete.ts";
 import { mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
-import { inTurns } from "../../../base/pace.ts";
+import { inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch } from "../../operator/contract/exec-context.ts";
 import { testsOf } from "../../operator/scan/scan.ts";
 import { run } from "../../operator/run.ts";

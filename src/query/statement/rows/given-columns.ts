@@ -5,6 +5,7 @@
  * Errors are those of the rows one after the other: where a column has one, the rows of its block are gone over again, row by row
  * (`complete-row.ts`), which tells the first.
  */
+import { boundsOf } from "../../../value/integer-range.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DataType } from "../../../column/data-type.ts";
@@ -12,7 +13,6 @@ import type { Scalar } from "../../../column/vector.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
 import { isVolatile, literal } from "../../expression/expression.ts";
 import { constantValue } from "../../expression/row-values.ts";
-import { boundsOf } from "../../function/value/integer.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { ExecContext } from "../../operator/contract/exec-context.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";

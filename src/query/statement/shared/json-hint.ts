@@ -2,7 +2,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { displayName, sqlName } from "../../../column/data-type.ts";
-import { floatText } from "../../../column/retype-text.ts";
+import { floatText } from "../../../value/number-text.ts";
 import type { JsonHint } from "../../../table/schema.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { textOf } from "../../function/value/value.ts";

@@ -1,12 +1,14 @@
 /** Values of INSERT and of DEFAULT clauses as values of a column (contract query.md 1.6). */
+import { planFailure } from "../../plan/bind/plan-error.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, STRING } from "../../../column/data-type.ts";
 import { evaluate } from "../../expression/interpreter.ts";
-import { castValue, canCast } from "../../function/cast/cast.ts";
+import { castValue, canCast } from "../../../value/cast.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { parseTimestamp } from "../../function/time/parse-time.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../function/time/time-units.ts";
+import { integerOfText } from "../../../value/number-text.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
+import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
 import { bind } from "../../plan/bind/bind.ts";
 import { fold } from "../../expression/fold.ts";
@@ -43,8 +45,7 @@ export function boundValue(expression: Expression, environment: Environment): Ty
 
 /** The value of a constant for a column of a type. @throws DbError as `literalValue` */
 export function valueForColumn(constant: TypedExpression, column: string, type: DataType, environment: Environment): Value {
-  if (constant.kind !== "literal")
-    throw new DbError(StatusCode.PlanQuery, `Failed to plan SQL: the value of column ${column} is no constant`);
+  if (constant.kind !== "literal") throw planFailure(`the value of column ${column} is no constant`);
   if (constant.value === undefined) return undefined;
   if (constant.type.kind === "string" && type.kind === "timestamp") return timestampOf(textOf(constant.value), type, environment);
   if (type.kind === "string" && constant.type.kind !== "string") {
@@ -95,8 +96,8 @@ function converted(
 function timestampOf(text: string, type: Extract<DataType, { kind: "timestamp" }>, environment: Environment): bigint {
   const trimmed = text.trim();
   const nanos = parseTimestamp(trimmed, environment.timeZone);
-  const value = nanos !== undefined ? rescale(nanos, "nanosecond", type.unit) : /^[+-]?\d+$/.test(trimmed) ? BigInt(trimmed) : undefined;
+  const value = nanos === undefined ? integerOfText(trimmed) : rescale(nanos, "nanosecond", type.unit);
   if (value === undefined || value < INT64_MIN || value > INT64_MAX)
     throw cannotParse(`Failed to parse ${text.slice(0, 80)} to Timestamp value`);
-  return value;
+  return BigInt(value);
 }

@@ -1,5 +1,5 @@
 /** Plans a query and runs it. */
-import type { MemoryAccount } from "../../../base/server-memory.ts";
+import type { MemoryAccount } from "../../../base/memory/server-memory.ts";
 import type { SpillSpace } from "../../../table/spill-space.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { QueryContext } from "../../query-context.ts";
@@ -11,10 +11,10 @@ import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
 import { rowSources, tableOf } from "../../plan/row-sources.ts";
 import { planTql } from "../../plan/tql.ts";
-import { inTurns, Pace } from "../../../base/pace.ts";
+import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
 import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";
 import type { LongCalls } from "../../expression/long-calls.ts";
-import { MemoryBudget, QUERY_BYTES_MAX } from "../../../base/memory-budget.ts";
+import { MemoryBudget, QUERY_BYTES_MAX } from "../../../base/memory/memory-budget.ts";
 import type { QueryWorkers } from "../../operator/contract/query-workers.ts";
 import { answer } from "../../operator/answer.ts";
 

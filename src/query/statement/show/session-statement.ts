@@ -1,7 +1,7 @@
 /** USE, SET and SHOW VARIABLES: the state of a session. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { parseTimeZone, timeZoneNamed } from "../../../base/time-zone.ts";
+import { parseTimeZone, timeZoneNamed } from "../../../base/text/time-zone.ts";
 import { warn } from "../../connection.ts";
 import type { QueryContext } from "../../query-context.ts";
 import { dateStyleOf, flagOf, INTERVAL_STYLES, newSettings, oneOf, timeoutOf } from "../../session-settings.ts";

@@ -32,8 +32,8 @@ const UNSETTABLE: ReadonlySet<string> = new Set([
 ]);
 const SEMANTIC = SEMANTIC_PREFIX;
 
-function invalid(message: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, message);
+function invalid(message: string, cause?: unknown): DbError {
+  return new DbError(StatusCode.InvalidArguments, message, cause === undefined ? {} : { cause });
 }
 
 /** What SET means for a table. @throws DbError InvalidArguments; TableColumnNotFound for a semantic option */
@@ -71,8 +71,8 @@ export function changedDatabaseOptions(changes: ChangedOptions): ChangedOptions 
 }
 
 function setOne(key: string, value: string, options: Options): ChangedOptions {
-  const refused = (): DbError =>
-    invalid(`Invalid set table option request: Invalid set region option request, key: ${key}, value: ${value}`);
+  const refused = (cause?: unknown): DbError =>
+    invalid(`Invalid set table option request: Invalid set region option request, key: ${key}, value: ${value}`, cause);
   if (!SETTABLE.has(key) && !key.startsWith(SEMANTIC)) throw refused();
   if (key === "auto_flush_interval" && value.trim() === "") return { [key]: undefined };
   let normalised: Options;
@@ -80,7 +80,7 @@ function setOne(key: string, value: string, options: Options): ChangedOptions {
     normalised = tableOptions({ [key]: value });
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    throw new DbError(StatusCode.InvalidArguments, refused().message, { cause: error });
+    throw refused(error);
   }
   if (key === "skip_wal" && normalised[key] !== "true") throw refused();
   if (key !== "append_mode") return { [key]: normalised[key] };

@@ -1,5 +1,5 @@
 /** CREATE EXTERNAL TABLE, and the refusal of changes to such tables (contract query.md 1.4). */
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";

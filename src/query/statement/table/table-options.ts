@@ -1,6 +1,6 @@
 /** Option keys of tables and databases: which there are, what they may hold, and how they are printed. */
 import { DbError } from "../../../base/error.ts";
-import { parseHumanSize, printReadableSize } from "../../../base/human-size.ts";
+import { parseHumanSize, printReadableSize } from "../../../base/text/human-size.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { formatHumantime, parseHumantime } from "./humantime.ts";
 

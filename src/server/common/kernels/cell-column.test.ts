@@ -19,7 +19,7 @@ import { encodeNested } from "../../../column/nested.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { CellColumn, type CellDialect, CSV_DIALECT, CSV_SINGLE_DIALECT, JSON_DIALECT } from "./cell-column.ts";
-import { floatText } from "./write-number.ts";
+import { floatText } from "../../../value/number-text.ts";
 
 const SEED = { seed: 20_260_101, numRuns: 300 };
 const decoder = new TextDecoder();

@@ -8,12 +8,12 @@
  * 21 columns (10 tags, time, 10 small integers) take 0.53 µs a row with both passes, 330 MB/s of JSON
  * (formats/formats.bench.ts, 100,000 rows, one EPYC core at 3.55 GHz).
  */
-import { longerBytes, longerWords } from "../../../base/longer-array.ts";
+import { longerBytes, longerWords } from "../../../base/bytes/longer-array.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
-import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
+import { type DataType, type NestedType, isNested } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
-import { nestedJson, nestedJsonSteps } from "../../../column/nested-json.ts";
+import { nestedJson, nestedJsonSteps } from "../../../value/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";

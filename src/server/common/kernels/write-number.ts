@@ -3,6 +3,7 @@
  *
  * Whole numbers are cut into groups of nine digits, which int32 arithmetic divides fast; no bigint and no string a value.
  */
+import { floatText } from "../../../value/number-text.ts";
 
 /** Longest text that any function here writes: sign, 17 digits, point, exponent, or a 20-digit integer. */
 export const NUMBER_BYTES_MAX = 40;
@@ -118,15 +119,4 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
   const length = text.length;
   for (let i = 0; i < length; i++) bytes[at + i] = text.charCodeAt(i);
   return at + length;
-}
-
-/**
- * A finite double as its shortest decimal that reads back the same: integral values keep ".0", and the exponent form is used from 1e16
- * on and below 1e-5 (contract http.md 2.4).
- */
-export function floatText(value: number): string {
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e16 || size < 1e-5)) return value.toExponential().replace("e+", "e");
-  if (Number.isInteger(value)) return Object.is(value, -0) ? "-0.0" : `${value}.0`;
-  return String(value);
 }

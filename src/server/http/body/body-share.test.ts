@@ -4,7 +4,7 @@ import net from "node:net";
 import zlib from "node:zlib";
 import { type HttpFixture, startFixture } from "../../../../test/support/http-fixture.ts";
 import { DbError } from "../../../base/error.ts";
-import { ServerMemory } from "../../../base/server-memory.ts";
+import { ServerMemory } from "../../../base/memory/server-memory.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { DecodeResult } from "../../../ingest/influx/types.ts";
 import { SeriesDictionary } from "../../../table/series-dictionary.ts";

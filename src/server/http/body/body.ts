@@ -2,7 +2,7 @@
  * Request bodies, read under a limit (incoming-body.ts) and unfolded. What a body takes, and unfolds to, is part of the memory for bodies
  * (in-flight.ts) before it is there. Nothing is decoded to text here.
  */
-import { freeBytes } from "../../../base/free-bytes.ts";
+import { freeBytes } from "../../../base/memory/free-bytes.ts";
 import type { Exchange } from "../exchange.ts";
 import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";

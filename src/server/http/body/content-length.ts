@@ -2,7 +2,7 @@
  * The length that a request says its body has. Source: RFC 9110 8.6: decimal digits; a field that was sent several times arrives as a list,
  * which stands for its value if all are equal.
  */
-import { wholeNumberOf } from "../../../base/whole-number.ts";
+import { wholeNumberOf } from "../../../base/text/whole-number.ts";
 
 /** Entries of a list that are looked at. */
 const REPEATS_MAX = 16;

@@ -12,7 +12,7 @@
  * oldest that comes in where nothing but such bodies fill it: one that fits at all is read to its end, however many others came with it.
  */
 import { assert } from "../../../base/assert.ts";
-import { freeBytes } from "../../../base/free-bytes.ts";
+import { freeBytes } from "../../../base/memory/free-bytes.ts";
 import { type Reply, textReply } from "../reply.ts";
 
 /** The answer to a request that found no room. */

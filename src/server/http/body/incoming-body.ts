@@ -6,7 +6,7 @@
  *
  * One piece a connection, at most 512 KiB, is there before it is counted: the runtime has read it already.
  */
-import { freeBytes } from "../../../base/free-bytes.ts";
+import { freeBytes } from "../../../base/memory/free-bytes.ts";
 import { BodyPace } from "./body-pace.ts";
 import { soundLengthOf } from "./content-length.ts";
 import type { Exchange } from "../exchange.ts";

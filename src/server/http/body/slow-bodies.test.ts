@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import net from "node:net";
 import { affectedResult, rowsResult } from "../../../../test/support/fake-db.ts";
 import { type HttpFixture, rawExchange, startFixture, startThreadFixture } from "../../../../test/support/http-fixture.ts";
-import { ServerMemory } from "../../../base/server-memory.ts";
+import { ServerMemory } from "../../../base/memory/server-memory.ts";
 import { STRING } from "../../../column/data-type.ts";
 import type { HttpServerOptions } from "../options.ts";
 

@@ -3,6 +3,8 @@
  */
 import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { TimeVector, Vector, WideVector } from "../../../column/vector.ts";
+import { floorDivide } from "../../../value/civil.ts";
+import { coarserTimes } from "../../../value/coarser-times.ts";
 
 /** The vector with its times in `to`; the same vector when the units are equal. Results beyond 64 bits wrap around. */
 export function castTimes(vector: TimeVector | WideVector, rowCount: number, from: TimeUnit, to: TimeUnit): Vector {
@@ -10,22 +12,7 @@ export function castTimes(vector: TimeVector | WideVector, rowCount: number, fro
   const target = UNITS_PER_SECOND[to];
   if (source === target) return vector;
   if (vector.kind === "wide") return castWide(vector, rowCount, BigInt(source), BigInt(target));
-  return source > target ? coarser(vector, rowCount, source / target) : finer(vector, rowCount, target / source);
-}
-
-function coarser(vector: TimeVector, rowCount: number, factor: number): TimeVector {
-  const divisor = BigInt(factor);
-  const rest = ((vector.base % divisor) + divisor) % divisor;
-  const base = (vector.base - rest) / divisor;
-  const carry = Number(rest);
-  const offsets = new Float64Array(rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    const offset = vector.offsets[row] ?? 0;
-    const whole = Math.floor(offset / factor);
-    // Split before adding: offset + carry may lie beyond 2^53.
-    offsets[row] = whole + (offset - whole * factor + carry >= factor ? 1 : 0);
-  }
-  return { kind: "time", base, offsets, validity: vector.validity };
+  return source > target ? coarserTimes(vector, rowCount, source / target) : finer(vector, rowCount, target / source);
 }
 
 function finer(vector: TimeVector, rowCount: number, factor: number): Vector {
@@ -48,10 +35,7 @@ function castWide(vector: WideVector, rowCount: number, source: bigint, target: 
   for (let row = 0; row < rowCount; row++) {
     const value = vector.values[row] ?? 0n;
     if (target > source) values[row] = value * (target / source);
-    else {
-      const divisor = source / target;
-      values[row] = (value - (((value % divisor) + divisor) % divisor)) / divisor;
-    }
+    else values[row] = floorDivide(value, source / target);
   }
   return { kind: "wide", values, validity: vector.validity };
 }

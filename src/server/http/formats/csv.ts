@@ -1,7 +1,7 @@
 /**
  * CSV (RFC 4180): CRLF after each record, quotes only where needed, NULL as an empty field.
  */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
 import { CSV_DIALECT, CSV_SINGLE_DIALECT } from "../../common/kernels/cell-column.ts";

@@ -1,7 +1,7 @@
 /**
  * The result formats of `/v1/sql`: what each is called and what it is given (contract http.md 2.3).
  */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
 

@@ -2,7 +2,7 @@
  * Rows to bytes, for answers of the size of TSBS high-cpu-all: 100,000 rows of 10 tags, a time and 10 small integers.
  * Run: `bun run src/server/http/formats/formats.bench.ts`.
  */
-import { Pace } from "../../../base/pace.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { bench, do_not_optimize, run } from "mitata";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";

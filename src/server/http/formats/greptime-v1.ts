@@ -2,7 +2,7 @@
  * The default JSON of `/v1/sql`: `{"code":0,"output":[…],"execution_time_ms":N}`. `total_rows` follows the rows, so rows can be sent
  * while the query runs.
  */
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
 import { JSON_DIALECT } from "../../common/kernels/cell-column.ts";

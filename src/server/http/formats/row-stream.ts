@@ -3,7 +3,7 @@
  */
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { Pace } from "../../../base/pace.ts";
+import type { Pace } from "../../../base/scheduler/pace.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 import { type CellDialect, CellColumn } from "../../common/kernels/cell-column.ts";
 import { interleave, type RowLayout } from "../../common/kernels/interleave.ts";

@@ -1,8 +1,8 @@
 /**
  * Endpoints for operators (contract http.md 1.3–1.7). They stand outside `/v1`, except `/v1/health`.
  */
-import { DbError } from "../../../base/error.ts";
-import { parseLogFilter, printLogFilter } from "../../../base/log-filter.ts";
+import { DbError, restated } from "../../../base/error.ts";
+import { parseLogFilter, printLogFilter } from "../../../base/text/log-filter.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { readBody } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -107,7 +107,7 @@ function parseFilter(text: string): LogControl["filter"] {
     return parseLogFilter(text);
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    throw new DbError(error.code, `Invalid request parameter: ${error.message}`, { cause: error });
+    throw restated(error, `Invalid request parameter: ${error.message}`);
   }
 }
 

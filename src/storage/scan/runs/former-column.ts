@@ -1,5 +1,5 @@
 import type { DataType } from "../../../column/data-type.ts";
-import { retypeVector } from "../../../column/retype.ts";
+import { retypeVector } from "../../../value/retype.ts";
 import type { Vector } from "../../../column/vector.ts";
 
 /** An id and type under which older rows hold a column's values. */

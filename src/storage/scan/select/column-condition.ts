@@ -1,7 +1,7 @@
 /** Conditions of a scan with the ids of their columns, and whether a page may hold a row that meets them. */
 import type { FieldBounds, FieldCondition } from "../../../table/scan.ts";
 import type { IndexLookup, LeafCondition } from "../../index/index-lookup.ts";
-import type { OpenSst } from "../../sst/open-sst.ts";
+import type { OpenSst } from "../../sst/read/open-sst.ts";
 
 /** A `FieldCondition` with ids. Storage looks conditions up by identity: one object a condition and scan. */
 export type ColumnCondition =

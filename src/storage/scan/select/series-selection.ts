@@ -7,11 +7,12 @@
  *
  * A table that shares its region with others has numbers of its own for its series; elsewhere the region's are the table's.
  */
+import type { TableId } from "../../../base/units.ts";
 import type { ScanRequest, TagPredicate } from "../../../table/scan.ts";
 import { DROPPED } from "../../memtable/sort-rows.ts";
 import { orderByTags } from "../../series/series-ranks.ts";
 import type { SeriesRegistry } from "../../series/series-registry.ts";
-import type { WantedTag } from "../../sst/tag-filter.ts";
+import type { WantedTag } from "../../sst/read/tag-filter.ts";
 import type { TagCodes } from "./tag-codes.ts";
 
 /** The wanted series of a table are few when all are this many times as many. */
@@ -24,7 +25,7 @@ export interface TableSeries {
   /** Tags by those numbers, where the registry's columns are not the table's. */
   readonly tags?: TagCodes;
   /** Where it is one of many in its region: its id, so that files are opened for its series alone. */
-  readonly tableId?: number;
+  readonly tableId?: TableId;
   /** What a file must hold to be read at all. */
   readonly fileTags: readonly WantedTag[];
   /** The series that meet predicates. Asked once, when the series of all files to be read are known. */

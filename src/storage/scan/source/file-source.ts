@@ -1,8 +1,8 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ScanMetrics } from "../../../table/scan.ts";
-import type { OpenSst } from "../../sst/open-sst.ts";
-import { startOfRun } from "../../sst/series-sections.ts";
+import type { OpenSst } from "../../sst/read/open-sst.ts";
+import { startOfRun } from "../../sst/series/series-sections.ts";
 import type { ColumnCondition } from "../select/column-condition.ts";
 import { formerIn, RetypedVectors } from "../runs/former-column.ts";
 import { PagePruner } from "./page-pruner.ts";

@@ -1,7 +1,7 @@
 /** Which pages of a file hold no row of interest, by statistics and by the indexes of columns. */
 import type { ScanMetrics } from "../../../table/scan.ts";
 import { IndexLookup } from "../../index/index-lookup.ts";
-import type { OpenSst } from "../../sst/open-sst.ts";
+import type { OpenSst } from "../../sst/read/open-sst.ts";
 import { type ColumnCondition, indexesMayMeet, statisticsMayMeet } from "../select/column-condition.ts";
 import type { RunList } from "../runs/run-list.ts";
 

@@ -8,7 +8,7 @@ import type { DataType } from "../../../column/data-type.ts";
 import { halvesOf, moveHalves } from "../../../column/double-bits.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
 import type { ScanMetrics } from "../../../table/scan.ts";
-import type { OpenSst } from "../../sst/open-sst.ts";
+import type { OpenSst } from "../../sst/read/open-sst.ts";
 import { concatPieces, numberTarget } from "../merge/concat.ts";
 import { takeRows } from "../merge/merge-rows.ts";
 import type { Piece } from "../runs/scan-source.ts";

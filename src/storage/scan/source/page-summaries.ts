@@ -4,7 +4,7 @@
  */
 import type { DataType } from "../../../column/data-type.ts";
 import type { ColumnSummary, ScanBatch, ScanMetrics, SummaryRequest } from "../../../table/scan.ts";
-import type { OpenSst } from "../../sst/open-sst.ts";
+import type { OpenSst } from "../../sst/read/open-sst.ts";
 import { floorTo } from "../../sst/time-window.ts";
 import type { StoredAs } from "../runs/former-column.ts";
 import type { RunList } from "../runs/run-list.ts";

@@ -2,7 +2,7 @@
  * The dry run of a pipeline (contract ingest.md 8.5): rows through a stored pipeline or one in the body, shown instead of written. The body
  * is an object with `data` and `pipeline` or `pipeline_name`, or else the data itself.
  */
-import { DbError } from "../../../../base/error.ts";
+import { DbError, restated } from "../../../../base/error.ts";
 import { type DataType, displayName } from "../../../../column/data-type.ts";
 import { scalarAt } from "../../../../column/scalar.ts";
 import type { Scalar } from "../../../../column/vector.ts";
@@ -106,7 +106,7 @@ async function named<T>(isInline: boolean, step: "build" | "exec", work: () => T
     return work();
   } catch (error) {
     if (!isInline || !(error instanceof DbError)) throw error;
-    throw new DbError(error.code, `Failed to ${step} pipeline: ${error.message}`, { cause: error });
+    throw restated(error, `Failed to ${step} pipeline: ${error.message}`);
   }
 }
 

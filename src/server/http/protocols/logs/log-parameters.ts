@@ -1,5 +1,5 @@
 /** What headers and query say about a request of logs: pipeline, version, flags (contract ingest.md 8.1). */
-import { wholeNumberOf } from "../../../../base/whole-number.ts";
+import { wholeNumberOf } from "../../../../base/text/whole-number.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { IDENTITY_NAME, type PipelineStore, type ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";

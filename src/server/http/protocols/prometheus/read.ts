@@ -3,7 +3,7 @@
  * client prefers. Series are held encoded until they are sent, a query of frames at a time, all queries of a message; what is sent is made
  * piece by piece while the client reads, and between pieces others have their turn.
  */
-import { throwIfCancelled } from "../../../../base/cancel.ts";
+import { throwIfCancelled } from "../../../../base/scheduler/cancel.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { decodeReadRequest, type ReadAnswer, type ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";

@@ -3,7 +3,7 @@
  * so that blocks without their lengths can stand one behind the other (format_description.txt of google/snappy).
  */
 import { compress } from "snappyjs";
-import { ByteWriter } from "../../../../base/byte-writer.ts";
+import { ByteWriter } from "../../../../base/bytes/byte-writer.ts";
 
 /** Bytes that are compressed at once: as many as snappy's own window. */
 const PIECE_BYTES: number = 64 * 1024;

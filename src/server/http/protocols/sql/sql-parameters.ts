@@ -2,7 +2,7 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
-import { inTurns, Pace } from "../../../../base/pace.ts";
+import { inTurns, Pace } from "../../../../base/scheduler/pace.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
 import { readBody } from "../../body/body.ts";
 import type { Exchange } from "../../exchange.ts";

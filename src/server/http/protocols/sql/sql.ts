@@ -1,7 +1,7 @@
 /**
  * `/v1/sql` (contract http.md 2): parameters → `Db.sql` → one of the result formats.
  */
-import { Pace } from "../../../../base/pace.ts";
+import { Pace } from "../../../../base/scheduler/pace.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { answerBody, answerHooks } from "../../answer-stream.ts";

@@ -1,0 +1,92 @@
+/** What all other parts stand on: what is stored and watched, and who knows of it. Nothing here asks for a part of another file. */
+import type { Clock } from "../../base/clock.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+import type { Logger } from "../../base/log.ts";
+import { MemoryCounter, ServerMemory } from "../../base/memory/server-memory.ts";
+import { SureSteps } from "../../base/process/sure-steps.ts";
+import { Troubles } from "../../base/process/troubles.ts";
+import { PageCache } from "../../storage/cache/page-cache.ts";
+import type { FileStore } from "../../storage/file-store/file-store.ts";
+import { type LastingDeletes, lastingDeletes } from "../../storage/file-store/lasting-deletes.ts";
+import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { Wal } from "../../storage/wal/wal.ts";
+import { LiveTables } from "../catalog/live-tables.ts";
+import { wholeCatalog } from "../catalog/tables-in-force.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import { LogTrimmer } from "../flush/log-trimmer.ts";
+import { DamagedFiles } from "../health/damaged-files.ts";
+import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "../health/disk-watch.ts";
+import { PlaceWatch } from "../health/place-watch.ts";
+import { watchedMetaStore } from "../health/watched-meta-store.ts";
+import { WriteGate } from "../health/write-gate.ts";
+import { LogStreams } from "../log/log-streams.ts";
+import type { SequenceCounter } from "../log/sequence-counter.ts";
+import { SchemaStore } from "../schema/schema-store.ts";
+import { CatalogFeed } from "../threads/catalog-feed.ts";
+import { SharedState } from "../threads/shared-state.ts";
+import { Expiry } from "../time/expiry.ts";
+
+/** See the file header. */
+export interface Ground {
+  readonly clock: Clock;
+  /** Of the thread that the engine runs on. */
+  readonly scheduler: Scheduler;
+  readonly logger: Logger;
+  /** What brings memory up to what is stored. */
+  readonly sure: SureSteps;
+  /** What does not work, the log apart. */
+  readonly troubles: Troubles;
+  readonly memory: ServerMemory;
+  /** Counts what workers need. */
+  readonly workerMemory: MemoryCounter;
+  readonly wal: Wal;
+  readonly meta: MetaStore;
+  readonly files: FileStore;
+  readonly leftovers: LastingDeletes["leftovers"];
+  readonly cache: PageCache;
+  readonly disk: DiskWatch;
+  readonly places: PlaceWatch;
+  readonly damaged: DamagedFiles;
+  readonly shared: SharedState;
+  readonly sequences: SequenceCounter;
+  readonly schemas: SchemaStore;
+  readonly live: LiveTables;
+  readonly expiry: Expiry;
+  readonly streams: LogStreams;
+  readonly trimmer: LogTrimmer;
+  readonly gate: WriteGate;
+  readonly feed: CatalogFeed;
+}
+
+/** No disk is watched. */
+const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: systemFreeBytes };
+
+/** Makes it, of what whoever starts an engine hands over. */
+export function layGround(parts: EngineParts): Ground {
+  const { wal, clock, scheduler, logger } = parts;
+  const sure = new SureSteps(parts.onBug);
+  const troubles = new Troubles(logger.child("health"), clock);
+  const memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
+  const meta = watchedMetaStore(parts.meta, troubles);
+  const { store: files, leftovers } = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
+  const cache = new PageCache(parts.pageCacheBytes, () => memory.onGarbage());
+  const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
+  const places = new PlaceWatch(parts.places ?? [], troubles);
+  const damaged = new DamagedFiles(files, troubles, logger);
+  const schemas = new SchemaStore(meta, undefined, clock);
+  const live = new LiveTables();
+  const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
+  const shared = parts.shared ?? new SharedState(0);
+  const { sequences } = shared;
+  const streams = new LogStreams(wal, parts.threadLogs ?? []);
+  const trimmer = new LogTrimmer(streams, live, troubles, meta);
+  const gate = new WriteGate(streams, disk, places);
+  const feed = new CatalogFeed(
+    shared,
+    () => wholeCatalog(schemas),
+    () => meta.settled(),
+  );
+  const common = { clock, scheduler, logger, sure, troubles, memory, workerMemory: new MemoryCounter() };
+  const stored = { wal, meta, files, leftovers, cache, disk, places, damaged };
+  return { ...common, ...stored, shared, sequences, schemas, live, expiry, streams, trimmer, gate, feed };
+}

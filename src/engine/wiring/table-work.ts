@@ -1,0 +1,111 @@
+/** Tables in force, and what clients do to them: writes, deletes, changes; and their series, which begin anew. */
+import { SlabPool } from "../../storage/memtable/arena.ts";
+import { SeriesRenewal } from "../catalog/series-renewal.ts";
+import { TablesInForce } from "../catalog/tables-in-force.ts";
+import { Deleter } from "../change/deleter.ts";
+import { TableChanges } from "../change/table-changes.ts";
+import { Truncation } from "../change/truncation.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import type { ThreadHosts } from "../threads/thread-hosts.ts";
+import { WritePath } from "../write/write-path.ts";
+import type { FileWork } from "./file-work.ts";
+import type { Ground } from "./ground.ts";
+
+/** See the file header. */
+export interface TableWork {
+  readonly inForce: TablesInForce;
+  readonly writePath: WritePath;
+  readonly deleter: Deleter;
+  readonly changes: TableChanges;
+  readonly truncation: Truncation;
+  readonly series: SeriesRenewal;
+}
+
+/** What of an engine's parts this takes. */
+type TableWorkParts = Pick<EngineParts, "limits" | "seriesRenewal">;
+
+/** Makes it. Nothing runs yet. */
+export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: ThreadHosts, work: FileWork): TableWork {
+  const { meta, trimmer, sequences, sure } = ground;
+  const { compactor, flusher } = work;
+  const deleter = makeDeleter(ground, threads, work);
+  const inForce = makeTables(parts, ground, threads, deleter);
+  return {
+    inForce,
+    writePath: makeWritePath(ground, inForce),
+    deleter,
+    changes: new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure }),
+    truncation: new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure }),
+    series: makeSeries(parts, ground, threads),
+  };
+}
+
+function makeDeleter(ground: Ground, threads: ThreadHosts, { flushes, flusher }: FileWork): Deleter {
+  const { wal, live: tables, sequences, streams, troubles, gate, sure } = ground;
+  return new Deleter({
+    wal,
+    tables,
+    sequences,
+    sure,
+    noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+    logFailed: () => {
+      troubles.failures.log++;
+    },
+    catchUp: () => threads.drain(),
+    whileQuiet: (tableId, step) => threads.whileQuiet(tableId, step),
+    admit: () => flushes.admit(),
+    refuse: (bytes) => gate.checkDelete(bytes),
+    written: (bytes) => flushes.written(bytes),
+    flush: (region) => flusher.flush(region),
+  });
+}
+
+function makeTables({ limits }: TableWorkParts, ground: Ground, threads: ThreadHosts, deleter: Deleter): TablesInForce {
+  const { schemas, live, feed, sequences, meta, files, clock, logger, cache, expiry, streams, sure, shared } = ground;
+  return new TablesInForce({
+    schemas,
+    live,
+    feed,
+    sequences,
+    meta,
+    files,
+    pool: new SlabPool(limits.memtableBytes),
+    clock,
+    logger,
+    ofTables: { cache, clock, expiry, deleter, catchUp: () => threads.drain() },
+    sure,
+    // Rows of other threads, now or before a restart, find their place among others by their sequences.
+    mayJoin: () => !threads.isShared && streams.isSingle,
+    seriesRoom: shared,
+  });
+}
+
+function makeWritePath(ground: Ground, inForce: TablesInForce): WritePath {
+  const { wal, clock, sequences, expiry, sure, streams, shared } = ground;
+  return new WritePath({
+    wal,
+    clock,
+    tables: inForce.forWrites(),
+    sequences,
+    expiry,
+    sure,
+    noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
+    noteExpired: (rows) => shared.addExpiredRows(rows),
+  });
+}
+
+function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, threads: ThreadHosts): SeriesRenewal {
+  const { live, shared, memory, sure, clock, scheduler, logger } = ground;
+  return new SeriesRenewal({
+    live,
+    shared,
+    memory,
+    sure,
+    clock,
+    scheduler,
+    logger: logger.child("series"),
+    limits,
+    threadSeriesBytes: () => threads.seriesBytes,
+    renewOnThreads: (tableId) => threads.renew(tableId),
+  });
+}

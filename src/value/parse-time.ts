@@ -1,0 +1,61 @@
+/**
+ * Reads dates and timestamps as people write them (contract query.md 1.6):
+ * RFC 3339, `YYYY-MM-DD HH:MM:SS[.f]` with or without a zone, and plain dates. What names no zone is in the session's.
+ */
+import { offsetSecondsOfText, utcSecondsOf } from "../base/text/time-zone.ts";
+import { daysFromCivil, daysInMonth, floorDivide } from "./civil.ts";
+
+const NANOS_PER_SECOND = 1_000_000_000n;
+/** Years of more than four digits carry a sign, as ISO 8601 has it. */
+const DAY_TEXT = String.raw`(\d{4}|[+-]\d{4,6})-(\d{1,2})-(\d{1,2})`;
+const DATE = new RegExp(`^${DAY_TEXT}$`);
+const PLAIN_DATE = /^(\d{4})(\d{2})(\d{2})$/;
+const CLOCK_TEXT = String.raw`(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,18}))?)?`;
+const ZONE_TEXT = String.raw`(Z|z|UTC|utc|[+-]\d{1,2}(?::?\d{2})?)?`;
+const TIMESTAMP = new RegExp(String.raw`^${DAY_TEXT}(?:[Tt ]\s*${CLOCK_TEXT}\s*${ZONE_TEXT})?$`);
+
+/** Days since 1970-01-01 of `YYYY-MM-DD` or `YYYYMMDD`, or undefined when the text is no date of the calendar. */
+export function parseDate(text: string): number | undefined {
+  const match = DATE.exec(text.trim()) ?? PLAIN_DATE.exec(text.trim());
+  return match === null ? undefined : dayOf(match[1], match[2], match[3]);
+}
+
+function dayOf(yearText = "", monthText = "", dayText = ""): number | undefined {
+  const [year, month, day] = [Number(yearText), Number(monthText), Number(dayText)];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  return daysFromCivil(year, month, day);
+}
+
+/**
+ * Nanoseconds since the epoch, or undefined when the text is no timestamp. Blanks around it do not count; digits beyond
+ * nanoseconds are dropped. The result may lie outside 64 bits.
+ *
+ * @param zone canonical zone for text that names none
+ */
+export function parseTimestamp(text: string, zone: string): bigint | undefined {
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return undefined;
+  const days = dayOf(match[1], match[2], match[3]);
+  if (days === undefined) return undefined;
+  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const local = days * 86_400 + hour * 3600 + minute * 60 + second;
+  const seconds = match[8] === undefined ? utcSecondsOf(zone, local) : withOffset(local, match[8]);
+  if (seconds === undefined) return undefined;
+  const fraction = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
+  return BigInt(seconds) * NANOS_PER_SECOND + fraction;
+}
+
+function withOffset(local: number, text: string): number | undefined {
+  if (/^[zu]/i.test(text)) return local; // Z or UTC
+  const offset = offsetSecondsOfText(text);
+  return offset === undefined ? undefined : local - offset;
+}
+
+/** Days since 1970-01-01 of a date, or of the day in UTC of a timestamp; undefined when the text is neither. */
+export function dayOfText(text: string): number | undefined {
+  const days = parseDate(text);
+  if (days !== undefined) return days;
+  const nanos = parseTimestamp(text, "UTC");
+  return nanos === undefined ? undefined : Number(floorDivide(nanos, 86_400n * NANOS_PER_SECOND));
+}
