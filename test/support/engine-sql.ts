@@ -6,6 +6,7 @@ import type { Scalar } from "../../src/column/vector.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { executeStatement } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
+import { PLANS_OF_RUN } from "./query-fixture.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 
 /** Runs the statements of a text one after another and gives the answer of the last: lines, or "affected N". */
@@ -21,7 +22,7 @@ export async function engineSql(engine: Engine, text: string): Promise<string> {
   };
   let last = "";
   for (const statement of parseSql(text)) {
-    const result = await executeStatement(statement, context);
+    const result = await executeStatement(statement, context, PLANS_OF_RUN);
     if (result.kind === "affected") {
       last = `affected ${result.rowCount}`;
       continue;

@@ -6,6 +6,7 @@ import { nestedJson } from "../../src/value/nested-json.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { executeStatement, type ExecOptions } from "../../src/query/execute.ts";
+import { decodePlan, encodePlan } from "../../src/query/operator/contract/plan-bytes.ts";
 import type { QueryWorkers } from "../../src/query/operator/contract/query-workers.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
@@ -63,8 +64,22 @@ export class QueryFixture {
   }
 }
 
+/** Lets each plan become bytes and a plan again, which must be the same bytes again, before it runs. */
+const TRAVELLED: ExecOptions = {
+  travelled: (plan, names) => {
+    const bytes = encodePlan(plan);
+    const read = decodePlan(bytes, names);
+    if (!Buffer.from(encodePlan(read)).equals(bytes)) throw new Error("a plan that was read is another one");
+    return read;
+  },
+};
+
+/** The same for every query of a run of tests: `VARVE_PLANS=encoded bun test src/query test/sql`. */
+export const PLANS_OF_RUN: ExecOptions = Bun.env["VARVE_PLANS"] === "encoded" ? TRAVELLED : {};
+
 /** Runs all statements of a text and gives the last answer. */
-export async function runSql(text: string, context: QueryContext, options: ExecOptions = {}): Promise<Answer> {
+export async function runSql(text: string, context: QueryContext, given: ExecOptions = {}): Promise<Answer> {
+  const options: ExecOptions = { ...PLANS_OF_RUN, ...given };
   let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
   for (const statement of parseSql(text)) {
     const result = await executeStatement(statement, context, options);
@@ -93,13 +108,13 @@ export async function runSql(text: string, context: QueryContext, options: ExecO
 }
 
 /**
- * Runs a query by the interpreter, as it is planned and, with `workers`, in parts, and insists that the rows agree, order left aside; gives
- * what the plan gave.
+ * Runs a query by the interpreter, as it is planned and, with `workers`, in parts and by a plan that was bytes, and insists that the rows
+ * agree, order left aside; gives what the plan gave.
  */
 export async function runTwins(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
   const wanted = await runSql(text, context, { forceInterpreter: true });
   const got = await runSql(text, context);
-  if (workers !== undefined) sameAnswers(text, ["in parts", await runSql(text, context, { workers })], ["whole", got]);
+  if (workers !== undefined) sameAnswers(text, ["in parts", await runSql(text, context, { workers, ...TRAVELLED })], ["whole", got]);
   sameAnswers(text, ["generated", got], ["interpreted", wanted]);
   return got;
 }

@@ -7,10 +7,11 @@ import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import type { Value } from "../function/value/value.ts";
 import { CallServer } from "../workers/serve-calls.ts";
 import type { CallJob, CallOwner, LongCalls } from "./long-calls.ts";
-import type { PlainExpression } from "./plain-expression.ts";
+import { decodeExpression } from "./expression-shape.ts";
 
-function nameOf({ node }: PlainExpression): string {
-  return node.kind === "call" ? node.name : node.kind;
+function nameOf(bytes: Uint8Array): string {
+  const expression = decodeExpression(bytes);
+  return expression.kind === "call" ? expression.function.name : expression.kind;
 }
 
 /** Runs calls a round later, as a thread does, and notes what they are. */

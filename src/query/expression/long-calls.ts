@@ -1,13 +1,13 @@
 /** Calls that run elsewhere since they take long: what is asked, of whom, and for whom (`row-values.ts` asks). */
 import type { Environment } from "../function/signature/environment.ts";
 import { isInterval, type Value } from "../function/value/value.ts";
-import type { PlainExpression } from "./plain-expression.ts";
 
 /** An expression and what it reads of a row, as plain data. */
 export interface CallJob {
   /** The same for the same expression: a thread that has it is not sent it again. */
   readonly expressionId: number;
-  readonly expression: PlainExpression;
+  /** Its bytes. */
+  readonly expression: Uint8Array<ArrayBuffer>;
   readonly row: readonly (readonly [column: number, value: Value])[];
   readonly environment: Pick<Environment, "now" | "timeZone" | "database">;
 }

@@ -5,7 +5,7 @@
  *   a row ─► within an allowance (`call-weights.ts`) ─► its value
  *                 └─► too long ─► others have a turn, and it is tried again ─► the thread gets the expression and what it reads of the row
  *
- * The whole expression goes, so that what its calls hand to each other is copied nowhere. Where it cannot be told by names, or has too many
+ * The whole expression goes, so that what its calls hand to each other is copied nowhere. Where it reads a query around it, or has too many
  * parts to be sent, its operands go. Parts that read no column are computed once for all rows.
  *
  * What a thread is given, and what it gives, counts as the query's memory before it is copied.
@@ -15,13 +15,13 @@ import type { DataType } from "../../column/data-type.ts";
 import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
-import { columnsOf, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";
+import { columnsOf, hasParameter, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bytesOfValue, type CallJob, type LongCalls } from "./long-calls.ts";
-import { encodeExpression, isPlainExpression, type PlainExpression } from "./plain-expression.ts";
+import { encodeExpression } from "./expression-shape.ts";
 
 /** Most parts of an expression that is sent. Reason: a copy of 2,000 takes a millisecond or two. */
 const SENT_PARTS_MAX = 2000;
@@ -31,16 +31,19 @@ const COPIES = 2;
 const PART_WEIGHT = 1;
 
 let lastId = 0;
-/** Numbers and plain forms of expressions that were sent; undefined: it cannot be. */
-const sent = new WeakMap<
-  TypedExpression,
-  { readonly id: number; readonly plain: PlainExpression; readonly columns: readonly number[] } | undefined
->();
+interface SentForm {
+  readonly id: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly columns: readonly number[];
+}
 
-function sentForm(expression: TypedExpression): { id: number; plain: PlainExpression; columns: readonly number[] } | undefined {
+/** Numbers and bytes of expressions that were sent; undefined: it cannot be. */
+const sent = new WeakMap<TypedExpression, SentForm | undefined>();
+
+function sentForm(expression: TypedExpression): SentForm | undefined {
   if (sent.has(expression)) return sent.get(expression);
-  const isSent = partsOf(expression, SENT_PARTS_MAX + 1) <= SENT_PARTS_MAX && isPlainExpression(expression);
-  const form = isSent ? { id: ++lastId, plain: encodeExpression(expression), columns: [...columnsOf(expression)] } : undefined;
+  const isSent = partsOf(expression, SENT_PARTS_MAX + 1) <= SENT_PARTS_MAX && !hasParameter(expression);
+  const form = isSent ? { id: ++lastId, bytes: encodeExpression(expression), columns: [...columnsOf(expression)] } : undefined;
   sent.set(expression, form);
   return form;
 }
@@ -108,18 +111,13 @@ async function valueOf(expression: TypedExpression, row: RowReader, context: Eva
   return form === undefined ? byOperands(expression, row, context, allowance) : onThread(form, row, context, context.calls);
 }
 
-async function onThread(
-  { id, plain, columns }: { readonly id: number; readonly plain: PlainExpression; readonly columns: readonly number[] },
-  row: RowReader,
-  context: EvaluationContext,
-  calls: LongCalls,
-): Promise<Value> {
+async function onThread({ id, bytes, columns }: SentForm, row: RowReader, context: EvaluationContext, calls: LongCalls): Promise<Value> {
   const { now, timeZone, database } = context.environment;
   const values = columns.map((column) => [column, row(column)] as const);
   const budget = context.budget.part("calls of functions");
   try {
     budget.reserve(COPIES * values.reduce((sum, [, value]) => sum + bytesOfValue(value), 0));
-    const job: CallJob = { expressionId: id, expression: plain, row: values, environment: { now, timeZone, database } };
+    const job: CallJob = { expressionId: id, expression: bytes, row: values, environment: { now, timeZone, database } };
     return await calls.call(job, { signal: context.signal, reserve: (bytes) => budget.reserve(COPIES * bytes) });
   } finally {
     budget.close();

@@ -15,6 +15,7 @@ import { LIST_FUNCTIONS } from "./nested/list-functions.ts";
 import { LIST_SEARCH_FUNCTIONS } from "./nested/list-search-functions.ts";
 import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
 import { MAP_FUNCTIONS } from "./nested/map-functions.ts";
+import { MEMBER_FUNCTIONS } from "./nested/member-functions.ts";
 import { SERIES_FUNCTIONS } from "./nested/series-functions.ts";
 import { POSTGRES_FUNCTIONS } from "./family/postgres-functions.ts";
 import { REGEX_FUNCTIONS } from "./family/regex-functions.ts";
@@ -53,9 +54,10 @@ const ALL: readonly ScalarFunction[] = [
   ...SERIES_FUNCTIONS,
   ...MAP_FUNCTIONS,
 ];
-const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
+const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map([...ALL, ...MEMBER_FUNCTIONS].map((entry) => [entry.name, entry]));
+const MEMBERS: ReadonlySet<string> = new Set(MEMBER_FUNCTIONS.map(({ name }) => name));
 /** Names ending in `_op` stand for operators and cannot be called by name. */
-const isInternal = (name: string): boolean => name.endsWith("_op") || name === "negate" || name === "date_part_epoch";
+const isInternal = (name: string): boolean => name.endsWith("_op") || name === "negate" || name === "date_part_epoch" || MEMBERS.has(name);
 
 /** The function that a call names (lower-case), or undefined. */
 export function functionNamed(name: string): ScalarFunction | undefined {

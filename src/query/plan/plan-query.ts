@@ -4,38 +4,33 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import { chosenType } from "../function/signature/common-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import type { Catalog } from "../../table/catalog.ts";
-import type { FileAccess } from "../../table/file-access.ts";
-import type { PromqlEngine } from "../promql-engine.ts";
 import type { CommonTable, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/syntax/ast.ts";
-import { NO_FACTS, type SystemFacts } from "../system-facts.ts";
+import { NO_FACTS } from "../system-facts.ts";
 import { castColumns } from "./bind/cast-columns.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./bind/plan-error.ts";
 import { distinct } from "./select/plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
-import type { Planner } from "./common/planner.ts";
+import type { Planner, PlannerSources } from "./common/planner.ts";
 import { planRecursive } from "./recursive.ts";
 import { atOnce } from "../../base/scheduler/pace.ts";
 import type { Steps } from "./bind/steps.ts";
 import { planTql } from "./tql.ts";
 import { planValues } from "./values.ts";
 
-/** What queries read, of the context of a statement. */
-interface PlannerSources {
-  readonly catalog: Catalog;
-  readonly system?: SystemFacts | undefined;
-  readonly files?: FileAccess | undefined;
-  readonly promql?: PromqlEngine | undefined;
-}
-
-/** A planner for the queries of one statement. @param reserve counts memory of the query that is planned */
+/**
+ * A planner for the queries of one statement.
+ *
+ * @param reserve counts memory of the query that is planned
+ * @param explains whether the plan is to be shown
+ */
 export function newPlanner(
   sources: PlannerSources,
   environment: Environment,
   optimise: boolean,
   reserve?: (bytes: number) => void,
+  explains = false,
 ): Planner {
   const { catalog, system = NO_FACTS, files, promql } = sources;
   let ids = 0;
@@ -51,6 +46,7 @@ export function newPlanner(
     nextView: () => ++views,
     system,
     promql,
+    explains,
     plan: planInSteps,
     newId: () => ids++,
   };

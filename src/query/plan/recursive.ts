@@ -17,7 +17,7 @@ export function* planRecursive({ alias, query }: CommonTable, planner: Planner):
   if (query.kind !== "set-operation" || query.operator !== "union") return undefined;
   const first = yield* planner.plan(query.left, planner);
   const name = `rows of the round before of ${alias.name} (${planner.newId()})`;
-  const working: Source = { kind: "source", name, columns: first.columns, batches: () => [] };
+  const working: Source = { kind: "source", name, columns: first.columns, source: { kind: "working", of: name } };
   const inside = { ...planner, named: new Map(planner.named).set(alias.name, { alias, node: working }) };
   const next = yield* planner.plan(query.right, inside);
   if (!reads(next, name)) return undefined;

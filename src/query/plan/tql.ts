@@ -6,17 +6,20 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { displayName, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import type { Batch } from "../../column/batch.ts";
+import { displayName, NULL, sameType, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import { intervalText } from "../../value/interval-text.ts";
 import { parseTimestamp } from "../../value/parse-time.ts";
 import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
-import type { PromqlRequest } from "../promql-engine.ts";
+import type { PromqlEngine, PromqlPlan, PromqlRequest } from "../promql-engine.ts";
 import type { Expression, Tql, TqlRange } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
 import { bindConstant } from "./bind/bind.ts";
 import { castTo } from "./bind/coerce.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
+import type { SourceRun } from "../operator/contract/row-sources.ts";
+import type { RowSource } from "../operator/source/node.ts";
 import type { Planner } from "./common/planner.ts";
 import { prometheusDurationMillis } from "./range/stretch.ts";
 
@@ -31,16 +34,36 @@ const syntax = (why: string): DbError => new DbError(StatusCode.InvalidSyntax, `
 /** The rows of TQL EVAL. @throws DbError InvalidSyntax, EngineExecuteQuery, those of the engine; Unsupported without one */
 export function planTql(tql: Tql, planner: Planner): PlanNode {
   const { environment, catalog, promql } = planner;
+  const { database } = environment;
   const request = promqlRequest(tql, environment);
-  if (promql === undefined)
-    throw new DbError(StatusCode.Unsupported, "SQL statement is not supported, keyword: TQL; this server has no PromQL engine yet");
-  const plan = promql.plan(request, { catalog, environment });
-  return {
-    kind: "source",
-    name: plan.summary,
-    columns: plan.columns,
-    batches: ({ signal, budget }) => plan.run({ signal, reserve: budget.reserve, release: budget.release }),
-  };
+  const plan = engineOf(promql).plan(request, { catalog, environment });
+  const source: TqlSource = { kind: "tql", request, database };
+  PLANNED.set(source, plan);
+  return { kind: "source", name: plan.summary, columns: plan.columns, source };
+}
+
+function engineOf(promql: PromqlEngine | undefined): PromqlEngine {
+  if (promql !== undefined) return promql;
+  throw new DbError(StatusCode.Unsupported, "SQL statement is not supported, keyword: TQL; this server has no PromQL engine yet");
+}
+
+type TqlSource = Extract<RowSource, { kind: "tql" }>;
+
+/** What the engine made of those that were planned here; others are planned when they run. */
+const PLANNED = new WeakMap<TqlSource, PromqlPlan>();
+
+/** The rows of TQL. @throws DbError those of the engine, RequestOutdated when what it reads has other columns now */
+export function tqlRows(
+  source: TqlSource,
+  promql: PromqlEngine | undefined,
+  { catalog, environment }: Pick<Planner, "catalog" | "environment">,
+  { signal, budget, columns }: SourceRun,
+): AsyncIterable<Batch> {
+  const { request, database } = source;
+  const plan = PLANNED.get(source) ?? engineOf(promql).plan(request, { catalog, environment: { ...environment, database } });
+  const isSame = plan.columns.length === columns.length && plan.columns.every(({ type }, i) => sameType(type, columns[i]?.type ?? NULL));
+  if (!isSame) throw new DbError(StatusCode.RequestOutdated, `cannot run ${plan.summary}: what it reads has changed; run it again`);
+  return plan.run({ signal, reserve: budget.reserve, release: budget.release });
 }
 
 /** What the engine is asked. @throws DbError InvalidSyntax, EngineExecuteQuery, InvalidArguments */

@@ -14,6 +14,7 @@ import { valuesVector } from "../expression/vector-values.ts";
 import { chosenType } from "../function/signature/common-type.ts";
 import type { Value } from "../function/value/value.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
+import { ONE_ROW } from "../operator/source/node.ts";
 import { concat, type VectorPart } from "../operator/kernels/concat.ts";
 import type { Expression, ValuesQuery } from "../sql/syntax/ast.ts";
 import { cellTree, treesOf } from "../sql/syntax/row-trees.ts";
@@ -47,8 +48,8 @@ export function* planValues({ rows }: ValuesQuery, planner: Planner): Steps<Plan
   for (let i = 0; i < width; i++) columns.push((yield* constantColumn(rows, i, planner)) ?? (yield* boundColumn(rows, i, planner)));
   const headers = columns.map(({ type }, i): ColumnHeader => ({ name: `column${i + 1}`, type }));
   if (!columns.every(isConstant)) return yield* computedRows(rows, columns, headers, planner);
-  const batch: Batch = { rowCount: rowCountOf(rows), vectors: columns.map(vectorOfColumn) };
-  return { kind: "source", name: "values", columns: headers, batches: () => [batch] };
+  const vectors = columns.map(vectorOfColumn);
+  return { kind: "source", name: "values", columns: headers, source: { kind: "values", rowCount: rowCountOf(rows), vectors } };
 }
 
 /** How many values each row has. @throws DbError PlanQuery when they have not equally many */
@@ -167,14 +168,13 @@ function* computedRows(
   headers: readonly ColumnHeader[],
   planner: Planner,
 ): Steps<PlanNode> {
-  const one: PlanNode = { kind: "source", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
   const count = rowCountOf(rows);
   if (count > COMPUTED_ROWS_MAX) throw notSupported(`more than ${COMPUTED_ROWS_MAX} rows of VALUES that are not constants`);
   const bound: (readonly TypedExpression[])[] = [];
   for (const [i, column] of columns.entries()) bound.push("bound" in column ? column.bound : (yield* boundColumn(rows, i, planner)).bound);
   const inputs = Array.from({ length: count }, (_, row): PlanNode => {
     const expressions = bound.flatMap((values) => values[row] ?? []);
-    return { kind: "project", input: one, columns: headers, expressions };
+    return { kind: "project", input: ONE_ROW, columns: headers, expressions };
   });
   return { kind: "union", inputs, columns: headers };
 }

@@ -1,6 +1,5 @@
 /** What the thread of queries and one of long calls tell each other: one call at a time. */
 import type { ToldError } from "../../base/told-error.ts";
-import type { PlainExpression } from "../expression/plain-expression.ts";
 import type { CallJob } from "../expression/long-calls.ts";
 import type { Value } from "../function/value/value.ts";
 
@@ -14,7 +13,7 @@ export type ToCallThread =
       readonly kind: "call";
       readonly id: number;
       readonly job: Omit<CallJob, "expression">;
-      readonly expression: PlainExpression | undefined;
+      readonly expression: Uint8Array<ArrayBuffer> | undefined;
     }
   /** The answer to `computed`: the value is wanted, or is not. */
   | { readonly kind: "take" | "drop"; readonly id: number };

@@ -4,7 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, INT64, STRING } from "../../column/data-type.ts";
 import type { CallJob, CallOwner } from "../expression/long-calls.ts";
-import { encodeExpression } from "../expression/plain-expression.ts";
+import { encodeExpression } from "../expression/expression-shape.ts";
 import { functionNamed } from "../function/registry.ts";
 import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "../expression/expression.ts";

@@ -5,9 +5,10 @@ import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import type { Pace } from "../../base/scheduler/pace.ts";
 import { type ExecBatch, type ExecContext, SeriesOfTables } from "../operator/contract/exec-context.ts";
 import { type BudgetAccount, MemoryBudget } from "../../base/memory/memory-budget.ts";
+import { NO_SOURCES } from "../operator/contract/row-sources.ts";
 import { newNodeMetrics, type NodeMetrics } from "../operator/contract/node-metrics.ts";
 import { run } from "../operator/run.ts";
-import { decodeFragment } from "../operator/contract/fragment.ts";
+import { decodePlan } from "../operator/contract/plan-bytes.ts";
 import { BatchPacker } from "../operator/parallel/plain-batch.ts";
 import type { FragmentJob, PlainBatch, Pulled } from "../operator/contract/query-workers.ts";
 
@@ -39,13 +40,14 @@ export class PartRunner {
     this.metrics = job.wantsMetrics ? new Map() : undefined;
     this.clock = clock;
     this.account = account;
-    this.plan = decodeFragment(job.fragment, table);
+    this.plan = decodePlan(job.plan, { table: () => table });
     const context: ExecContext = {
       environment: job.environment,
       signal,
       clock,
       pace,
       series: new SeriesOfTables(),
+      sources: NO_SOURCES,
       budget: new MemoryBudget(job.memoryBytesMax, account),
       interpretOnly: false,
       metrics: this.metrics,

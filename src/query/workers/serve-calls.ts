@@ -3,7 +3,7 @@ import { assert } from "../../base/assert.ts";
 import { toldError } from "../../base/told-error.ts";
 import { evaluate } from "../expression/interpreter.ts";
 import { bytesOfValue } from "../expression/long-calls.ts";
-import { decodeExpression } from "../expression/plain-expression.ts";
+import { decodeExpression } from "../expression/expression-shape.ts";
 import type { TypedExpression } from "../expression/expression.ts";
 import type { Value } from "../function/value/value.ts";
 import { type FromCallThread, KEPT_EXPRESSIONS_MAX, type ToCallThread } from "./call-messages.ts";

@@ -5,6 +5,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import { ALL_TIME, type ScanBatch } from "../../table/scan.ts";
+import { encodePlan } from "../operator/contract/plan-bytes.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 import { PartServer } from "./serve-parts.ts";
 
@@ -13,10 +14,11 @@ type Open = Extract<ToQueryWorker, { kind: "open" }>;
 const COLUMNS = [{ name: "v", type: { kind: "int", bits: 64, signed: true } }] as const;
 
 function openOf(control: Int32Array): Open {
-  const request = { projection: ["v"], timeRange: ALL_TIME, fieldBounds: [], order: "none" } as const;
-  const fragment = { columns: COLUMNS, request, steps: [] };
+  const request = { projection: ["v"], timeRange: ALL_TIME, fieldBounds: [], tagPredicates: [], order: "none" } as const;
+  const table = { schema: { database: "public", name: "t", id: 1 } } as unknown as ScannedTable;
+  const plan = encodePlan({ kind: "scan", table, columns: COLUMNS, request, predicates: [] });
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
-  const job = { fragment, snapshot: {}, environment, memoryBytesMax: 1 << 20, wantsMetrics: false };
+  const job = { plan, snapshot: {}, environment, memoryBytesMax: 1 << 20, wantsMetrics: false };
   return { kind: "open", fragment: 1, job, control };
 }
 

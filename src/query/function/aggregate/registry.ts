@@ -14,6 +14,7 @@ import {
   averageType,
   countRows,
   covariance,
+  mergedVariance,
   numberToFloat,
   sumFloats,
   sumIntegers,
@@ -158,9 +159,22 @@ const ALL: readonly AggregateFunction[] = [
 ];
 const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
 
+/** What puts parts of variances together: from counts, means and variances (`operator/parallel/two-phase.ts`). No client can call them. */
+const OF_PARTS: ReadonlyMap<string, AggregateFunction> = new Map(
+  Object.entries(VARIANCES).map(([name, kind]) => {
+    const made = aggregate(`${name} of parts`, "count, mean, variance", () => undefined, mergedVariance(kind));
+    return [made.name, made] as const;
+  }),
+);
+
 /** The aggregate that a call names (lower-case), or undefined. */
 export function aggregateNamed(name: string): AggregateFunction | undefined {
   return BY_NAME.get(name);
+}
+
+/** The aggregate of a name, also of one that puts parts together. */
+export function anyAggregateNamed(name: string): AggregateFunction | undefined {
+  return BY_NAME.get(name) ?? OF_PARTS.get(name);
 }
 
 /** All names, for suggestions. */

@@ -1,4 +1,7 @@
-/** Functions on structs and maps (contract query.md 2.8). `named_struct` and `get_field`, whose types hang on constants, are in `plan/`. */
+/**
+ * Functions on structs and maps (contract query.md 2.8). `named_struct` and `get_field`, whose types hang on constants, are in
+ * `member-functions.ts`.
+ */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, NULL, STRING } from "../../../column/data-type.ts";

@@ -2,7 +2,8 @@
 import type { Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value/value.ts";
 import { valueKey } from "../../function/value/value.ts";
-import type { GroupKey, PlanNode } from "../contract/node.ts";
+import type { GroupKey } from "./node.ts";
+import type { PlanNode } from "../contract/node.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
 import { gatherBatch } from "../rows/held-rows.ts";

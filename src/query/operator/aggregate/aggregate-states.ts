@@ -12,7 +12,7 @@ import type { Reserve } from "../../function/aggregate/accumulator.ts";
 import { sumOfType } from "../../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../../function/value/decimal.ts";
 import { compareValues, type Present, type Value } from "../../function/value/value.ts";
-import type { AggregateCall } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator, VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";

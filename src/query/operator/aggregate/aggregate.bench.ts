@@ -11,6 +11,7 @@ import { tableId } from "../../../base/units.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
+import { rowSources } from "../../plan/row-sources.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
@@ -136,6 +137,7 @@ async function query(sql: string, table: Table): Promise<number> {
     clock,
     pace: new Pace(new Scheduler(clock)),
     series: new SeriesOfTables(),
+    sources: rowSources({ catalog }, environment),
     budget: new MemoryBudget(),
     spill: undefined,
     interpretOnly: false,

@@ -8,7 +8,7 @@ import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { columnsOf } from "../../expression/expression.ts";
-import type { AggregateCall } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { ScannedTable } from "../../../table/catalog.ts";
-import type { GroupKey } from "../contract/node.ts";
+import type { GroupKey } from "./node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { evaluate } from "../../expression/interpreter.ts";

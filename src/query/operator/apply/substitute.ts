@@ -13,7 +13,7 @@ export type ParameterValues = ReadonlyMap<number, Value>;
 export function withValues(node: PlanNode, values: ParameterValues, environment: Environment, optimise: boolean): PlanNode {
   const change = (expression: TypedExpression): TypedExpression => substituted(expression, values, environment);
   const made = rebuilt(node, (input) => withValues(input, values, environment, optimise), change);
-  return optimise ? pushedIntoScan(made, environment) : made;
+  return optimise ? pushedIntoScan(made) : made;
 }
 
 function substituted(expression: TypedExpression, values: ParameterValues, environment: Environment): TypedExpression {

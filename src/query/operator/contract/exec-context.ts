@@ -9,6 +9,7 @@ import type { SpillSpace } from "../../../table/spill-space.ts";
 import type { PlanNode } from "./node.ts";
 import type { NodeMetrics } from "./node-metrics.ts";
 import type { QueryWorkers } from "./query-workers.ts";
+import type { RowSources } from "./row-sources.ts";
 
 /** A batch between operators. `runs` tells series apart as long as rows are rows of a scan. Valid until the next one is asked for. */
 export interface ExecBatch extends Batch {
@@ -38,6 +39,10 @@ export class SeriesOfTables {
 export interface ExecContext extends EvaluationContext {
   readonly clock: Clock;
   readonly series: SeriesOfTables;
+  /** Where rows come from that the server computes. */
+  readonly sources: RowSources;
+  /** Rows of the round before, of the recursive queries around, by their names. */
+  readonly rounds?: ReadonlyMap<string, ExecBatch> | undefined;
   /** Where rows go that do not fit in memory; undefined: nowhere, and too many are an error. */
   readonly spill: SpillSpace | undefined;
   /** Filled for EXPLAIN ANALYZE. */

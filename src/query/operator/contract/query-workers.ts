@@ -4,7 +4,6 @@ import type { Vector } from "../../../column/vector.ts";
 import type { ScanPart, ShareLimits } from "../../../table/shared-scan.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { NodeMetrics } from "./node-metrics.ts";
-import type { Fragment } from "./fragment.ts";
 
 /** Texts of a dictionary from `start` on; what is before was sent with earlier batches of the column. */
 export interface PlainDictionary {
@@ -14,16 +13,20 @@ export interface PlainDictionary {
   readonly texts: readonly (string | undefined)[];
 }
 
+/** A column between threads. */
+export type PlainVector = Exclude<Vector, { kind: "dictionary" }> | PlainDictionary;
+
 /** A batch between threads. */
 export interface PlainBatch {
   readonly rowCount: number;
-  readonly vectors: readonly (Exclude<Vector, { kind: "dictionary" }> | PlainDictionary)[];
+  readonly vectors: readonly PlainVector[];
   readonly runs: SeriesRuns | undefined;
 }
 
 /** A fragment over the parts of one scan. */
 export interface FragmentJob {
-  readonly fragment: Fragment;
+  /** The bytes of a scan of the snapshot's table with operators above it (`plan-bytes.ts`). */
+  readonly plan: Uint8Array<ArrayBuffer>;
   /** Of the table, as `SharedScan.snapshot`. */
   readonly snapshot: object;
   readonly environment: Omit<Environment, "placeholders">;

@@ -2,7 +2,8 @@
 import { FLOAT64 } from "../../../column/data-type.ts";
 import { castValue } from "../../../value/cast.ts";
 import { type Value, valueKey } from "../../function/value/value.ts";
-import type { FilledColumn, PlanNode } from "../contract/node.ts";
+import type { FilledColumn } from "./node.ts";
+import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";

@@ -7,6 +7,7 @@ import { INT64 } from "../../../column/data-type.ts";
 import type { ExecOptions } from "../../execute.ts";
 import type { PlanNode } from "../contract/node.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
+import type { RowSources } from "../contract/row-sources.ts";
 import { execContextOf } from "../../statement/shared/select.ts";
 import { run } from "../run.ts";
 
@@ -153,19 +154,23 @@ describe("a join that nobody reads on ends both its sides", () => {
   const ended: string[] = [];
   const read = { left: 0, right: 0 };
 
-  function side(name: "left" | "right", batches: number): PlanNode {
-    const made = async function* (): AsyncGenerator<ExecBatch> {
-      try {
-        for (; read[name] < batches; read[name]++) {
-          const values = Float64Array.from({ length: 100 }, (_, i) => i);
-          yield { rowCount: 100, vectors: [{ kind: "number", values, validity: undefined }] };
-        }
-      } finally {
-        ended.push(name);
+  async function* rows(name: "left" | "right", batches: bigint): AsyncGenerator<ExecBatch> {
+    try {
+      for (; read[name] < batches; read[name]++) {
+        const values = Float64Array.from({ length: 100 }, (_, i) => i);
+        yield { rowCount: 100, vectors: [{ kind: "number", values, validity: undefined }] };
       }
-    };
-    return { kind: "source", name, columns, batches: made };
+    } finally {
+      ended.push(name);
+    }
   }
+  const side = (name: "left" | "right", batches: number): PlanNode => {
+    const start = name === "left" ? 0n : 1n;
+    return { kind: "source", name, columns, source: { kind: "series", start, step: 1n, count: BigInt(batches) } };
+  };
+  const sources: RowSources = {
+    open: (source) => (source.kind === "series" ? rows(source.start === 0n ? "left" : "right", source.count) : []),
+  };
 
   async function firstRows(left: number, right: number): Promise<void> {
     ended.length = 0;
@@ -182,7 +187,8 @@ describe("a join that nobody reads on ends both its sides", () => {
       residual: undefined,
     };
     const spill = new MemorySpill();
-    const context = execContextOf({ now: 0n, timeZone: "UTC", database: "public" }, data.context, { spill, joinRowsFirst: 150 });
+    const options = { spill, joinRowsFirst: 150 };
+    const context = { ...execContextOf({ now: 0n, timeZone: "UTC", database: "public" }, data.context, options), sources };
     for await (const batch of run({ kind: "limit", input: node, columns: node.columns, offset: 0, count: 5 }, context)) {
       expect(batch.rowCount).toBe(5);
     }

@@ -2,6 +2,7 @@
  * Speed and memory of inner joins of a small with a large side, in both orders, with the side to be held found out and without; run with
  * `bun src/query/operator/join/join.bench.ts`.
  */
+import type { RowSources } from "../contract/row-sources.ts";
 import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { INT64 } from "../../../column/data-type.ts";
@@ -28,21 +29,27 @@ const columns = [
 ];
 
 /** Rows (i mod `KEYS`, i). */
-function side(total: number): PlanNode {
-  const made = async function* (): AsyncGenerator<ExecBatch> {
-    for (let from = 0; from < total; from += BATCH_ROWS) {
-      const rowCount = Math.min(BATCH_ROWS, total - from);
-      const [keys, values]: NumberArray[] = [new Int32Array(rowCount), new Int32Array(rowCount)];
-      if (keys === undefined || values === undefined) return;
-      for (let i = 0; i < rowCount; i++) {
-        keys[i] = (from + i) % KEYS;
-        values[i] = from + i;
-      }
-      yield { rowCount, vectors: [keys, values].map((array) => ({ kind: "number", values: array, validity: undefined })) };
+async function* rows(total: number): AsyncGenerator<ExecBatch> {
+  for (let from = 0; from < total; from += BATCH_ROWS) {
+    const rowCount = Math.min(BATCH_ROWS, total - from);
+    const [keys, values]: NumberArray[] = [new Int32Array(rowCount), new Int32Array(rowCount)];
+    if (keys === undefined || values === undefined) return;
+    for (let i = 0; i < rowCount; i++) {
+      keys[i] = (from + i) % KEYS;
+      values[i] = from + i;
     }
-  };
-  return { kind: "source", name: "rows", columns, batches: made };
+    yield { rowCount, vectors: [keys, values].map((array) => ({ kind: "number", values: array, validity: undefined })) };
+  }
 }
+
+function side(total: number): PlanNode {
+  return { kind: "source", name: "rows", columns, source: { kind: "series", start: 0n, step: 1n, count: BigInt(total) } };
+}
+
+/** Gives the rows of `side` for a series. */
+const SIDES: RowSources = {
+  open: (source) => rows(source.kind === "series" ? Number(source.count) : 0),
+};
 
 /** The most that was held between batches. */
 class PeakAccount {
@@ -85,6 +92,7 @@ async function joined(left: number, right: number, isChosen: boolean): Promise<{
     clock: systemClock,
     pace: new Pace(new Scheduler(systemClock)),
     series: new SeriesOfTables(),
+    sources: SIDES,
     budget: new MemoryBudget(undefined, account),
     spill: isChosen ? refusing : undefined, // Without room on disk the right side is held.
     interpretOnly: false,

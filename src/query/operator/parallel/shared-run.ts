@@ -14,11 +14,12 @@ import { newScanMetrics } from "../../../table/scan.ts";
 import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { aggregate } from "../aggregate/aggregate.ts";
+import { requestOf } from "../scan/scan.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
-import { encodeFragment, type Fragment, fragmentPlan, type FragmentPlan } from "../contract/fragment.ts";
+import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
 import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
 import { type TwoPhases, twoPhases } from "./two-phase.ts";
@@ -37,7 +38,6 @@ const KEEP_MAX = 10_000;
 
 /** A plan that may go in parts, and the scan below it. */
 interface Shareable {
-  readonly plan: FragmentPlan;
   readonly fragment: Fragment;
   readonly workers: QueryWorkers;
 }
@@ -52,7 +52,8 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
   else if (phases === undefined || shared === undefined) yield* here(node, alone(context));
-  else yield* orHere(merged(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
+  else
+    yield* orHere(mergedGroups(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
 }
 
 /** An operator over a filter, in parts if it can be and is worth it. */
@@ -110,24 +111,16 @@ function hasFilter(node: PlanNode): boolean {
 
 function shareableOf(node: PlanNode, { workers, onSource, interpretOnly }: ExecContext): Shareable | undefined {
   if (workers === undefined || onSource !== undefined || interpretOnly) return undefined;
-  const plan = fragmentPlan(node);
-  if (plan === undefined || plan.scan.table.share === undefined) return undefined;
-  const { steps } = plan;
-  if (steps.slice(0, -1).some(({ kind }) => kind === "aggregate" || kind === "sort")) return undefined;
-  const fragment = encodeFragment(plan);
-  return fragment === undefined ? undefined : { plan, fragment, workers };
+  const fragment = fragmentOf(node);
+  return fragment?.scan.table.share === undefined ? undefined : { fragment, workers };
 }
 
-async function share({ plan, workers }: Shareable, node: PlanNode, context: ExecContext): Promise<SharedScan | undefined> {
-  const { scan } = plan;
+async function share({ fragment, workers }: Shareable, node: PlanNode, context: ExecContext): Promise<SharedScan | undefined> {
+  const { scan } = fragment;
   const { start, end } = scan.request.timeRange;
   if (start >= end || !workers.hasRoom) return undefined;
   const metrics = context.metrics === undefined ? undefined : newScanMetrics();
-  const shared = await scan.table.share?.(
-    { ...scan.request, signal: context.signal, numbers: context.series.of(scan.table) },
-    workers.limits,
-    metrics,
-  );
+  const shared = await scan.table.share?.(requestOf(scan, context), workers.limits, metrics);
   if (shared === undefined || context.metrics === undefined) return shared;
   const known = context.metrics.get(scan) ?? newNodeMetrics();
   context.metrics.set(scan, { ...known, scan: known.scan ?? metrics });
@@ -138,7 +131,7 @@ async function share({ plan, workers }: Shareable, node: PlanNode, context: Exec
 
 /**
  * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits and the whole is not; a part has
- * no room for its groups, where here they go to disk; a file is damaged.
+ * no room for its groups, where here they go to disk; a file is damaged; the plan is too large to be sent.
  */
 function mayDifferHere(error: unknown): boolean {
   return error instanceof DbError && DIFFERENT_HERE.includes(error.code);
@@ -148,11 +141,12 @@ const DIFFERENT_HERE: readonly StatusCode[] = [
   StatusCode.EngineExecuteQuery,
   StatusCode.RuntimeResourcesExhausted,
   StatusCode.StorageUnavailable,
+  StatusCode.Unsupported,
 ];
 
-/** The groups of all parts together. Gives nothing before all parts have ended. */
-async function* merged(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, batches: () => [] };
+/** The groups of all parts together, from the rows that the parts gave. Gives nothing before all parts have ended. */
+export async function* mergedGroups(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  const source: PlanNode = { kind: "source", name: "", columns: phases.partial.columns, source: { kind: "no-rows" } };
   const node: NodeOf<"aggregate"> = {
     kind: "aggregate",
     input: source,
@@ -182,7 +176,7 @@ async function* rowsOf(
   const { parts, snapshot } = shared;
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    fragment,
+    plan: fragmentBytes(fragment),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
@@ -194,7 +188,7 @@ async function* rowsOf(
   try {
     checkCancelled(context);
     yield* inOrder(open, parts, { ahead: workers.threads * PARTS_PER_THREAD, isEager }, context, (pulled) => {
-      addPart(shareable.plan, node, pulled, context);
+      addPart(fragment, node, pulled, context);
     });
   } finally {
     context.signal.removeEventListener("abort", cancel);
@@ -268,7 +262,7 @@ async function answered(next: Promise<Pulled>, context: ExecContext): Promise<Pu
 }
 
 /** Adds what a part did to the figures of the operators that it ran. */
-function addPart({ scan, steps }: FragmentPlan, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
+function addPart({ scan, steps }: Fragment, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
   const own = context.metrics?.get(top);
   if (own !== undefined) {
     own.partMs = (own.partMs ?? 0) + workMs;

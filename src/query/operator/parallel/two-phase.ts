@@ -14,11 +14,13 @@ import { BOOLEAN, type DataType, FLOAT64, INT64 } from "../../../column/data-typ
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
-import type { AggregateFunction } from "../../function/aggregate/accumulator.ts";
-import { aggregateNamed } from "../../function/aggregate/registry.ts";
-import { EXACT_SUM, mergedVariance, VARIANCES, type VarianceKind } from "../../function/aggregate/sums.ts";
+import { aggregateNamed, anyAggregateNamed } from "../../function/aggregate/registry.ts";
+import { REGRESSIONS } from "../../function/aggregate/regression.ts";
+import { EXACT_SUM, VARIANCES } from "../../function/aggregate/sums.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall, GroupKey, PlanNode } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
+import type { GroupKey } from "../aggregate/node.ts";
+import type { PlanNode } from "../contract/node.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
@@ -33,17 +35,6 @@ export interface TwoPhases {
   /** The columns of the aggregation from those of the merge. */
   finish(vectors: readonly Vector[], rowCount: number): readonly Vector[];
 }
-
-/** Aggregates whose partial results are put together by the aggregate of that name. */
-const MERGED_BY: Readonly<Record<string, string>> = {
-  bool_and: "bool_and",
-  bool_or: "bool_or",
-  bit_and: "bit_and",
-  bit_or: "bit_or",
-  bit_xor: "bit_xor",
-  hll: "hll_merge",
-  hll_merge: "hll_merge",
-};
 
 /** One call in two steps: what parts give, how it is put together, and which columns of the merge make the result. */
 interface Step {
@@ -96,28 +87,76 @@ export function twoPhases(node: Aggregate): TwoPhases | undefined {
   };
 }
 
+type Form = (call: AggregateCall, node: Aggregate) => Step | undefined;
+
+/** Parts of the result that another aggregate puts together, or the same one. */
+const by =
+  (merge: string): Form =>
+  (call) =>
+    simple(call, merge);
+
+const ALL_VALUES = "it needs all values";
+const ORDERED = "the order of all values counts";
+const MOMENTS = "its moments have no aggregate of their own";
+const SKETCH = "its sketch has no bytes";
+
+/**
+ * How each aggregate goes in two steps: what parts give are ordinary columns, so that they travel as any rows do (`row-bytes.ts`). A text
+ * says why there is no such form; then rows come to where they are grouped.
+ */
+export const PARTIAL_FORMS: Readonly<Record<string, Form | string>> = {
+  count: by("sum"),
+  count_if: by("sum"),
+  countif: by("sum"),
+  sum: sumStep,
+  avg: averageStep,
+  mean: averageStep,
+  min: by("min"),
+  max: by("max"),
+  any_value: by("min"),
+  arbitrary: by("min"),
+  first_value: endStep,
+  last_value: endStep,
+  bool_and: by("bool_and"),
+  every: by("bool_and"),
+  bool_or: by("bool_or"),
+  bit_and: by("bit_and"),
+  bit_or: by("bit_or"),
+  bit_xor: by("bit_xor"),
+  hll: by("hll_merge"),
+  hll_merge: by("hll_merge"),
+  ...Object.fromEntries(Object.keys(VARIANCES).map((name) => [name, varianceStep] as const)),
+  ...Object.fromEntries([...Object.keys(REGRESSIONS), "covar", "covar_samp", "covar_pop", "corr"].map((name) => [name, MOMENTS] as const)),
+  approx_median: SKETCH,
+  approx_percentile_cont: SKETCH,
+  approx_percentile_cont_with_weight: SKETCH,
+  uddsketch_state: "its constants would have to be those of each part",
+  uddsketch_merge: "its constants would have to be those of each part",
+  median: ALL_VALUES,
+  percentile_cont: ALL_VALUES,
+  quantile_cont: ALL_VALUES,
+  mode: ALL_VALUES,
+  approx_distinct: ALL_VALUES,
+  count_hash: ALL_VALUES,
+  vec_sum: "a part without vectors gives NULL, and sums of floats add in another order",
+  vec_product: "a part without vectors gives NULL, and products of floats round in another order",
+  vec_avg: "its count has no column",
+  array_agg: ORDERED,
+  nth_value: ORDERED,
+  string_agg: ORDERED,
+  group_concat: ORDERED,
+  geo_path: ORDERED,
+  json_encode_path: ORDERED,
+  ...Object.fromEntries(
+    ["arg_max", "max_by", "argmax", "arg_min", "min_by", "argmin"].map((name) => [name, "what it was picked by has no column"] as const),
+  ),
+};
+
+/** The steps of a call; undefined where it has none. DISTINCT goes as two groupings (`../../plan/rules/distinct-by-groups.ts`). */
 function stepOf(call: AggregateCall, node: Aggregate): Step | undefined {
-  if (call.distinct) return undefined;
-  const { kernel, name } = call.function;
-  if (kernel === "first" || kernel === "last") return endStep(call, node);
-  if (call.orderBy.length > 0) return undefined;
-  switch (kernel) {
-    case "count":
-      return simple(call, "sum");
-    case "sum":
-      return sumStep(call);
-    case "min":
-    case "max":
-      return simple(call, kernel);
-    case "avg":
-      return averageStep(call);
-    default: {
-      const merge = MERGED_BY[name];
-      const spread = VARIANCES[name];
-      if (spread !== undefined) return varianceStep(call, spread);
-      return merge === undefined ? undefined : simple(call, merge);
-    }
-  }
+  const form = PARTIAL_FORMS[call.function.name];
+  if (call.distinct || typeof form !== "function" || (call.orderBy.length > 0 && form !== endStep)) return undefined;
+  return form(call, node);
 }
 
 function simple(call: AggregateCall, merge: string): Step | undefined {
@@ -170,18 +209,12 @@ function averageStep(call: AggregateCall): Step | undefined {
   };
 }
 
-/** Count, mean and variance of each part. What puts them together has no name: it runs here alone. */
-function varianceStep(call: AggregateCall, kind: VarianceKind): Step | undefined {
+/** Count, mean and variance of each part. */
+function varianceStep(call: AggregateCall): Step | undefined {
   const [count, mean, spread] = [named("count"), named("avg"), named("var_pop")];
+  const merge = anyAggregateNamed(`${call.function.name} of parts`);
   const { args } = call.type;
-  if (count === undefined || mean === undefined || spread === undefined) return undefined;
-  const merge: AggregateFunction = {
-    name: `${call.function.name} of parts`,
-    signature: "",
-    resolve: () => undefined,
-    skipsNull: true,
-    create: mergedVariance(kind),
-  };
+  if (merge === undefined || count === undefined || mean === undefined || spread === undefined) return undefined;
   const types = [INT64, FLOAT64, FLOAT64];
   return {
     partials: [count, mean, spread].map((made, i) => ({ ...call, function: made, type: { args, result: types[i] ?? FLOAT64 } })),

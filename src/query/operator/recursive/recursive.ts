@@ -1,7 +1,7 @@
 /** WITH RECURSIVE: runs a query over its own rows, round by round. The rows of one round are held and, without ALL, all distinct ones. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type PlanNode, rebuilt } from "../contract/node.ts";
+import type { NodeOf } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
@@ -10,25 +10,28 @@ import { RowCodes } from "../rows/row-codes.ts";
 /** Most rounds. Reason: a query that never ends must end, also where no timeout is set. Error: EngineExecuteQuery. */
 const ROUNDS_MAX = 100_000;
 
-/** The rows of all rounds. @param runStep runs the step over the rows of a round */
+/** The rows of all rounds. @param runStep runs the step in a context that has the rows of a round */
 export async function* recursive(
-  node: Extract<PlanNode, { kind: "recursive" }>,
+  node: NodeOf<"recursive">,
   first: AsyncIterable<ExecBatch>,
-  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  runStep: (round: ExecContext) => AsyncIterable<ExecBatch>,
   shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
   const budget = shared.budget.part("recursive query");
   try {
-    yield* rounds(node, first, runStep, { ...shared, budget });
+    yield* rounds(node, first, (rows) => runStep({ ...shared, rounds: new Map(shared.rounds).set(node.working, rows) }), {
+      ...shared,
+      budget,
+    });
   } finally {
     budget.close();
   }
 }
 
 async function* rounds(
-  node: Extract<PlanNode, { kind: "recursive" }>,
+  node: NodeOf<"recursive">,
   first: AsyncIterable<ExecBatch>,
-  runStep: (step: PlanNode) => AsyncIterable<ExecBatch>,
+  stepOver: (rows: ExecBatch) => AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncGenerator<ExecBatch> {
   const fresh = node.all ? undefined : new FreshRows(node, context);
@@ -53,8 +56,7 @@ async function* rounds(
     round.clear();
     if (made.rowCount === 0) return;
     round = made;
-    const rows = made.joined();
-    batches = runStep(stepOver(node.step, node.working, () => [rows]));
+    batches = stepOver(made.joined());
   }
 }
 
@@ -62,7 +64,7 @@ async function* rounds(
 class FreshRows {
   private readonly codes: RowCodes;
 
-  constructor(node: Extract<PlanNode, { kind: "recursive" }>, context: ExecContext) {
+  constructor(node: NodeOf<"recursive">, context: ExecContext) {
     this.codes = new RowCodes(
       node.columns.map(({ type }) => type),
       true,
@@ -83,14 +85,4 @@ class FreshRows {
     }
     return kept === batch.rowCount ? batch : gatherBatch(batch, selection, kept);
   }
-}
-
-/** The step of a recursive query over the rows of one round. */
-function stepOver(node: PlanNode, working: string, batches: Extract<PlanNode, { kind: "source" }>["batches"]): PlanNode {
-  if (node.kind === "source" && node.name === working) return { ...node, batches };
-  return rebuilt(
-    node,
-    (input) => stepOver(input, working, batches),
-    (expression) => expression,
-  );
 }

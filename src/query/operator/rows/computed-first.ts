@@ -10,7 +10,8 @@
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { expressionKey, isVolatile, literal, partsOf, type TypedExpression } from "../../expression/expression.ts";
-import { type AggregateCall, changedAggregate, type PlanNode, rebuilt } from "../contract/node.ts";
+import { type AggregateCall, changedAggregate } from "../node-parts/aggregate-call.ts";
+import { type PlanNode, rebuilt } from "../contract/node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { isLongExpression, shortPieces } from "./short-pieces.ts";

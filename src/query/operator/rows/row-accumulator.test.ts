@@ -5,7 +5,7 @@ import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import type { Value } from "../../function/value/value.ts";
-import type { AggregateCall } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import { Pace } from "../../../base/scheduler/pace.ts";
 import { resultOf, rowAccumulator } from "./row-accumulator.ts";
 

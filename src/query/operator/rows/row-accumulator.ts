@@ -3,7 +3,8 @@ import { type Accumulator, growth, owned, type Reserve, textBytes } from "../../
 import { distinct } from "../../function/aggregate/choices.ts";
 import { SortedRuns } from "../../function/aggregate/sorted-runs.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
-import type { AggregateCall, SortItem } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 

@@ -9,7 +9,7 @@
  */
 import { bucketOf } from "../../expression/bucket-of.ts";
 import { operandsOf, partsOf, type TypedExpression } from "../../expression/expression.ts";
-import { type PlanNode, rebuilt } from "../contract/node.ts";
+import { type PlanNode, visitExpressions } from "../contract/node.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { rowsBetween } from "./pieces.ts";
 
@@ -26,15 +26,10 @@ const PARTS_MAX = 256;
 export function takesLong(node: PlanNode): boolean {
   let found = false;
   let parts = 0;
-  rebuilt(
-    node,
-    (input) => input,
-    (expression) => {
-      parts += partsOf(expression, PARTS_MAX - parts);
-      found ||= parts >= PARTS_MAX || hasLongPart(expression);
-      return expression;
-    },
-  );
+  visitExpressions(node, (expression) => {
+    parts += partsOf(expression, PARTS_MAX - parts);
+    found ||= parts >= PARTS_MAX || hasLongPart(expression);
+  });
   return found;
 }
 

@@ -3,7 +3,7 @@ import { assert } from "../../../base/assert.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
-import type { SortItem } from "../contract/node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";

@@ -1,18 +1,17 @@
 /** Conditions above a planned scan that storage can take over. */
-import type { Environment } from "../../function/signature/environment.ts";
 import { conjunction, conjunctsOf, mapColumns } from "../../expression/expression.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { intersect, splitWhere } from "./split-where.ts";
 
 /** A filter right above the scan of a table: what storage can do of it goes into the scan. Any other plan as it is. */
-export function pushedIntoScan(node: PlanNode, environment: Environment): PlanNode {
+export function pushedIntoScan(node: PlanNode): PlanNode {
   if (node.kind !== "filter" || node.input.kind !== "scan") return node;
   const { input: scan } = node;
   const { schema } = scan.table;
   const positions = scan.columns.map(({ name }) => schema.columns.findIndex((column) => column.name === name));
   if (positions.includes(-1)) return node;
   const conditions = conjunctsOf(node.predicate).map((each) => mapColumns(each, (index) => positions[index] ?? -1));
-  const split = splitWhere(conditions, schema, environment);
+  const split = splitWhere(conditions, schema);
   const { request } = scan;
   const pushed: PlanNode = {
     ...scan,

@@ -4,22 +4,21 @@
  */
 import { type DataType, sameType, type TimeUnit } from "../../../column/data-type.ts";
 import { decimalText } from "../../../column/decimal.ts";
-import { ALL_TIME, type FieldBounds, type FieldCondition, type TagPredicate, type TimeRange } from "../../../table/scan.ts";
+import { ALL_TIME, type FieldBounds, type FieldCondition, type TimeRange } from "../../../table/scan.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import { tagText, tagValue } from "../../../table/tag-value.ts";
-import { evaluate } from "../../expression/interpreter.ts";
-import type { Environment } from "../../function/signature/environment.ts";
 import { floorDivide } from "../../../value/civil.ts";
 import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
 import { columnsOf, comparisonOf, hasParameter, isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import { fieldConditionOf } from "./field-conditions.ts";
+import type { PlannedTagPredicate } from "./node.ts";
 import { staysShort } from "./stays-short.ts";
 
 /** A WHERE in parts, joined by AND. */
 export interface SplitWhere {
   readonly timeRange: TimeRange;
-  readonly tagPredicates: readonly TagPredicate[];
+  readonly tagPredicates: readonly PlannedTagPredicate[];
   readonly fieldBounds: readonly FieldBounds[];
   /** What `fieldBounds` do not say of single fields. */
   readonly fieldConditions: readonly FieldCondition[];
@@ -27,9 +26,9 @@ export interface SplitWhere {
 }
 
 /** Splits conjuncts over the columns of a schema, by position. */
-export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableSchema, environment: Environment): SplitWhere {
+export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableSchema): SplitWhere {
   let timeRange = ALL_TIME;
-  const tagPredicates: TagPredicate[] = [];
+  const tagPredicates: PlannedTagPredicate[] = [];
   const fieldBounds: FieldBounds[] = [];
   const fieldConditions: FieldCondition[] = [];
   const residual: TypedExpression[] = [];
@@ -39,7 +38,7 @@ export function splitWhere(conjuncts: readonly TypedExpression[], schema: TableS
       continue;
     }
     const range = timeRangeOf(conjunct, schema);
-    const tag = range === undefined ? tagPredicateOf(conjunct, schema, environment) : undefined;
+    const tag = range === undefined ? tagPredicateOf(conjunct, schema) : undefined;
     if (range !== undefined) timeRange = intersect(timeRange, range);
     else if (tag !== undefined) tagPredicates.push(tag);
     else {
@@ -102,7 +101,7 @@ function ratio(coarse: TimeUnit, fine: TimeUnit): bigint | undefined {
   return NANOS_PER_UNIT[coarse] >= NANOS_PER_UNIT[fine] ? NANOS_PER_UNIT[coarse] / NANOS_PER_UNIT[fine] : undefined;
 }
 
-function tagPredicateOf(expression: TypedExpression, schema: TableSchema, environment: Environment): TagPredicate | undefined {
+function tagPredicateOf(expression: TypedExpression, schema: TableSchema): PlannedTagPredicate | undefined {
   const columns = columnsOf(expression);
   const [index] = columns;
   if (columns.size !== 1 || index === undefined || isVolatile(expression)) return undefined;
@@ -111,7 +110,7 @@ function tagPredicateOf(expression: TypedExpression, schema: TableSchema, enviro
   const values = valuesOf(expression, column.type);
   if (values !== undefined) return { kind: "in", column: column.name, values: [...new Set(values)] };
   if (!staysShort(expression)) return undefined;
-  return { kind: "test", column: column.name, test: (value) => evaluate(expression, () => value, environment) === true };
+  return { kind: "test", column: column.name, condition: expression };
 }
 
 /** The texts that a tag may have when the condition is a choice of values: `=`, IN, IS NULL and ORs of these. */

@@ -3,7 +3,8 @@
  * LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many as wanted have gathered, so memory stays
  * small and the work is O(n log k).
  */
-import type { PlanNode, SortItem } from "../contract/node.ts";
+import type { PlanNode } from "../contract/node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch, HeldRows } from "../rows/held-rows.ts";

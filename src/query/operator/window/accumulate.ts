@@ -7,7 +7,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value/value.ts";
-import type { SortItem } from "../contract/node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";

@@ -9,7 +9,7 @@
  * point as in `fold.ts`; medians and quartiles come from a sorted copy of the frame, which grows and shrinks with it.
  */
 import type { Vector } from "../../../column/vector.ts";
-import type { AnomalyName } from "../contract/node.ts";
+import type { AnomalyName } from "./node.ts";
 import type { Frames } from "./frames.ts";
 
 /** Makes the median of deviations comparable with a standard deviation, for values that are normally distributed. */

@@ -1,7 +1,7 @@
 /** Window calls that give the value of another row: lag, lead, first_value, last_value, nth_value. */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { WindowCall } from "../contract/node.ts";
+import type { WindowCall } from "./node.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";
 import type { Frames, VectorOf } from "./frames.ts";

@@ -14,7 +14,7 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { sumOfType } from "../../function/aggregate/sums.ts";
 import type { Value } from "../../function/value/value.ts";
-import type { AggregateCall } from "../contract/node.ts";
+import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
 import type { Frames } from "./frames.ts";
 import { presence } from "./presence.ts";

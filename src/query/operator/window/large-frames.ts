@@ -6,7 +6,8 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { columnsOf, type TypedExpression } from "../../expression/expression.ts";
-import type { FrameBound, SortItem, WindowFrame } from "../contract/node.ts";
+import type { FrameBound, WindowFrame } from "./node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { compareItem } from "../rows/row-accumulator.ts";

@@ -12,7 +12,7 @@ import { SplitMap } from "../../../base/bytes/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
-import type { SortItem } from "../contract/node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { sortSteps } from "../kernels/sort-keys.ts";
 import { valueAt } from "../../expression/vector-values.ts";
 

@@ -1,6 +1,6 @@
 /** Window calls that look at the order alone. */
 import type { Vector } from "../../../column/vector.ts";
-import type { RankName } from "../contract/node.ts";
+import type { RankName } from "./node.ts";
 import type { Layout } from "./layout.ts";
 
 /** Ranks of all rows. @param buckets of ntile, at least 1 */

@@ -2,7 +2,9 @@
  * The window operator as the oracle runs it: one row at a time, straight from the definition. Each row looks at every row of its partition
  * to see which are in its frame, so that n rows take n² steps.
  */
-import type { AnomalyName, FrameBound, PlanNode, SortItem, WindowCall, WindowFrame } from "../contract/node.ts";
+import type { AnomalyName, FrameBound, WindowCall, WindowFrame } from "./node.ts";
+import type { PlanNode } from "../contract/node.ts";
+import type { SortItem } from "../node-parts/sort-item.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

@@ -5,6 +5,7 @@
 import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { systemClock } from "../../../base/clock.ts";
 import type { Catalog } from "../../../table/catalog.ts";
+import { rowSources } from "../../plan/row-sources.ts";
 import { newPlanner, planQuery } from "../../plan/plan-query.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { parseSql } from "../../sql/parse.ts";
@@ -44,6 +45,7 @@ async function query(call: string): Promise<number> {
     clock: systemClock,
     pace: new Pace(new Scheduler(systemClock)),
     series: new SeriesOfTables(),
+    sources: rowSources({ catalog }, environment),
     budget: new MemoryBudget(),
     spill: undefined,
     interpretOnly: false,

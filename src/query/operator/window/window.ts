@@ -5,7 +5,8 @@
  */
 import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { PlanNode, WindowCall } from "../contract/node.ts";
+import type { PlanNode } from "../contract/node.ts";
+import type { WindowCall } from "./node.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";

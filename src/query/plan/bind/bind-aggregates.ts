@@ -12,7 +12,8 @@ import { rowOf } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
 import { conjunction, expressionKey, type TypedExpression } from "../../expression/expression.ts";
 import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
-import type { AggregateCall, SortItem } from "../../operator/contract/node.ts";
+import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
+import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 import { noMatch } from "./no-match.ts";
 import { planError } from "./plan-error.ts";
 

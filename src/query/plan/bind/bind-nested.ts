@@ -11,9 +11,10 @@
 import { BOOLEAN, type DataType, displayName, NULL, STRING } from "../../../column/data-type.ts";
 import { commonType } from "../../function/signature/common-type.ts";
 import { functionNamed, nearestName } from "../../function/registry.ts";
-import { elementType, partsOf, resultOf } from "../../function/nested/parts.ts";
+import { FIELD, MAP_VALUE, NAMED_STRUCT } from "../../function/nested/member-functions.ts";
+import { elementType, partsOf } from "../../function/nested/parts.ts";
 import type { ScalarFunction } from "../../function/signature/scalar-function.ts";
-import { type Present, textOf, type Value, valueKey } from "../../function/value/value.ts";
+import { type Present, valueKey } from "../../function/value/value.ts";
 import { castTo } from "./coerce.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
@@ -157,27 +158,3 @@ function slice([value, from, to, stride]: readonly TypedExpression[], bindCall: 
   if (value === undefined) throw planError("a slice is one of a list");
   return called("array_slice", [value, bound(from, 1), bound(to, -1), ...(stride === undefined ? [] : [stride])], bindCall);
 }
-
-function internal(name: string, signature: string, nulls: "own" | "propagate", evaluate: ScalarFunction["evaluate"]): ScalarFunction {
-  return { name, signature, nulls, volatility: "immutable", resolve: () => undefined, evaluate };
-}
-
-const NAMED_STRUCT: ScalarFunction = internal("named_struct", "named_struct(name, value, …)", "own", (args, call) =>
-  resultOf(
-    call,
-    args.filter((_, i) => i % 2 === 1),
-  ),
-);
-
-const FIELD: ScalarFunction = internal("get_field", "get_field(struct, name)", "propagate", ([value, name], { type }) => {
-  const [struct] = type.args;
-  if (struct?.kind !== "struct") return undefined;
-  return partsOf(value, struct)[struct.fields.findIndex((field) => field.name === textOf(name))];
-});
-
-const MAP_VALUE: ScalarFunction = internal("map_value", "get_field(map, key)", "propagate", ([value, key], { type }): Value => {
-  const parts = partsOf(value, type.args[0]);
-  const wanted = valueKey(key);
-  const at = parts.findIndex((part, i) => i % 2 === 0 && valueKey(part) === wanted);
-  return at < 0 ? undefined : parts[at + 1];
-});

@@ -8,7 +8,9 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import { BOOLEAN, INT32, INT64 } from "../../../column/data-type.ts";
 import { valueKey } from "../../function/value/value.ts";
 import { expressionKey, literal, type TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall, GroupKey, PlanNode } from "../../operator/contract/node.ts";
+import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 
 /** Stands for the number of a row's grouping set among the keys of an aggregation. */
 export const SET_NUMBER: TypedExpression = { kind: "column", type: INT64, index: 3_000_000, name: "grouping set" };
@@ -77,7 +79,7 @@ export function aggregationBySets(
   const grouped: PlanNode = { kind: "aggregate", input: expanded, columns, keys: groupKeys, aggregates, table: undefined };
   const totals = sets.flatMap((set, number) => (set.length === 0 ? [number] : []));
   if (totals.length === 0) return grouped;
-  const none: PlanNode = { kind: "source", name: "no rows", columns: input.columns, batches: () => [] };
+  const none: PlanNode = { kind: "source", name: "no rows", columns: input.columns, source: { kind: "no-rows" } };
   const total: PlanNode = { kind: "aggregate", input: none, columns: callColumns, keys: [], aggregates, table: undefined };
   const inputs = totals.map((number): PlanNode => {
     const nulls = keys.map(({ type }) => literal(type, undefined));

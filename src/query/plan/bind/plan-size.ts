@@ -6,7 +6,7 @@
  * Parts are counted before they are made, so that a text of some hundred bytes takes no more memory or time than its limit allows.
  */
 import { operandsOf, type TypedExpression } from "../../expression/expression.ts";
-import { inputsOf, type PlanNode, rebuilt } from "../../operator/contract/node.ts";
+import { inputsOf, type PlanNode, visitExpressions } from "../../operator/contract/node.ts";
 import { planError } from "./plan-error.ts";
 
 /** Most parts of one plan. Reason: each pass over that many takes some ten milliseconds, and a part about 150 B. Error: PlanQuery. */
@@ -53,14 +53,7 @@ export function partsOfPlan(node: PlanNode): number {
   const known = sizes.get(node);
   if (known !== undefined) return known;
   let parts = 1 + node.columns.length;
-  rebuilt(
-    node,
-    (input) => input,
-    (expression) => {
-      parts += partsOfExpression(expression, PLAN_PARTS_MAX);
-      return expression;
-    },
-  );
+  visitExpressions(node, (expression) => void (parts += partsOfExpression(expression, PLAN_PARTS_MAX)));
   for (const input of inputsOf(node)) parts += partsOfPlan(input);
   parts = Math.min(parts, 2 * PLAN_PARTS_MAX);
   sizes.set(node, parts);

@@ -5,7 +5,8 @@ import type { FrameClause, FrameEdge } from "../../sql/syntax/ast.ts";
 import { type Binder, bind } from "./bind.ts";
 import { arithmeticOf, castTo, unify } from "./coerce.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { FrameBound, SortItem, WindowFrame } from "../../operator/contract/node.ts";
+import type { FrameBound, WindowFrame } from "../../operator/window/node.ts";
+import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 import { planError } from "./plan-error.ts";
 
 /** Most rows or groups that a frame may reach away from its row: more than there can be. */

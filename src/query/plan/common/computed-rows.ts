@@ -1,8 +1,8 @@
 /** Rows that the server computes, as batches. */
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
+import type { RowSource } from "../../operator/source/node.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
-import type { SourceRun } from "../../operator/contract/node.ts";
 
 /** A column of a computed table. */
 export interface BuiltInColumn extends ColumnHeader {
@@ -12,9 +12,7 @@ export interface BuiltInColumn extends ColumnHeader {
 /** Rows that the server computes, or reads from files, and their columns. */
 export interface ComputedRows {
   readonly columns: readonly ColumnHeader[];
-  readonly batches: (run: Pick<SourceRun, "pace">) => Iterable<Batch> | AsyncIterable<Batch>;
-  /** Of a table that is as long as a LIMIT right above it wants: that many rows. */
-  readonly rowsFor?: ((rowCount: number) => Iterable<Batch>) | undefined;
+  readonly source: RowSource;
 }
 
 /** Columns and rows of a computed table. */

@@ -2,7 +2,7 @@
 import type { TableSchema } from "../../../table/schema.ts";
 import { bucketOf } from "../../expression/bucket-of.ts";
 import { columnsOf, isVolatile, type TypedExpression } from "../../expression/expression.ts";
-import type { GroupKey } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
 import { staysShort } from "../../operator/scan/stays-short.ts";
 
 /** Keys over all columns of a table's schema; `row` keys and bucket columns are placed by the caller. */

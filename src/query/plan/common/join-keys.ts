@@ -1,6 +1,6 @@
 /** Which conditions of a join are equalities between its sides: a hash join finds partners by them. */
 import { mapColumns, operandsOf, type TypedExpression } from "../../expression/expression.ts";
-import type { JoinKey } from "../../operator/contract/node.ts";
+import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Which sides of a join an expression reads. */
 export function sidesOf(expression: TypedExpression, width: number): "none" | "left" | "right" | "both" {

@@ -1,7 +1,7 @@
 /** Columns of the queries around a sub-query. Each that it names becomes a parameter, whose value comes with the row it is run for. */
 import type { ObjectName } from "../../sql/syntax/ast.ts";
 import { expressionKey, type TypedExpression } from "../../expression/expression.ts";
-import type { PlanParameter } from "../../operator/contract/node.ts";
+import type { PlanParameter } from "../../operator/node-parts/parameter.ts";
 
 /** Finds what a name stands for in the query around; undefined when it stands for nothing there. */
 export type OuterLookup = (name: ObjectName) => TypedExpression | undefined;

@@ -17,6 +17,14 @@ export interface NamedQuery {
   readonly node: PlanNode;
 }
 
+/** What queries read, of the context of a statement. */
+export interface PlannerSources {
+  readonly catalog: Catalog;
+  readonly system?: SystemFacts | undefined;
+  readonly files?: FileAccess | undefined;
+  readonly promql?: PromqlEngine | undefined;
+}
+
 /** Everything a planner reads. */
 export interface Planner {
   readonly catalog: Catalog;
@@ -40,6 +48,8 @@ export interface Planner {
   readonly system: SystemFacts;
   /** Plans a query inside this one. */
   readonly plan: (query: Query, planner: Planner) => Steps<PlanNode>;
+  /** Whether the plan is to be shown: then scans hold their conditions as they were written. */
+  readonly explains: boolean;
   /** Numbers of parameters, unique in a statement. */
   readonly newId: () => number;
 }

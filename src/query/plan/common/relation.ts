@@ -3,7 +3,9 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import type { Table } from "../../../table/catalog.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import type { ComputedRows } from "./computed-rows.ts";
-import type { JoinKey, JoinMode, PlanNode, PlanParameter } from "../../operator/contract/node.ts";
+import type { JoinKey, JoinMode } from "../../operator/join/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
+import type { PlanParameter } from "../../operator/node-parts/parameter.ts";
 
 /** A relation. The columns of a join are those of its left side, then, unless it is a semi or anti join, those of its right side. */
 export type Relation =

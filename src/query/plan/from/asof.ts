@@ -15,7 +15,8 @@ import { unify } from "../bind/coerce.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { literal, mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import { sidesOf } from "../common/join-keys.ts";
-import type { JoinKey, PlanNode } from "../../operator/contract/node.ts";
+import type { JoinKey } from "../../operator/join/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../bind/plan-error.ts";
 import type { Relation } from "../common/relation.ts";
 

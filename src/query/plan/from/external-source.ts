@@ -1,5 +1,4 @@
 /** External tables as relations: their files are read, whole, whenever a query asks for rows. */
-import type { SourceRun } from "../../operator/contract/node.ts";
 import type { Pace } from "../../../base/scheduler/pace.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
@@ -14,6 +13,7 @@ import { type CopyOptions, copyOptions } from "../../copy/copy-options.ts";
 import { fileRows } from "../../copy/file-reader.ts";
 import type { FileRows } from "../../copy/file-rows.ts";
 import { COPY_FILES_MAX } from "../../copy/limits.ts";
+import type { ComputedRows } from "../common/computed-rows.ts";
 
 /** What options of an external table say. */
 export interface ExternalOptions {
@@ -45,23 +45,22 @@ export async function externalFilesOf(
   throw new DbError(StatusCode.InvalidArguments, `cannot read '${location}': ${why}; narrow it with pattern`);
 }
 
-/** Columns and rows of an external table. */
-export interface ExternalRelation {
-  readonly columns: readonly ColumnHeader[];
-  readonly batches: (run: Pick<SourceRun, "pace">) => AsyncIterable<Batch>;
+/** An external table as a relation. @throws DbError Unsupported on a server without files, InvalidArguments for its options */
+export function externalRelation(schema: TableSchema, files: FileAccess | undefined): ComputedRows {
+  filesFor(schema, files);
+  externalOptions(schema.options);
+  const columns = schema.columns.map(({ name, type }): ColumnHeader => ({ name, type }));
+  return { columns, source: { kind: "external-table", database: schema.database, table: schema.name, id: schema.id } };
 }
 
-/** An external table as a relation. @throws DbError Unsupported on a server without files */
-export function externalRelation(schema: TableSchema, files: FileAccess | undefined): ExternalRelation {
-  if (files === undefined) {
-    throw new DbError(
-      StatusCode.Unsupported,
-      `cannot read table ${schema.name}: it is an external table, and this server reaches no files`,
-    );
-  }
-  const external = externalOptions(schema.options);
-  const columns = schema.columns.map(({ name, type }): ColumnHeader => ({ name, type }));
-  return { columns, batches: ({ pace }) => batchesOf(schema, external, files, pace) };
+/** Its rows. @throws DbError as `externalRelation` */
+export function externalRows(schema: TableSchema, files: FileAccess | undefined, pace: Pace): AsyncIterable<Batch> {
+  return batchesOf(schema, externalOptions(schema.options), filesFor(schema, files), pace);
+}
+
+function filesFor(schema: TableSchema, files: FileAccess | undefined): FileAccess {
+  if (files !== undefined) return files;
+  throw new DbError(StatusCode.Unsupported, `cannot read table ${schema.name}: it is an external table, and this server reaches no files`);
 }
 
 async function* batchesOf(schema: TableSchema, external: ExternalOptions, files: FileAccess, pace: Pace): AsyncIterable<Batch> {

@@ -10,11 +10,12 @@
  * | semi  | to the side that it reads | left side                 |
  * | anti  | right side only           | left side                 |
  */
-import type { Expression } from "../../sql/syntax/ast.ts";
 import { asofPlan } from "./asof.ts";
 import { ALL_TIME } from "../../../table/scan.ts";
 import { columnsOf, conjunction, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
-import type { JoinKey, JoinMode, PlannedRequest, PlanNode } from "../../operator/contract/node.ts";
+import type { JoinKey, JoinMode } from "../../operator/join/node.ts";
+import type { PlannedRequest } from "../../operator/scan/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { partsOfPlan } from "../bind/plan-size.ts";
 import type { Planner } from "../common/planner.ts";
 import { type PlannedRelation, type Relation, type Wanted, widthOf } from "../common/relation.ts";
@@ -28,7 +29,7 @@ import type { Steps } from "../bind/steps.ts";
 /** The conditions of a WHERE on a table: what storage does, and the rest. */
 export function splitFor(relation: Relation, conditions: readonly TypedExpression[], planner: Planner): SplitWhere {
   return relation.kind === "table" && planner.optimise
-    ? splitWhere(conditions, relation.table.schema, planner.environment)
+    ? splitWhere(conditions, relation.table.schema)
     : { timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], fieldConditions: [], residual: conditions };
 }
 
@@ -53,14 +54,14 @@ export function* planRelation(relation: Relation, wanted: Wanted, planner: Plann
 function planDerived(node: PlanNode, { columns, conditions }: Wanted, planner: Planner): PlannedRelation {
   if (!planner.optimise) return filtered({ node, place: (index) => index }, conditions);
   planner.environment.planSize?.add(partsOfPlan(node)); // What follows makes it anew.
-  const rows = withConditions(node, conditions, planner.environment);
+  const rows = withConditions(node, conditions);
   return withColumns(rows, columns);
 }
 
 type Leaf = Extract<Relation, { kind: "table" }>;
 
-function leafNode({ name, columns, batches, rowsFor }: Extract<Relation, { kind: "rows" }>): PlanNode {
-  return { kind: "source", name, columns, batches, rowsFor };
+function leafNode({ name, columns, source }: Extract<Relation, { kind: "rows" }>): PlanNode {
+  return { kind: "source", name, columns: columns.map((column) => ({ name: column.name, type: column.type })), source };
 }
 
 /** The scan of a table with the filter that storage leaves. */
@@ -68,7 +69,7 @@ export function planLeaf(
   relation: Leaf,
   needed: ReadonlySet<number>,
   split: SplitWhere,
-  predicates: readonly Expression[],
+  predicates: readonly string[],
   extra: Partial<PlannedRequest>,
 ): PlannedRelation {
   const used = new Set(needed);

@@ -12,7 +12,6 @@
  * | apply               | over what the sub-queries are run for                   |
  * | anything with a LIMIT, DISTINCT ON, lateral joins | none                      |
  */
-import type { Environment } from "../../function/signature/environment.ts";
 import {
   columnsOf,
   conjunction,
@@ -23,40 +22,41 @@ import {
   partsOf,
   type TypedExpression,
 } from "../../expression/expression.ts";
-import type { GroupKey, PlanNode } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { pushedIntoScan } from "../../operator/scan/push-filter.ts";
 import { intersect, splitWhere } from "../../operator/scan/split-where.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
 
 /** The rows of a plan that meet conditions over its columns. */
-export function withConditions(node: PlanNode, conditions: readonly TypedExpression[], environment: Environment): PlanNode {
+export function withConditions(node: PlanNode, conditions: readonly TypedExpression[]): PlanNode {
   if (conditions.length === 0) return node;
   switch (node.kind) {
     case "project":
-      return ofProject(node, conditions, environment);
+      return ofProject(node, conditions);
     case "filter": {
       // One that may fail must not meet rows that this filter keeps away from it.
       const { input } = node;
-      const [below, rest] = parted(conditions, (condition) => !mayFail(condition) || isLookup(condition, input, environment));
-      return above({ ...node, input: withConditions(node.input, below, environment) }, rest);
+      const [below, rest] = parted(conditions, (condition) => !mayFail(condition) || isLookup(condition, input));
+      return above({ ...node, input: withConditions(node.input, below) }, rest);
     }
     case "sort":
-      return node.keep === undefined ? { ...node, input: withConditions(node.input, conditions, environment) } : above(node, conditions);
+      return node.keep === undefined ? { ...node, input: withConditions(node.input, conditions) } : above(node, conditions);
     case "scan":
-      return isWhole(node) ? pushedIntoScan(above(node, conditions), environment) : above(node, conditions);
+      return isWhole(node) ? pushedIntoScan(above(node, conditions)) : above(node, conditions);
     case "aggregate":
-      return ofAggregate(node, conditions, environment);
+      return ofAggregate(node, conditions);
     case "join":
-      return ofJoin(node, conditions, environment);
+      return ofJoin(node, conditions);
     case "union":
-      return { ...node, inputs: node.inputs.map((input) => withConditions(input, conditions, environment)) };
+      return { ...node, inputs: node.inputs.map((input) => withConditions(input, conditions)) };
     case "set-filter":
-      return { ...node, left: withConditions(node.left, conditions, environment) };
+      return { ...node, left: withConditions(node.left, conditions) };
     case "apply": {
       const width = node.input.columns.length;
       const [below, rest] = parted(conditions, (condition) => reads(condition, 0, width));
-      return above({ ...node, input: withConditions(node.input, below, environment) }, rest);
+      return above({ ...node, input: withConditions(node.input, below) }, rest);
     }
     default:
       return above(node, conditions);
@@ -78,9 +78,9 @@ function mayFail(expression: TypedExpression): boolean {
 }
 
 /** Whether a scan does the whole of a condition by a range of times and lists of tags, without computing anything. */
-function isLookup(condition: TypedExpression, node: PlanNode, environment: Environment): boolean {
+function isLookup(condition: TypedExpression, node: PlanNode): boolean {
   if (node.kind !== "scan" || !isWhole(node)) return false;
-  const scan = pushedIntoScan({ kind: "filter", input: node, columns: node.columns, predicate: condition }, environment);
+  const scan = pushedIntoScan({ kind: "filter", input: node, columns: node.columns, predicate: condition });
   return scan.kind === "scan" && scan.request.tagPredicates.every((predicate) => predicate.kind !== "test");
 }
 
@@ -110,7 +110,7 @@ function isWhole({ request }: NodeOf<"scan">): boolean {
   return request.limit === undefined && request.newestPerSeries !== true && request.summaries === undefined;
 }
 
-function ofProject(node: NodeOf<"project">, conditions: readonly TypedExpression[], environment: Environment): PlanNode {
+function ofProject(node: NodeOf<"project">, conditions: readonly TypedExpression[]): PlanNode {
   const steady = (index: number): boolean => {
     const expression = node.expressions[index];
     return expression !== undefined && !isVolatile(expression);
@@ -120,10 +120,10 @@ function ofProject(node: NodeOf<"project">, conditions: readonly TypedExpression
     (condition) => [...columnsOf(condition)].every(steady) && staysSmall(condition, node.expressions),
   );
   const inner = below.map((condition) => inlined(condition, node.expressions));
-  return above({ ...node, input: withConditions(node.input, inner, environment) }, rest);
+  return above({ ...node, input: withConditions(node.input, inner) }, rest);
 }
 
-function ofAggregate(node: NodeOf<"aggregate">, conditions: readonly TypedExpression[], environment: Environment): PlanNode {
+function ofAggregate(node: NodeOf<"aggregate">, conditions: readonly TypedExpression[]): PlanNode {
   let made: PlanNode = node;
   const rest: TypedExpression[] = [];
   const inner: TypedExpression[] = [];
@@ -138,15 +138,13 @@ function ofAggregate(node: NodeOf<"aggregate">, conditions: readonly TypedExpres
         ),
       );
     } else {
-      const scanned: PlanNode | undefined = keys.every((key) => key?.kind === "series")
-        ? ofSeriesKeys(made, condition, environment)
-        : undefined;
+      const scanned: PlanNode | undefined = keys.every((key) => key?.kind === "series") ? ofSeriesKeys(made, condition) : undefined;
       if (scanned === undefined) rest.push(condition);
       else made = scanned;
     }
   }
   if (made.kind !== "aggregate") return above(made, rest);
-  return above({ ...made, input: withConditions(made.input, inner, environment) }, rest);
+  return above({ ...made, input: withConditions(made.input, inner) }, rest);
 }
 
 /**
@@ -165,13 +163,13 @@ function staysSmall(condition: TypedExpression, expressions: readonly TypedExpre
 const NEVER: TypedExpression = { kind: "literal", type: { kind: "null" }, value: undefined };
 
 /** A condition over keys that tags decide, done by the scan; undefined when that cannot do the whole of it. */
-function ofSeriesKeys(node: PlanNode, condition: TypedExpression, environment: Environment): PlanNode | undefined {
+function ofSeriesKeys(node: PlanNode, condition: TypedExpression): PlanNode | undefined {
   if (node.kind !== "aggregate" || node.table === undefined) return undefined;
   const overSchema = inlined(
     condition,
     node.keys.map((key) => (key.kind === "series" ? key.expression : NEVER)),
   );
-  const split = splitWhere([overSchema], node.table.schema, environment);
+  const split = splitWhere([overSchema], node.table.schema);
   if (split.residual.length > 0) return undefined;
   const input = ofScan(node.input, (scan) => {
     const { request } = scan;
@@ -197,7 +195,7 @@ function givesRows(node: PlanNode): boolean {
   return node.kind !== "scan" || isWhole(node);
 }
 
-function ofJoin(node: NodeOf<"join">, conditions: readonly TypedExpression[], environment: Environment): PlanNode {
+function ofJoin(node: NodeOf<"join">, conditions: readonly TypedExpression[]): PlanNode {
   const width = node.left.columns.length;
   const [left, others] = parted(conditions, (condition) => node.join !== "full" && !mayFail(condition) && reads(condition, 0, width));
   const [right, rest] = parted(
@@ -205,10 +203,7 @@ function ofJoin(node: NodeOf<"join">, conditions: readonly TypedExpression[], en
     (condition) => node.join === "inner" && !mayFail(condition) && reads(condition, width, Number.POSITIVE_INFINITY),
   );
   const moved = right.map((condition) => mapColumns(condition, (index) => index - width));
-  return above(
-    { ...node, left: withConditions(node.left, left, environment), right: withConditions(node.right, moved, environment) },
-    rest,
-  );
+  return above({ ...node, left: withConditions(node.left, left), right: withConditions(node.right, moved) }, rest);
 }
 
 /** A plan with fewer columns, and where the others went. */

@@ -67,7 +67,7 @@ function tableNotFound({ database, table }: ResolvedName): DbError {
 /** The relation of a FROM clause. @throws DbError TableNotFound, PlanQuery */
 export function* sourceOf(from: TableReference | undefined, planner: Planner): Steps<Source> {
   if (from === undefined) {
-    const relation: Relation = { kind: "rows", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
+    const relation: Relation = { kind: "rows", name: "", columns: [], source: { kind: "one-row" } };
     return { scope: [], columns: [], relation, table: undefined };
   }
   // Joins lean to the left: a chain of them is planned from its first relation on, and not each within the next.
@@ -104,8 +104,8 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
   const table = catalog.table(name.database, name.table);
   const qualifier = name.table;
   if (table !== undefined && isFileTable(table.schema)) {
-    const { columns, batches } = externalRelation(table.schema, planner.files);
-    const relation: Relation = { kind: "rows", name: name.table, columns, batches };
+    const { columns, source } = externalRelation(table.schema, planner.files);
+    const relation: Relation = { kind: "rows", name: name.table, columns, source };
     return placed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, name, from.alias);
   }
   if (table !== undefined) {
@@ -120,7 +120,7 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
   }
   const view = catalog.view(name.database, name.table);
   if (view !== undefined) return placed(yield* viewSource(view, planner), name, from.alias);
-  const builtIn = builtInTable(name, planner);
+  const builtIn = builtInTable(name);
   if (builtIn === undefined) {
     checkNoGraphTable(name);
     throw tableNotFound(name);

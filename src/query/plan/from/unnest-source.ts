@@ -10,6 +10,7 @@ import { type Binder, bind } from "../bind/bind.ts";
 import { fieldOf } from "../bind/bind-nested.ts";
 import { literal, type TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
+import { ONE_ROW } from "../../operator/source/node.ts";
 import type { OuterScope } from "../common/outer-scope.ts";
 import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
@@ -33,9 +34,8 @@ export function unnestPlan(args: readonly Expression[], planner: Planner, outer:
     shown.push({ name: `unnest(${name})`, expression: { kind: "column", type, index: lists.length, name: "unnest" } });
     lists.push(bound.type.kind === "null" ? literal(listType(type), undefined) : bound);
   }
-  const one: PlanNode = { kind: "source", name: "", columns: [], batches: () => [{ rowCount: 1, vectors: [] }] };
   const elements = lists.map((list) => ({ name: "unnest", type: elementType(list.type) ?? list.type }));
-  const rows: PlanNode = lists.length === 0 ? one : { kind: "unnest", input: one, columns: elements, lists };
+  const rows: PlanNode = lists.length === 0 ? ONE_ROW : { kind: "unnest", input: ONE_ROW, columns: elements, lists };
   const columns = shown.map(({ name, expression }) => ({ name, type: expression.type }));
   return { kind: "project", input: rows, columns, expressions: shown.map(({ expression }) => expression) };
 }

@@ -8,7 +8,7 @@ import { printWhole } from "../../sql/print/print.ts";
 import { bindConstant } from "../bind/bind.ts";
 import { castTo } from "../bind/coerce.ts";
 import { literal } from "../../expression/expression.ts";
-import type { FillRule } from "../../operator/contract/node.ts";
+import type { FillRule } from "../../operator/fill/node.ts";
 import { planError } from "../bind/plan-error.ts";
 
 /** A rule, the type of the column that it gives, and a text that tells rules apart. */

@@ -25,7 +25,9 @@ import {
   withOperands,
 } from "../../expression/expression.ts";
 import { joinKeys } from "../common/join-keys.ts";
-import { type GroupKey, inputsOf, type JoinKey, type PlanNode, rebuilt, type SubQueryCall } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import { inputsOf, type PlanNode, type SubQueryCall, visitExpressions } from "../../operator/contract/node.ts";
+import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
 interface Uncorrelated {
@@ -46,14 +48,7 @@ function uncorrelated(node: PlanNode): Uncorrelated | undefined {
 /** Whether any expression of a plan has a parameter. */
 function mentionsOuter(node: PlanNode): boolean {
   let found = false;
-  rebuilt(
-    node,
-    (input) => input,
-    (expression) => {
-      found ||= hasParameter(expression);
-      return expression;
-    },
-  );
+  visitExpressions(node, (expression) => void (found ||= hasParameter(expression)));
   return found || inputsOf(node).some(mentionsOuter);
 }
 

@@ -20,7 +20,7 @@ import type { DataType } from "../../../column/data-type.ts";
 import { aggregateNamed } from "../../function/aggregate/registry.ts";
 import { EXACT_SUM } from "../../function/aggregate/sums.ts";
 import { expressionKey, type TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall } from "../../operator/contract/node.ts";
+import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
 
 /** How the calls of an aggregation are computed in two. */
 export interface GroupedTwice {

@@ -8,7 +8,8 @@
  */
 import type { TimeBuckets } from "../../function/time/buckets.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { GroupKey, SortItem } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 
 /** The buckets to walk down, or undefined when the rule does not hold. `items` are over the columns of the aggregation. */
 export function newestBuckets(

@@ -8,7 +8,8 @@
  */
 import { timeIndexOf, type TableSchema } from "../../../table/schema.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall, GroupKey } from "../../operator/contract/node.ts";
+import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
 
 /** Whether the rule holds. Expressions are over all columns of the schema. */
 export function asksForNewestPerSeries(

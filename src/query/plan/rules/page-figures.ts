@@ -9,7 +9,8 @@
 import { timeIndexOf, type TableSchema } from "../../../table/schema.ts";
 import type { SummaryRequest } from "../../../table/scan.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import type { AggregateCall, GroupKey } from "../../operator/contract/node.ts";
+import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
 
 /** What the scan may answer by figures; undefined when rows are needed. Expressions are over all columns of the schema. */
 export function figuresFor(

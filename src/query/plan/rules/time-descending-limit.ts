@@ -7,7 +7,7 @@
  * lie in one stretch.
  */
 import type { TableSchema } from "../../../table/schema.ts";
-import type { SortItem } from "../../operator/contract/node.ts";
+import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 
 /** Whether the rule holds. Items are over all columns of the schema. */
 export function asksForNewestRows(schema: TableSchema, first: SortItem | undefined): boolean {

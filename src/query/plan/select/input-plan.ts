@@ -1,10 +1,12 @@
 /** FROM and WHERE as a plan: scan, pushed-down conditions, residual filter, sub-queries, and only the columns that are needed. */
 import type { Expression } from "../../sql/syntax/ast.ts";
+import { printExpression } from "../../sql/print/print.ts";
 import { containsAggregate } from "../bind/ast-walk.ts";
 import type { Binder } from "../bind/bind.ts";
 import { conditionInSteps } from "../bind/bind-in-steps.ts";
 import { columnsOf, conjunction, conjunctsOf, mapColumns, type TypedExpression } from "../../expression/expression.ts";
-import type { PlannedRequest, PlanNode } from "../../operator/contract/node.ts";
+import type { PlannedRequest } from "../../operator/scan/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
 import { planLeaf, planRelation, splitFor } from "../from/plan-relation.ts";
@@ -19,7 +21,7 @@ export interface InputPlan {
   readonly source: Source;
   readonly split: SplitWhere;
   /** The WHERE as written, for EXPLAIN. */
-  readonly predicates: readonly Expression[];
+  readonly predicates: readonly string[];
   /** Sub-queries of all expressions over the source. */
   readonly subQueries: SubQueries;
   /** Binds expressions over the source. */
@@ -37,7 +39,14 @@ export function* inputPlan(source: Source, where: Expression | undefined, planne
   yield;
   const split = splitFor(source.relation, conjuncts, planner);
   yield;
-  return { source, split, predicates: where === undefined ? [] : [where], subQueries, binder, planner };
+  return {
+    source,
+    split,
+    predicates: where === undefined || !planner.explains ? [] : [printExpression(where)],
+    subQueries,
+    binder,
+    planner,
+  };
 }
 
 /** The plan of an input, and where its columns went. */

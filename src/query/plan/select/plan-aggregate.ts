@@ -11,7 +11,9 @@ import { groupKeyOf, placeKey } from "../common/group-keys.ts";
 import { aggregationBySets, distinctKeys } from "../bind/grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
-import { type AggregateCall, changedAggregate, type GroupKey, type PlanNode } from "../../operator/contract/node.ts";
+import { type AggregateCall, changedAggregate } from "../../operator/node-parts/aggregate-call.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../bind/plan-error.ts";
 import { distinct } from "./plan-rows.ts";
 import {

@@ -2,7 +2,8 @@
 import { groupKeyOf, placeKey } from "../common/group-keys.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { prunedInput } from "./input-plan.ts";
-import type { GroupKey, PlanNode } from "../../operator/contract/node.ts";
+import type { GroupKey } from "../../operator/aggregate/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
 import { conjunction } from "../../expression/expression.ts";
 import {
   bindRowFilter,

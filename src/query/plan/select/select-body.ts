@@ -8,7 +8,8 @@ import { type Binder, bind } from "../bind/bind.ts";
 import { bindInSteps, conditionInSteps } from "../bind/bind-in-steps.ts";
 import { expressionKey, type TypedExpression } from "../../expression/expression.ts";
 import type { InputPlan } from "./input-plan.ts";
-import type { PlanNode, SortItem } from "../../operator/contract/node.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
+import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
 import { findColumn } from "../bind/scope.ts";
@@ -183,8 +184,7 @@ export function limited(input: PlanNode, limits: Limits): PlanNode {
 /** A projection of rows that are as many as are wanted, with that many. */
 function longEnough(node: PlanNode, wanted: number): PlanNode {
   if (node.kind === "project") return { ...node, input: longEnough(node.input, wanted) };
-  const rowsFor = node.kind === "source" ? node.rowsFor : undefined;
-  return node.kind === "source" && rowsFor !== undefined ? { ...node, batches: () => rowsFor(wanted) } : node;
+  return node.kind === "source" ? { ...node, rowsWanted: wanted } : node;
 }
 
 /** Leaves only the first `visible` columns. */

@@ -1,12 +1,6 @@
 /** Tables that the server computes itself: `numbers` and those of `information_schema`. */
 import type { BuiltInColumn, BuiltInTable } from "../common/computed-rows.ts";
-import {
-  INFORMATION_SCHEMA,
-  informationTable,
-  informationTableNamed,
-  informationTableNames,
-  type InformationPlanner,
-} from "./information-schema.ts";
+import { INFORMATION_SCHEMA, informationTable, informationTableNamed, informationTableNames } from "./information-schema.ts";
 import { isNumbersTable } from "../../../table/reserved-names.ts";
 import { NUMBERS } from "./numbers.ts";
 
@@ -16,8 +10,8 @@ interface Name {
 }
 
 /** The computed table of a name, or undefined. */
-export function builtInTable(name: Name, planner: InformationPlanner): BuiltInTable | undefined {
-  if (name.database === INFORMATION_SCHEMA) return informationTable(name.table, planner);
+export function builtInTable(name: Name): BuiltInTable | undefined {
+  if (name.database === INFORMATION_SCHEMA) return informationTable(name.table);
   return isNumbersTable(name.database, name.table) ? NUMBERS : undefined;
 }
 

@@ -1,9 +1,11 @@
 /** `information_schema`: what the server and its catalogue hold (contract query.md 3). Columns without a truthful value are NULL. */
-import type { Planner } from "../common/planner.ts";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Batch } from "../../../column/batch.ts";
 import { catalogTables } from "./catalog-tables.ts";
 import { type BuiltInTable, batchOf } from "../common/computed-rows.ts";
 import { EMPTY_TABLES } from "./empty-tables.ts";
-import { type InformationTable } from "./information-table.ts";
+import { type InformationSources, type InformationTable } from "./information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
 import { KEY_TABLES } from "./key-tables.ts";
 import { REGION_TABLES } from "./region-tables.ts";
@@ -11,9 +13,6 @@ import { SEMANTICS_TABLE } from "./semantics-table.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
 
 export { INFORMATION_SCHEMA };
-
-/** What the tables are computed from. */
-export type InformationPlanner = Pick<Planner, "catalog" | "system" | "environment">;
 
 const OTHERS: readonly InformationTable[] = [...EMPTY_TABLES, ...KEY_TABLES, ...REGION_TABLES, ...SERVER_TABLES, SEMANTICS_TABLE];
 
@@ -31,16 +30,19 @@ export function informationTableNamed(name: string): InformationTable | undefine
   return TABLES.get(name);
 }
 
-/** A table of `information_schema`, or undefined. Its rows are computed when they are read. */
-export function informationTable(name: string, { catalog, system, environment }: InformationPlanner): BuiltInTable | undefined {
+/** A table of `information_schema`, or undefined. */
+export function informationTable(name: string): BuiltInTable | undefined {
   const table = TABLES.get(name);
-  if (table === undefined) return undefined;
-  const { id, columns, rows } = table;
-  const batches = function* (): Iterable<ReturnType<typeof batchOf>> {
-    yield batchOf(
-      columns,
-      [...rows({ catalog, system, now: environment.now })].map((row) => columns.map((column) => row[column.name])),
-    );
-  };
-  return { id, columns, batches };
+  return table && { id: table.id, columns: table.columns, source: { kind: "information-schema", table: name } };
+}
+
+/** Its rows, computed when they are read. @throws DbError TableNotFound */
+export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
+  const table = TABLES.get(name);
+  if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
+  const { columns, rows } = table;
+  yield batchOf(
+    columns,
+    [...rows(sources)].map((row) => columns.map((column) => row[column.name])),
+  );
 }

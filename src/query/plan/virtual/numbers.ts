@@ -14,9 +14,13 @@ const BATCH_ROWS = 8192;
 export const NUMBERS: BuiltInTable = {
   id: 2,
   columns: [{ name: "number", type: UINT32, nullable: false }],
-  batches: () => below(ROWS),
-  rowsFor: (rowCount) => below(Math.min(rowCount, ROWS_MAX)),
+  source: { kind: "numbers" },
 };
+
+/** Its rows. @param rowsWanted by a LIMIT right above it */
+export function numberRows(rowsWanted: number | undefined): Iterable<Batch> {
+  return below(Math.min(rowsWanted ?? ROWS, ROWS_MAX));
+}
 
 function* below(count: number): Iterable<Batch> {
   for (let from = 0; from < count; from += BATCH_ROWS) {

@@ -7,8 +7,8 @@
  * Numbers begin at 0. Times need a step, an interval, which is added again and again, so that months keep their lengths. A series that
  * leads away from its end is empty, and so is one with a NULL. Rows are made while they are read.
  */
-import type { Batch, ColumnHeader } from "../../../column/batch.ts";
-import { type DataType, displayName, INT64, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
+import type { Batch } from "../../../column/batch.ts";
+import { type DataType, displayName, INT64, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { addInterval } from "../../function/time/interval.ts";
 import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
@@ -21,6 +21,7 @@ import { castTo, unify } from "../bind/coerce.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { notSupported, planError } from "../bind/plan-error.ts";
 import type { ComputedRows } from "../common/computed-rows.ts";
+import type { RowSource, TimeSeries } from "../../operator/source/node.ts";
 
 /** Rows of a batch that a series gives. */
 const BATCH_ROWS = 8192;
@@ -35,7 +36,8 @@ export function tableFunction(name: string, args: readonly Expression[], environ
   const [first, last, step] = bound.length === 1 ? [{ ...ZERO, type: INT64 }, bound[0], undefined] : bound;
   if (first === undefined || last === undefined) throw planError(`${name} needs an end`);
   const excluded = name === "range";
-  if (bound.some((argument) => argument.value === undefined)) return { columns: [{ name: "value", type: INT64 }], batches: () => [] };
+  if (bound.some((argument) => argument.value === undefined))
+    return { columns: [{ name: "value", type: INT64 }], source: { kind: "no-rows" } };
   if (first.type.kind === "int" && last.type.kind === "int") return numbers(name, first, last, step, excluded);
   return times(name, [first, last], step, excluded, environment);
 }
@@ -50,27 +52,24 @@ function numbers(name: string, first: Constant, last: Constant, step: Constant |
   const [start, end] = [BigInt(first.value as number | bigint), BigInt(last.value as number | bigint)];
   if (start > INT64_MAX || end > INT64_MAX) throw planError(`${name}: the numbers of a series are of type Int64`);
   const count = lengthOf(start, end, by, excluded);
-  const column: ColumnHeader = { name: "value", type: INT64 };
+  return { columns: [{ name: "value", type: INT64 }], source: { kind: "series", start, step: by, count } };
+}
+
+/** The rows of a series of numbers. */
+export function numberSeries({ start, step: by, count }: Extract<RowSource, { kind: "series" }>): Iterable<Batch> {
   const lastValue = start + (count - 1n) * by;
   const isSmall = Number.isSafeInteger(Number(start)) && Number.isSafeInteger(Number(lastValue));
-  const batch = (from: bigint, rowCount: number): Batch => {
+  return cut(count, (from, rowCount) => {
     const base = start + from * by;
-    if (!isSmall)
-      return {
-        rowCount,
-        vectors: [
-          valuesVector(
-            INT64,
-            Array.from({ length: rowCount }, (_, i) => exactInteger(base + BigInt(i) * by)),
-          ),
-        ],
-      };
+    if (!isSmall) {
+      const wide = Array.from({ length: rowCount }, (_, i) => exactInteger(base + BigInt(i) * by));
+      return { rowCount, vectors: [valuesVector(INT64, wide)] };
+    }
     const values = new Float64Array(rowCount);
     const [small, width] = [Number(base), Number(by)];
     for (let row = 0; row < rowCount; row++) values[row] = small + row * width;
     return { rowCount, vectors: [{ kind: "number", values, validity: undefined }] };
-  };
-  return { columns: [column], batches: () => cut(count, batch) };
+  });
 }
 
 /** Rows of a series of equal steps. */
@@ -111,7 +110,7 @@ function times(
   const unit = type.kind === "timestamp" ? type.unit : "nanosecond";
   const next = addInterval(start, unit, by, 1);
   if (next === start) throw planError(`${name}: the step cannot be zero`);
-  return { columns: [{ name: "value", type }], batches: () => strides({ start, end, by, unit, isUp: next > start, excluded }, type) };
+  return { columns: [{ name: "value", type }], source: { kind: "time-series", start, end, step: by, unit, isUp: next > start, excluded } };
 }
 
 /** The type of both ends; in nanoseconds where a step is no whole number of their unit. */
@@ -123,24 +122,16 @@ function typeOf(ends: readonly [Constant, Constant], by: IntervalValue, environm
     : TIMESTAMP_NANOSECOND;
 }
 
-interface Strides {
-  readonly start: bigint;
-  readonly end: bigint;
-  readonly by: IntervalValue;
-  readonly unit: TimeUnit;
-  readonly isUp: boolean;
-  readonly excluded: boolean;
-}
-
 /** Times by adding a step again and again, as long as that leads on and stays within 64 bits. */
-function* strides({ start, end, by, unit, isUp, excluded }: Strides, type: DataType): Iterable<Batch> {
+export function* timeSeries({ start, end, step, unit, isUp, excluded }: TimeSeries): Iterable<Batch> {
+  const type: DataType = { kind: "timestamp", unit };
   const isWithin = (time: bigint): boolean => (time === end ? !excluded : time < end === isUp) && time <= INT64_MAX && time >= INT64_MIN;
   let time = start;
   while (isWithin(time)) {
     const values: bigint[] = [];
     while (values.length < BATCH_ROWS && isWithin(time)) {
       values.push(time);
-      const next = addInterval(time, unit, by, 1);
+      const next = addInterval(time, unit, step, 1);
       // A month less a day may stand still or turn round at the end of a short month.
       if (next > time !== isUp || next === time)
         throw planError("a series must lead one way; its step mixes months with days the other way");

@@ -20,8 +20,9 @@ import { mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
 import { inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch } from "../../operator/contract/exec-context.ts";
+import { testsOf } from "../../operator/scan/scan.ts";
 import { run } from "../../operator/run.ts";
-import { type ExecOptions, execContextOf } from "../shared/select.ts";
+import { type ExecOptions, execContextOf, travelledPlan } from "../shared/select.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { inputPlan, prunedInput } from "../../plan/select/input-plan.ts";
 import { newPlanner } from "../../plan/plan-query.ts";
@@ -45,7 +46,8 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const source = await inTurns(sourceOf(from, planner), exec);
   const input = await inTurns(inputPlan(source, statement.where, planner), exec);
   if (input.split.residual.length === 0) {
-    const { timeRange, tagPredicates } = input.split;
+    const { timeRange } = input.split;
+    const tagPredicates = testsOf(input.split.tagPredicates, environment);
     const rowCount = await table.deleteRange({ timeRange, tagPredicates, signal: context.signal });
     return { kind: "affected", rowCount };
   }
@@ -56,12 +58,13 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
   const isMerged = mergeModeOf(table.schema) === "last_non_null";
+  const plan = travelledPlan(node, context, options);
   let rowCount = 0;
   for (let round = 1; ; round++) {
     const watch = table.watchOverwrites(input.split.timeRange);
     try {
       const keys = new KeyBuffer(table, exec.series.of(table), watch);
-      for await (const batch of run(node, exec)) await keys.add(batch, placed.index);
+      for await (const batch of run(plan, exec)) await keys.add(batch, placed.index);
       await keys.flush();
       rowCount += keys.deleted;
       if (keys.leftOut === 0 || (!isMerged && round >= ROUNDS && !watch.isFull)) return { kind: "affected", rowCount };

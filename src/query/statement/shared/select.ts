@@ -6,8 +6,10 @@ import type { QueryContext } from "../../query-context.ts";
 import type { Query, Tql } from "../../sql/syntax/ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
+import type { PlanNames } from "../../plan-format/plan-reader.ts";
 import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
+import { rowSources, tableOf } from "../../plan/row-sources.ts";
 import { planTql } from "../../plan/tql.ts";
 import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
 import { type ExecContext, SeriesOfTables } from "../../operator/contract/exec-context.ts";
@@ -23,6 +25,8 @@ export const SYNTAX_TREE = "syntax tree";
 export interface ExecOptions {
   /** Runs the plain plan by the interpreter alone: the oracle of tests. */
   readonly forceInterpreter?: boolean;
+  /** Gives what runs in the place of each plan: tests let it travel. */
+  readonly travelled?: (plan: PlanNode, names: PlanNames) => PlanNode;
   /** Most bytes the query holds between batches. */
   readonly memoryBytesMax?: number;
   /** What it holds of the memory of all queries. */
@@ -45,20 +49,34 @@ export interface PreparedSelect {
   readonly exec: ExecContext;
 }
 
+/** What a plan is made for, beside its rows. */
+interface Purpose {
+  /** What the run notes. */
+  readonly run?: Partial<ExecContext>;
+  /** Whether the plan is to be shown. */
+  readonly explains?: boolean;
+}
+
 /** Plans a query, with turns for others. @throws DbError PlanQuery, TableNotFound, RuntimeResourcesExhausted, Cancelled */
 export async function prepareSelect(
   query: Query | Tql,
   context: QueryContext,
   options: ExecOptions,
-  extra: Partial<ExecContext> = {},
+  { run = {}, explains = false }: Purpose = {},
 ): Promise<PreparedSelect> {
   const environment = environmentOf(context.clock, context.variables);
-  const exec = { ...execContextOf(environment, context, options), ...extra };
+  const exec = { ...execContextOf(environment, context, options), ...run };
   // What the plan holds counts until the query ends.
-  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
-  const plan = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve, explains);
+  const made = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  const plan = travelledPlan(made, context, options);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
+}
+
+/** The plan itself, unless tests let it travel. */
+export function travelledPlan(plan: PlanNode, { catalog }: QueryContext, { travelled }: ExecOptions): PlanNode {
+  return travelled === undefined ? plan : travelled(plan, { table: (identity) => tableOf(catalog, identity) });
 }
 
 /** How many operators of a plan can spill. */
@@ -80,6 +98,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     clock: context.clock,
     pace: new Pace(context.scheduler),
     series: new SeriesOfTables(),
+    sources: rowSources(context, environment),
     budget,
     spill: options.spill,
     interpretOnly: options.forceInterpreter === true,

@@ -37,7 +37,7 @@ function queryOf(statement: Statement): Query | Tql | undefined {
 }
 
 async function plain(statement: Explain, query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
-  const { plan } = await prepareSelect(query, context, options);
+  const { plan } = await prepareSelect(query, context, options, { explains: true });
   const show = SHOW[statement.format];
   const rows = [
     ["logical_plan", show(plan, logicalText)],
@@ -74,9 +74,8 @@ function graphOf(plan: PlanNode, text: PlanText): string {
 /** Loops are made for the layout of the first batches, so the query runs to show them. */
 async function sourcesOf(query: Query | Tql, context: QueryContext, options: ExecOptions): Promise<readonly string[]> {
   const sources: string[] = [];
-  const { plan, exec } = await prepareSelect(query, context, options, {
-    onSource: (name, source) => sources.push(`// ${name}\n${source.trim()}`),
-  });
+  const onSource = (name: string, source: string): void => void sources.push(`// ${name}\n${source.trim()}`);
+  const { plan, exec } = await prepareSelect(query, context, options, { run: { onSource } });
   for await (const batch of run(plan, exec)) if (batch.rowCount > 0 && sources.length > 0) break;
   return sources;
 }
@@ -85,7 +84,7 @@ async function analyze(statement: Explain, query: Query | Tql, context: QueryCon
   const metrics = new Map<PlanNode, NodeMetrics>();
   const sources: string[] = [];
   const wanted = statement.verbose ? { onSource: (name: string, source: string) => sources.push(`// ${name}\n${source.trim()}`) } : {};
-  const { plan, exec } = await prepareSelect(query, context, options, { metrics, ...wanted });
+  const { plan, exec } = await prepareSelect(query, context, options, { run: { metrics, ...wanted } });
   let total = 0;
   for await (const batch of run(plan, exec)) total += batch.rowCount;
   const text = statement.format === "json" ? JSON.stringify(jsonMetrics(plan, metrics)) : physicalText(plan, metrics);

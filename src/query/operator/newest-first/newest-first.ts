@@ -5,7 +5,7 @@
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
 import { withTimeRange, type PlanNode } from "../contract/node.ts";
-import { intersect } from "./split-where.ts";
+import { intersect } from "../scan/split-where.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 
 /** How much longer each stretch is than the one before. */

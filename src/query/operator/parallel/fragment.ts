@@ -1,0 +1,49 @@
+/**
+ * A part of a plan that other threads run over parts of its scan: a scan with operators above it, each over the one before.
+ *
+ *   scan ─► [filter | project | overlap …] ─► [sort | aggregate]?
+ *
+ * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
+ */
+import { hasParameter, isVolatile } from "../../expression/expression.ts";
+import { type NodeOf, type PlanNode, visitExpressions } from "../contract/node.ts";
+import { encodePlan } from "../contract/plan-bytes.ts";
+import type { ScanNode } from "../scan/node.ts";
+
+/** Operators that may be above the scan. */
+type StepNode = NodeOf<"filter" | "project" | "overlap" | "aggregate" | "sort">;
+
+/** See the file header. */
+export interface Fragment {
+  readonly scan: ScanNode;
+  /** From the scan up; each is the input of the next. */
+  readonly steps: readonly StepNode[];
+}
+
+/** The plan below and with `node`, if it is such a plan. */
+export function fragmentOf(node: PlanNode): Fragment | undefined {
+  const steps: StepNode[] = [];
+  for (let at = node; ; at = at.input) {
+    if (at.kind === "scan") return { scan: at, steps: steps.reverse() };
+    if (at.kind !== "filter" && at.kind !== "project" && at.kind !== "overlap" && at.kind !== "aggregate" && at.kind !== "sort") {
+      return undefined;
+    }
+    if ((at.kind === "aggregate" || at.kind === "sort") && steps.length > 0) return undefined;
+    if (!isClosed(at)) return undefined;
+    steps.push(at);
+  }
+}
+
+/** Its bytes. Tag predicates stay behind: the snapshot has the series that meet them. @throws DbError Unsupported when it is too large */
+export function fragmentBytes({ scan, steps }: Fragment): Uint8Array<ArrayBuffer> {
+  let plan: PlanNode = { ...scan, request: { ...scan.request, tagPredicates: [] }, predicates: [] };
+  for (const step of steps) plan = { ...step, input: plan };
+  return encodePlan(plan);
+}
+
+/** Whether an operator gives the same values each time, and reads nothing of the query around it. */
+function isClosed(step: StepNode): boolean {
+  let ok = true;
+  visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression)));
+  return ok;
+}
