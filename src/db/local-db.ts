@@ -36,6 +36,7 @@ import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
 import type { Db, Health } from "./db.ts";
+import { LocalPromql } from "./promql/local-promql.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
@@ -94,19 +95,20 @@ const HEALTHY: Health = { ok: true, reason: undefined, parts: [] };
 /** The database of this process. */
 export class LocalDb implements Db {
   readonly schemas: SchemaLookup;
+  readonly promql: LocalPromql;
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly scheduler: Scheduler;
   private readonly limits: StatementLimits;
   private readonly files: FileAccess | undefined;
-  private readonly promql: PromqlEngine | undefined;
+  private readonly tql: PromqlEngine | undefined;
   private readonly running: RunningStatements;
   private readonly system: Omit<SystemFacts, "statements" | "kill">;
   private readonly texts: ParsedTexts = new ParsedTexts();
 
   /**
    * @param files what COPY and external tables reach; absent: nothing
-   * @param promql what TQL is run by; absent: it is refused
+   * @param tql what TQL is run by; absent: it is refused
    */
   constructor(
     engine: EngineFacade,
@@ -114,9 +116,10 @@ export class LocalDb implements Db {
     limits: StatementLimits,
     build: BuildFacts = NO_FACTS,
     files?: FileAccess,
-    promql?: PromqlEngine,
+    tql?: PromqlEngine,
   ) {
-    this.promql = promql;
+    this.tql = tql;
+    this.promql = new LocalPromql(engine, scheduler, (session) => this.beginRead(session));
     this.engine = engine;
     const { clock } = scheduler;
     this.clock = clock;
@@ -341,7 +344,7 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, scheduler, promql } = this;
+    const { engine, clock, scheduler, tql: promql } = this;
     const files = this.files?.until(signal);
     const system = this.factsFor(session.user);
     const openRoom = (): QueryRoom => this.openRoom();

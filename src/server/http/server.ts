@@ -12,6 +12,8 @@ import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusLabelRoutes } from "./protocols/prometheus/query/labels.ts";
+import { prometheusStatusRoutes } from "./protocols/prometheus/query/status.ts";
 import { prometheusTextRoutes } from "./protocols/prometheus/query-text.ts";
 import { prometheusReadRoutes } from "./protocols/prometheus/read.ts";
 import { sqlRoutes } from "./protocols/sql/sql.ts";
@@ -42,6 +44,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),
       ...prometheusTextRoutes(options),
+      ...prometheusLabelRoutes(options, metrics, failures),
+      ...prometheusStatusRoutes(options),
     ],
   });
   const listener = openListener(options, service);

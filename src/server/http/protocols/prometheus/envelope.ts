@@ -5,9 +5,12 @@ import { type DbError, publicMessageOf } from "../../../../base/error.ts";
 import { httpStatusOf } from "../../../../base/status-code.ts";
 import { JSON_TYPE, jsonReply, type Reply } from "../../reply.ts";
 
-/** @param data JSON text */
-export function successReply(data: string): Reply {
-  return jsonReply(200, `{"status":"success","data":${data}}`);
+/**
+ * @param data JSON text
+ * @param behind more members of the envelope, each behind a comma: warnings
+ */
+export function successReply(data: string, behind = ""): Reply {
+  return jsonReply(200, `{"status":"success","data":${data}${behind}}`);
 }
 
 /** An error as clients of Prometheus know it. */
