@@ -1,7 +1,12 @@
 /** PromQL's questions over the tables of this process: who asks may read, then on to the query layer. */
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { Pace, type PacedWork } from "../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+import type { PromqlRequest } from "../../query/promql-engine.ts";
+import { RowEngine } from "../../query/promql/rows/row-engine.ts";
+import type { StatementResult } from "../../query/statement-result.ts";
 import { metricSelector } from "../../query/promql/syntax/metric-selector.ts";
 import type { LabelMatcher } from "../../query/promql/syntax/ast.ts";
 import { METRIC_NAME } from "../../query/promql/tables/metric-columns.ts";
@@ -12,7 +17,8 @@ import { authorize } from "../auth/authorize.ts";
 import type { ReadPermit } from "../read-permit.ts";
 import type { Session } from "../session.ts";
 import { metadataOf } from "./metric-metadata.ts";
-import type { Labels, MetricMetadata, PromqlDb, SeriesAsk } from "./promql-db.ts";
+import type { Labels, MetricMetadata, PromqlDb, QueryAnswer, QueryAsk, SeriesAsk } from "./promql-db.ts";
+import { answerQuery, type PromqlLimits } from "./promql-query.ts";
 import { sortedInTurns } from "./sorted-texts.ts";
 import { figuresOf, type StoreFigures } from "./store-figures.ts";
 
@@ -23,6 +29,9 @@ const TEXT_BYTES = 64;
 /** Most figures of each kind. */
 const FIGURES_MAX = 10;
 
+/** Limits of tools and tests. */
+const PROMQL_LIMITS: PromqlLimits = { samplesMax: 50_000_000, seriesMax: 0, pointsMax: 11_000, timeoutMillis: 0, lookbackMillis: 300_000 };
+
 /** What a question runs with. */
 interface Reading extends PacedWork {
   readonly permit: ReadPermit;
@@ -32,9 +41,14 @@ interface Reading extends PacedWork {
 export class LocalPromql implements PromqlDb {
   private readonly catalog: Catalog;
   private readonly scheduler: Scheduler;
+  /** What TQL is run by. */
+  readonly rowEngine: RowEngine;
+  private readonly limits: PromqlLimits;
   private readonly beginRead: (session: Session) => ReadPermit;
 
-  constructor(catalog: Catalog, scheduler: Scheduler, beginRead: (session: Session) => ReadPermit) {
+  constructor(catalog: Catalog, scheduler: Scheduler, beginRead: (session: Session) => ReadPermit, limits: PromqlLimits = PROMQL_LIMITS) {
+    this.limits = limits;
+    this.rowEngine = new RowEngine(scheduler, limits);
     this.catalog = catalog;
     this.scheduler = scheduler;
     this.beginRead = beginRead;
@@ -85,6 +99,28 @@ export class LocalPromql implements PromqlDb {
     }
   }
 
+  async query(ask: QueryAsk, session: Session): Promise<QueryAnswer> {
+    authorize(session, "read");
+    const { catalog, limits } = this;
+    const { database } = session;
+    const beginRead = (): ReadPermit => this.beginRead(session);
+    return answerQuery(ask, { catalog, database, limits, beginRead, paceOf: (signal) => this.paceOf(signal) });
+  }
+
+  async *rows(request: PromqlRequest, session: Session): AsyncGenerator<StatementResult> {
+    authorize(session, "read");
+    if (this.catalog.database(session.database) === undefined)
+      throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
+    const environment = { database: session.database };
+    const plan = this.rowEngine.plan(request, { catalog: this.catalog, environment });
+    const permit = this.beginRead(session);
+    try {
+      yield { kind: "rows", headers: plan.columns, batches: plan.run(permit) };
+    } finally {
+      permit.done();
+    }
+  }
+
   metadata(metric: string | undefined, session: Session): readonly MetricMetadata[] {
     authorize(session, "read");
     const tables = metricTables(this.catalog, session.database).filter(({ schema }) => metric === undefined || schema.name === metric);
@@ -132,7 +168,11 @@ export class LocalPromql implements PromqlDb {
 
   private begin(session: Session): Reading {
     const permit = this.beginRead(session);
-    return { permit, signal: permit.signal, pace: new Pace(this.scheduler, () => throwIfCancelled(permit.signal)) };
+    return { permit, signal: permit.signal, pace: this.paceOf(permit.signal) };
+  }
+
+  private paceOf(signal: AbortSignal): Pace {
+    return new Pace(this.scheduler, () => throwIfCancelled(signal));
   }
 }
 

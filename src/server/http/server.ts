@@ -13,6 +13,8 @@ import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
 import { prometheusLabelRoutes } from "./protocols/prometheus/query/labels.ts";
+import { prometheusQueryRoutes } from "./protocols/prometheus/query/query.ts";
+import { promqlRowRoutes } from "./protocols/prometheus/query/rows.ts";
 import { prometheusStatusRoutes } from "./protocols/prometheus/query/status.ts";
 import { prometheusTextRoutes } from "./protocols/prometheus/query-text.ts";
 import { prometheusReadRoutes } from "./protocols/prometheus/read.ts";
@@ -45,7 +47,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...prometheusReadRoutes(options, metrics, failures),
       ...prometheusTextRoutes(options),
       ...prometheusLabelRoutes(options, metrics, failures),
+      ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
+      ...promqlRowRoutes(options, metrics, failures),
     ],
   });
   const listener = openListener(options, service);

@@ -36,6 +36,11 @@ export class TableSource implements SeriesSource {
     this.limits = limits;
   }
 
+  /** Samples that were read so far. */
+  get samplesRead(): number {
+    return this.samples;
+  }
+
   /** See `SeriesSource`. @throws DbError InvalidArguments, RuntimeResourcesExhausted, and those of scans */
   async *select(read: SelectorRead, run: EvaluationRun): AsyncGenerator<SampledSeries> {
     if (read.firstMillis > read.lastMillis) return;

@@ -15,6 +15,7 @@ import { prometheusErrorReply, successReply } from "../envelope.ts";
 import { invalidParameter } from "./moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { JsonPieces } from "./json-pieces.ts";
+import { metricJson } from "./value-text.ts";
 
 const PATH = "/v1/prometheus/api/v1";
 const NAMES: ReadonlySet<string> = new Set(["match[]", "start", "end", "limit"]);
@@ -106,11 +107,6 @@ async function* seriesPieces(found: AsyncIterable<Labels>, limit: number): Async
   }
   pieces.add(`]${isCut ? CUT : ""}}`);
   yield pieces.take();
-}
-
-/** Labels as a JSON object. Not `JSON.stringify` of one: it would put names that are numbers first. */
-function metricJson(labels: Labels): string {
-  return `{${labels.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
 }
 
 async function metadata(exchange: Exchange, { options }: Server): Promise<Reply> {
