@@ -39,7 +39,7 @@ function annotationFinding({ expectations }: Evaluation, { warnings, infos }: Pl
 }
 
 function keyOf(labels: Iterable<readonly [string, string]>): string {
-  return JSON.stringify([...labels].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify([...labels].filter(([, value]) => value !== "").toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function valueFinding(wanted: Evaluation, answer: PlainAnswer): string | undefined {

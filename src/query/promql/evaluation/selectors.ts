@@ -4,6 +4,7 @@
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { AtModifier, DurationValue, MatrixSelector, SubqueryExpression, VectorSelector } from "../syntax/ast.ts";
 import { durationMillis, positiveMillis } from "./durations.ts";
+import { smoothedValues } from "./functions/kernels/extended.ts";
 import { samplesOf } from "./kernels/steps.ts";
 import { newestSamples, withoutStale } from "./kernels/windows.ts";
 import { evaluationError, type Moments, type QueryScope, type Scope, type StepSeries } from "./scope.ts";
@@ -47,8 +48,11 @@ function lastMillis({ startMillis, stepMillis, count }: Moments): number {
 }
 
 async function* selected(node: VectorSelector, moments: Moments, backMillis: number, query: QueryScope): AsyncGenerator<SampledSeries> {
-  const { source, run, selections } = query;
-  const read = { matchers: node.matchers, firstMillis: moments.startMillis - backMillis + 1, lastMillis: lastMillis(moments) };
+  const { source, run, selections, times } = query;
+  // Extended ranges look at samples outside of them.
+  const before = backMillis + (node.isAnchored || node.isSmoothed ? times.lookbackMillis : 0);
+  const after = node.isSmoothed ? times.lookbackMillis : 0;
+  const read = { matchers: node.matchers, firstMillis: moments.startMillis - before + 1, lastMillis: lastMillis(moments) + after };
   for await (const series of selections.read(node, read, source, run)) {
     checkCancelled(run);
     if (run.pace.isDue()) await run.pace.turn();
@@ -61,7 +65,10 @@ export async function* instantSelector(node: VectorSelector, scope: Scope, asks:
   const moments = momentsOf(node, scope);
   const { lookbackMillis } = scope.query.times;
   for await (const { labels, times, values, count } of selected(node, moments, lookbackMillis, scope.query)) {
-    const steps = newestSamples(times, values, count, moments, lookbackMillis, asks);
+    const steps =
+      node.isSmoothed && asks === "value"
+        ? smoothedValues(withoutStale(times, values, count), moments, lookbackMillis)
+        : newestSamples(times, values, count, moments, lookbackMillis, asks);
     if (steps.any) yield { labels, dropsName: false, values: steps.values, present: steps.present };
   }
 }

@@ -8,6 +8,7 @@ import { windowsOf } from "../kernels/windows.ts";
 import { labelValue, METRIC_NAME } from "../labels.ts";
 import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
 import { rangeVector } from "../selectors.ts";
+import { extendedKernel } from "./kernels/extended.ts";
 import * as overTime from "./kernels/over-time.ts";
 import type { RangeKernel } from "./kernels/range-input.ts";
 import { MAD_OVER_TIME, QUANTILE_OVER_TIME } from "./kernels/ranked.ts";
@@ -64,16 +65,28 @@ export async function* rangeFunction(
   check?.(call, parameters, scope);
   const range = rangeArgument(call);
   if (range === undefined) return;
+  const extended = extensionOf(call, range, scope);
   const { moments, rangeMillis, series } = rangeVector(range, scope);
   const evaluation = scope.moments;
   for await (const { labels, dropsName, times, values, count } of series) {
     const out = emptySteps(evaluation.count);
     const windows = windowsOf(times, count, moments, rangeMillis);
-    kernel({ times, values, count, windows, moments, rangeMillis, evaluation, parameters }, out.values, out.present);
+    (extended ?? kernel)({ times, values, count, windows, moments, rangeMillis, evaluation, parameters }, out.values, out.present);
     if (!out.present.includes(1)) continue;
     if (wantsCounter === true) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
     yield { labels, dropsName: dropsName || keepsName !== true, ...out };
   }
+}
+
+/** What stands for the function's own kernel when the range is anchored or smoothed. @throws DbError for a function that takes none */
+function extensionOf(call: Call, range: MatrixSelector | SubqueryExpression, { query }: Scope): RangeKernel | undefined {
+  if (range.kind !== "MatrixSelector" || !(range.selector.isAnchored || range.selector.isSmoothed)) return undefined;
+  const mode = range.selector.isAnchored ? "anchored" : "smoothed";
+  const { name } = call.signature;
+  const kernel = extendedKernel(name, mode, query.times.lookbackMillis);
+  if (kernel !== undefined) return kernel;
+  const functions = mode === "anchored" ? "changes, delta, increase, rate, resets" : "delta, increase, rate";
+  throw evaluationError(`${mode} modifier can only be used with: ${functions} - not with ${name}`);
 }
 
 /** The argument that is a range vector. */

@@ -47,7 +47,7 @@ function extrapolated(input: RangeInput, isCounter: boolean, isRate: boolean, ou
 }
 
 /** By step: the sum of the values from which a counter fell within the window. Undefined: it never does. */
-function fallenBefore({ times, values, count, windows }: RangeInput): Float64Array | undefined {
+export function fallenBefore({ times, values, count, windows }: RangeInput): Float64Array | undefined {
   let at = 1;
   while (at < count && !(values[at]! < values[at - 1]!)) at++;
   if (at >= count) return undefined;
