@@ -134,6 +134,17 @@ eval instant at 3m deriv(turns_total[1m] smoothed)
   expect fail msg: smoothed modifier can only be used with: delta, increase, rate - not with deriv
 `));
 
+test("series get the labels of info metrics as they are at each step", () =>
+  check(`load 1m
+  load1{instance="n",job="node"} 1 2 3
+  target_info{instance="n",job="node",version="7"} 1 stale
+  target_info{instance="n",job="node",version="8"} _ 1 1
+
+eval range from 0 to 2m step 1m info(load1, {version=~".+"})
+  load1{instance="n",job="node",version="7"} 1 _ _
+  load1{instance="n",job="node",version="8"} _ 2 3
+`));
+
 const TIMES = { startMillis: 0, endMillis: 600_000, stepMillis: 10_000, lookbackMillis: LOOKBACK_MILLIS };
 
 function manySeries(count: number): MemorySeries {

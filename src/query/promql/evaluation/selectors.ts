@@ -32,7 +32,10 @@ export interface RangeVector {
 }
 
 /** Where a selector looks at each step, `@` and `offset` applied. */
-function momentsOf(node: { readonly at: AtModifier | undefined; readonly offset: DurationValue }, { query, moments }: Scope): Moments {
+export function momentsOf(
+  node: { readonly at: AtModifier | undefined; readonly offset: DurationValue },
+  { query, moments }: Scope,
+): Moments {
   const offset = durationMillis(node.offset, query.times);
   if (node.at === undefined) return { ...moments, startMillis: moments.startMillis - offset };
   return { startMillis: fixedMillis(node.at, query) - offset, stepMillis: 0, count: moments.count };

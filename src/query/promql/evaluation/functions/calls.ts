@@ -7,6 +7,7 @@ import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scop
 import { instantSelector } from "../selectors.ts";
 import { absent, absentOverTime } from "./absent.ts";
 import { histogramFraction, histogramQuantile, histogramQuantiles } from "./classic-histogram.ts";
+import { info } from "./info.ts";
 import { CALENDAR_FUNCTIONS, calendarFunction, INSTANT_FUNCTIONS, instantFunction } from "./instant-functions.ts";
 import { labelJoin, labelReplace, sorted, sortedByLabel } from "./label-functions.ts";
 import { RANGE_FUNCTIONS, rangeFunction } from "./range-functions.ts";
@@ -19,6 +20,7 @@ const VECTOR_FUNCTIONS: ReadonlyMap<string, VectorFunction> = new Map<string, Ve
   ["histogram_fraction", histogramFraction],
   ["histogram_quantile", histogramQuantile],
   ["histogram_quantiles", histogramQuantiles],
+  ["info", info],
   ["label_join", labelJoin],
   ["label_replace", labelReplace],
   ["sort", sorted],
