@@ -1,11 +1,14 @@
 /**
  * Appends numbers and bytes to a growing buffer, little-endian unless a name says otherwise.
  * `bytes()` is a view that stays valid until the next write; `copy()` owns its memory.
+ *
+ * Encoders of many values reserve once for the worst case and store through `buffer` and `view`, since a call a value would cost more than
+ * the encoding itself. Both are replaced when the buffer grows: read them again after `reserve`.
  */
 import { longerBytes } from "./longer-array.ts";
 export class ByteWriter {
-  private buffer: Uint8Array<ArrayBuffer>;
-  private view: DataView;
+  buffer: Uint8Array<ArrayBuffer>;
+  view: DataView<ArrayBuffer>;
   /** Bytes written so far. */
   length = 0;
 
@@ -14,7 +17,8 @@ export class ByteWriter {
     this.view = new DataView(this.buffer.buffer);
   }
 
-  private reserve(extra: number): void {
+  /** Makes room for `extra` bytes behind `length`. */
+  reserve(extra: number): void {
     const need = this.length + extra;
     if (need <= this.buffer.length) return;
     this.buffer = longerBytes(this.buffer, this.length, need);
@@ -62,12 +66,13 @@ export class ByteWriter {
 
   /** Unsigned LEB128 of a whole number 0..2^53-1. */
   varint(value: number): void {
+    this.reserve(8);
     let rest = value;
     while (rest >= 0x80) {
-      this.u8((rest % 0x80) | 0x80);
+      this.buffer[this.length++] = (rest % 0x80) | 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.u8(rest);
+    this.buffer[this.length++] = rest;
   }
 
   /** `varint` of the first `count` of `values`: room is made once. */

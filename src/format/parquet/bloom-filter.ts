@@ -84,7 +84,7 @@ function withHeader(words: Uint32Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   }
   writer.close();
   writer.out.raw(new Uint8Array(words.buffer));
-  return writer.out.written();
+  return writer.out.bytes();
 }
 
 /** Bytes of a block: one decides on a value. */

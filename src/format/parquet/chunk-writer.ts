@@ -10,7 +10,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { bitWidthOf, HybridEncoder, encodeHybrid } from "./encodings/rle-bit-packed.ts";
 import type { FileOutput } from "./file-output.ts";
 import { COMPRESSED_SHARE_MAX, PAGE_BYTES_MAX } from "./limits.ts";
-import { PageBuffer } from "./page-buffer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { Encoding, encodePageHeader } from "./page-header.ts";
 import { type PhysicalType, physicalTypeOf } from "./physical-type.ts";
 import type { LeafLevels, LeafPlace, ParquetColumn } from "./types.ts";
@@ -67,10 +67,10 @@ export class ChunkWriter {
   readonly physical: PhysicalType;
   readonly zstdLevel: number;
   /** Where encoders put the values of the next page. */
-  readonly values: PageBuffer;
+  readonly values: ByteWriter;
   private readonly output: FileOutput;
   private readonly leafLevels: LeafLevels | undefined;
-  private readonly levels = new PageBuffer(1024);
+  private readonly levels = new ByteWriter(1024);
   /** Of the page whose levels are prepared: rows that begin in it, undefined where entries are rows, and bytes of repetition levels. */
   private pageRecords: number | undefined;
   private repetitionByteLength = 0;
@@ -91,7 +91,7 @@ export class ChunkWriter {
   private readonly pageSums: number[] = [];
 
   /** @param leafLevels of a column with a place in groups: those of its entries, which stand in the place of rows then */
-  constructor(column: ParquetColumn, output: FileOutput, values: PageBuffer, zstdLevel: number, leafLevels?: LeafLevels) {
+  constructor(column: ParquetColumn, output: FileOutput, values: ByteWriter, zstdLevel: number, leafLevels?: LeafLevels) {
     this.leafLevels = leafLevels;
     this.column = column;
     this.physical = physicalTypeOf(column);
@@ -123,7 +123,7 @@ export class ChunkWriter {
 
   /** Writes a data page whose levels `definitionLevels` or `allValid` prepared. */
   dataPage(page: PageContent): void {
-    const levels = this.levels.written();
+    const levels = this.levels.bytes();
     this.checkSize(levels.length + page.values.length);
     const packed = page.values.length === 0 ? undefined : Bun.zstdCompressSync(page.values, { level: this.zstdLevel });
     const compressed = packed !== undefined && packed.length < page.values.length * COMPRESSED_SHARE_MAX;

@@ -79,7 +79,7 @@ export function encodeFooter(footer: FooterContent): Uint8Array<ArrayBuffer> {
     writer.close();
   }
   writer.close();
-  return writer.out.written();
+  return writer.out.bytes();
 }
 
 function writeSchema(writer: ThriftWriter, footer: FooterContent): void {

@@ -77,7 +77,7 @@ export function encodePageHeader(header: PageHeader): Uint8Array<ArrayBuffer> {
     writer.close();
   }
   writer.close();
-  return writer.out.written();
+  return writer.out.bytes();
 }
 
 /** Reads the header at the reader's offset and leaves the offset behind it. @throws DbError StorageUnavailable */

@@ -31,7 +31,7 @@ export function* placeIndexes(groups: readonly UnindexedGroup[], output: FileOut
     const { offset } = output;
     writer.out.reset();
     encode(chunk, writer);
-    output.write(writer.out.written());
+    output.write(writer.out.bytes());
     return { offset, length: writer.out.length };
   };
   const columnIndexes: ByteRange[] = [];

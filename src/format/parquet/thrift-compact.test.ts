@@ -12,7 +12,7 @@ describe("the bytes", () => {
     writer.i64(20, 300);
     writer.text(21, "ab");
     writer.close();
-    expect([...writer.out.written()]).toEqual([0x15, 1, 0x21, 0x06, 40, 0xd8, 4, 0x18, 2, 97, 98, 0]);
+    expect([...writer.out.bytes()]).toEqual([0x15, 1, 0x21, 0x06, 40, 0xd8, 4, 0x18, 2, 97, 98, 0]);
   });
   test("lists of 15 and more carry their size apart", () => {
     const writer = new ThriftWriter();
@@ -20,7 +20,7 @@ describe("the bytes", () => {
     writer.list(1, ThriftType.I32, 15);
     for (let i = 0; i < 15; i++) writer.elementInt(i);
     writer.close();
-    expect([...writer.out.written(0).subarray(0, 3)]).toEqual([0x19, 0xf5, 15]);
+    expect([...writer.out.bytes().subarray(0, 3)]).toEqual([0x19, 0xf5, 15]);
   });
 });
 

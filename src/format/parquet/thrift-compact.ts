@@ -10,7 +10,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { corruption } from "./corruption.ts";
-import { PageBuffer } from "./page-buffer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 
 /** Type codes of fields and list elements. */
 export const ThriftType = {
@@ -36,7 +36,7 @@ const decoder = new TextDecoder();
 
 /** Writes structs field by field, ids ascending within a struct. */
 export class ThriftWriter {
-  readonly out: PageBuffer = new PageBuffer(4096);
+  readonly out: ByteWriter = new ByteWriter(4096);
   private lastId = 0;
   private readonly stack: number[] = [];
 

@@ -31,7 +31,7 @@ import {
   versionFor,
 } from "./footer-keys.ts";
 import { PAGE_ROWS_MAX, ROW_GROUP_ROWS_MAX } from "./limits.ts";
-import { PageBuffer } from "./page-buffer.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { cutPages } from "./page-cut.ts";
 import { placeIndexes } from "./page-index-writer.ts";
 import { encodePageSums, hasPageSums } from "./page-sums.ts";
@@ -45,7 +45,7 @@ export class ParquetWriter {
   private columns: readonly ParquetColumn[];
   private readonly output: FileOutput;
   private readonly options: WriterOptions;
-  private readonly values = new PageBuffer();
+  private readonly values = new ByteWriter(1 << 16);
   private readonly rowGroups: WrittenChunk[][] = [];
   private readonly blobs: { readonly name: string; readonly bytes: Uint8Array }[] = [];
   private rowCount = 0;

@@ -27,7 +27,7 @@ export function writeBooleanChunk(chunk: ChunkWriter, input: NumberVector, start
     encodeHybrid(values, bits, count, 1);
     values.view.setUint32(0, values.length - 4, true);
     const bounds = boundsOf(has, physical);
-    chunk.dataPage({ rowCount: end - from, nullCount, encoding: Encoding.Rle, values: values.written(), bounds });
+    chunk.dataPage({ rowCount: end - from, nullCount, encoding: Encoding.Rle, values: values.bytes(), bounds });
     chunkHas |= has;
     from = end;
   }

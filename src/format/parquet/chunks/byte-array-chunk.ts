@@ -40,7 +40,7 @@ export function writeByteArrayChunk(chunk: ChunkWriter, input: BytesVector, star
       encodeHybrid(values, dictionary.indexes.subarray(written), end - from - nullCount, width);
     }
     const encoding = dictionary === undefined ? Encoding.DeltaLengthByteArray : Encoding.RleDictionary;
-    chunk.dataPage({ rowCount: end - from, nullCount, encoding, values: values.written(), bounds: bounds.stored() });
+    chunk.dataPage({ rowCount: end - from, nullCount, encoding, values: values.bytes(), bounds: bounds.stored() });
     written += end - from - nullCount;
     from = end;
   }

@@ -7,7 +7,7 @@ import { resized } from "../../../base/bytes/longer-array.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { encodePlainBytes } from "../encodings/byte-arrays.ts";
 import { FIELD_DICTIONARY_BYTES_MAX, FIELD_DICTIONARY_ENTRIES_MAX } from "../limits.ts";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 
 const WORD = 4;
 /** Rows that are compared with one another in one piece, and equal rows in turn after which that is tried. */
@@ -104,9 +104,9 @@ export class BytesDictionary {
 
   /** PLAIN bytes of all values. */
   plain(): Uint8Array<ArrayBuffer> {
-    const out = new PageBuffer(this.byteLength + this.size * 4 + 16);
+    const out = new ByteWriter(this.byteLength + this.size * 4 + 16);
     for (let i = 0; i < this.size; i++) encodePlainBytes(out, this.value(i));
-    return out.written();
+    return out.bytes();
   }
 
   private equals(index: number, from: number, to: number): boolean {

@@ -7,7 +7,7 @@ import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from
 import { encodePlainBytes } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { Encoding } from "../page-header.ts";
 import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
 import type { CodedBytes } from "../types.ts";
@@ -16,9 +16,9 @@ import type { CodedBytes } from "../types.ts";
 export function writeCodedChunk(chunk: ChunkWriter, input: CodedBytes, start: number, pageEnds: Uint32Array): WrittenChunk {
   const end = pageEnds.at(-1) ?? start;
   const { indexes, texts } = indexesOf(input, start, end);
-  const plain = new PageBuffer(1024);
+  const plain = new ByteWriter(1024);
   for (const text of texts) encodePlainBytes(plain, text);
-  chunk.dictionaryPage(plain.written(), texts.length);
+  chunk.dictionaryPage(plain.bytes(), texts.length);
   const width = bitWidthOf(texts.length);
   let from = start;
   for (const pageEnd of pageEnds) {
@@ -27,7 +27,7 @@ export function writeCodedChunk(chunk: ChunkWriter, input: CodedBytes, start: nu
     chunk.values.u8(width);
     encodeHybrid(chunk.values, page, page.length, width);
     const bounds = storedBounds(valuesOf(page, texts));
-    const values = chunk.values.written();
+    const values = chunk.values.bytes();
     chunk.dataPage({ rowCount: page.length, nullCount: 0, encoding: Encoding.RleDictionary, values, bounds });
     from = pageEnd;
   }

@@ -17,7 +17,7 @@ export function writeFixedBytesChunk(chunk: ChunkWriter, input: BytesVector, sta
     copyRows(chunk, input, nullCount, from, end);
     bounds.addRows(from, end);
     total.include(bounds);
-    const values = chunk.values.written();
+    const values = chunk.values.bytes();
     chunk.dataPage({ rowCount: end - from, nullCount, encoding: Encoding.Plain, values, bounds: bounds.stored() });
     from = end;
   }

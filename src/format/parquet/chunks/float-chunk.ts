@@ -35,7 +35,7 @@ export function writeFloatChunk(chunk: ChunkWriter, input: NumberVector, start: 
     const statistics = statisticsOfFloats(floats, count);
     const encoding = encodePage(chunk, floats, count, dictionary);
     const bounds = pageBounds(physical, statistics, count);
-    const content = { rowCount: end - from, nullCount, encoding, values: chunk.values.written(), bounds };
+    const content = { rowCount: end - from, nullCount, encoding, values: chunk.values.bytes(), bounds };
     chunk.dataPage(withSums ? { ...content, sum: statistics.sum } : content);
     // `-0 < 0` is false, so compare signs too: a zero minimum must be the negative one.
     if (statistics.min < total.min || Object.is(statistics.min, -0)) total.min = Math.min(statistics.min, total.min);
@@ -108,7 +108,7 @@ function tryDictionary(chunk: ChunkWriter, input: NumberVector, start: number, p
 
 function compressedSize(chunk: ChunkWriter): number {
   const raw = chunk.values.length;
-  const packed = Bun.zstdCompressSync(chunk.values.written(), { level: chunk.zstdLevel }).length;
+  const packed = Bun.zstdCompressSync(chunk.values.bytes(), { level: chunk.zstdLevel }).length;
   chunk.values.reset();
   return Math.min(raw, packed);
 }

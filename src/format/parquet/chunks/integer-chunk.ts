@@ -60,7 +60,7 @@ export function writeIntegerChunk(chunk: ChunkWriter, input: IntegerInput, start
       if (min === undefined || page.min < min) min = page.min;
       if (max === undefined || page.max > max) max = page.max;
     }
-    const content = { rowCount: end - from, nullCount, encoding, values: chunk.values.written(), bounds };
+    const content = { rowCount: end - from, nullCount, encoding, values: chunk.values.bytes(), bounds };
     chunk.dataPage(withSums ? { ...content, sum: page.sum } : content);
     from = end;
   }
@@ -254,7 +254,7 @@ function chooseWidths(chunk: ChunkWriter, page: IntegerPage): DeltaWidths {
     chunk.values.reset();
     encodePage(chunk, page, widths);
     const raw = chunk.values.length;
-    const packed = Bun.zstdCompressSync(chunk.values.written(), { level: chunk.zstdLevel }).length;
+    const packed = Bun.zstdCompressSync(chunk.values.bytes(), { level: chunk.zstdLevel }).length;
     return packed < raw * COMPRESSED_SHARE_MAX ? packed : raw;
   });
   chunk.values.reset();

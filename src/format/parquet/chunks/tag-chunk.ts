@@ -11,7 +11,7 @@ import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from
 import { encodePlainTexts } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, HybridEncoder } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { Encoding } from "../page-header.ts";
 import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
 import type { TagRuns } from "../types.ts";
@@ -25,9 +25,9 @@ export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number,
   const firstRun = firstWordFrom(input.ends, start + 1);
   const codes = collectCodes(input, firstRun, rowEnd);
   const values = pickTexts(input.texts, codes);
-  const plain = new PageBuffer();
+  const plain = new ByteWriter(1 << 16);
   encodePlainTexts(plain, values);
-  chunk.dictionaryPage(plain.written(), codes.length);
+  chunk.dictionaryPage(plain.bytes(), codes.length);
   const total = new TagBounds(values);
   let run = firstRun;
   let from = start;
@@ -111,7 +111,7 @@ function writePage(
     rowCount: end - from,
     nullCount,
     encoding: Encoding.RleDictionary,
-    values: values.written(),
+    values: values.bytes(),
     bounds: bounds.stored(),
   });
   return run;

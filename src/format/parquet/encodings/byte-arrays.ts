@@ -7,7 +7,7 @@
  * Source: Apache Parquet, Encodings.md.
  */
 import type { TextTable } from "../../../column/text-table.ts";
-import type { PageBuffer } from "../page-buffer.ts";
+import type { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 import { type DeltaWidths, encodeDelta32 } from "./delta-binary-packed.ts";
 import { decodeDeltaInts, deltaCapacity } from "./delta-binary-unpacked.ts";
@@ -20,7 +20,7 @@ let lengthScratch = new Int32Array(1 << 14);
  * @param offsets row i is `bytes[offsets[i], offsets[i + 1])`
  */
 export function encodeDeltaLengths(
-  out: PageBuffer,
+  out: ByteWriter,
   rows: { readonly offsets: Uint32Array; readonly bytes: Uint8Array; readonly validity: Uint8Array | undefined },
   start: number,
   end: number,
@@ -67,19 +67,19 @@ export function decodeDeltaLengths(cursor: ByteCursor, count: number, offsets: U
 }
 
 /** Appends one value of a PLAIN page. */
-export function encodePlainBytes(out: PageBuffer, value: Uint8Array): void {
+export function encodePlainBytes(out: ByteWriter, value: Uint8Array): void {
   out.u32(value.length);
   out.raw(value);
 }
 
 /** Appends all texts but NULL as values of a PLAIN page: no view a text, and room is made once. */
-export function encodePlainTexts(out: PageBuffer, { size, bytes, starts }: TextTable): void {
+export function encodePlainTexts(out: ByteWriter, { size, bytes, starts }: TextTable): void {
   out.reserve((size - 1) * 4 + starts[size]!);
   for (let code = 1; code < size; code++) {
     const start = starts[code]!;
     const end = starts[code + 1]!;
     out.u32(end - start);
-    const { bytes: target } = out;
+    const { buffer: target } = out;
     let at = out.length;
     for (let i = start; i < end; i++) target[at++] = bytes[i]!;
     out.length = at;

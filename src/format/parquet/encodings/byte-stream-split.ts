@@ -5,13 +5,13 @@
  *
  * Source: Apache Parquet, Encodings.md.
  */
-import type { PageBuffer } from "../page-buffer.ts";
+import type { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 
 /** Appends `count` doubles, given as their 32-bit halves, low half first: `words.length >= 2 * count`. */
-export function splitDoubles(out: PageBuffer, words: Int32Array, count: number): void {
+export function splitDoubles(out: ByteWriter, words: Int32Array, count: number): void {
   out.reserve(count * 8);
-  const bytes = out.bytes;
+  const bytes = out.buffer;
   let at0 = out.length;
   const end = at0 + count;
   for (let i = 0; at0 < end; at0++, i += 2) {
@@ -30,9 +30,9 @@ export function splitDoubles(out: PageBuffer, words: Int32Array, count: number):
 }
 
 /** Appends `count` 32-bit floats, given as their bits. */
-export function splitFloats(out: PageBuffer, words: Int32Array, count: number): void {
+export function splitFloats(out: ByteWriter, words: Int32Array, count: number): void {
   out.reserve(count * 4);
-  const bytes = out.bytes;
+  const bytes = out.buffer;
   const start = out.length;
   for (let i = 0; i < count; i++) {
     const word = words[i]!;

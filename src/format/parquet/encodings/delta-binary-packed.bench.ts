@@ -5,7 +5,7 @@
  */
 import { bench, do_not_optimize, run } from "mitata";
 import { crc32 } from "../../../base/bytes/hash.ts";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { packer, unpacker } from "./bit-pack.ts";
 import { type DeltaWidths, encodeDelta32 } from "./delta-binary-packed.ts";
@@ -30,12 +30,12 @@ for (let i = 0, value = 0; i < COUNT; i++) {
 }
 
 const cursorOf = (bytes: Uint8Array): ByteCursor => new ByteCursor(bytes, "bench", 0);
-const out = new PageBuffer();
+const out = new ByteWriter(1 << 16);
 const ints = new Int8Array(deltaCapacity(COUNT));
 for (const widths of ["tight", "aligned"] satisfies DeltaWidths[]) {
   out.reset();
   encodeDelta32(out, BigInt(walk[0] ?? 0), walk, COUNT, widths);
-  const page = out.written().slice();
+  const page = out.bytes().slice();
   const packed = Bun.zstdCompressSync(page, { level: 1 });
   const bits = (bytes: Uint8Array): string => ((bytes.length * 8) / COUNT).toFixed(2);
   console.log(`${widths}: ${bits(page)} bits a value, ${bits(packed)} with zstd, ${crc32(page).toString(16)}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { type DeltaWidths, encodeDelta32, encodeDelta64 } from "./delta-binary-packed.ts";
 import { decodeDeltaDoubles, decodeDeltaInts, deltaCapacity } from "./delta-binary-unpacked.ts";
@@ -8,9 +8,9 @@ import { decodeDeltaDoubles, decodeDeltaInts, deltaCapacity } from "./delta-bina
 const cursorOf = (bytes: Uint8Array): ByteCursor => new ByteCursor(bytes, "test", 0);
 
 function encode(values: readonly number[], widths: DeltaWidths = "tight"): Uint8Array {
-  const out = new PageBuffer(16);
+  const out = new ByteWriter(16);
   encodeDelta32(out, BigInt(values[0] ?? 0), Int32Array.from(values), values.length, widths);
-  return out.written();
+  return out.bytes();
 }
 
 /** Encodes both ways, as 32 and as 64 bits, and expects the values back from both decoders. */
@@ -27,10 +27,10 @@ function check(values: readonly number[]): void {
 }
 
 function checkWide(values: readonly number[], widths: DeltaWidths): void {
-  const out = new PageBuffer(16);
+  const out = new ByteWriter(16);
   encodeDelta64(out, BigInt(values[0] ?? 0) + 1000n, Float64Array.from(values), values.length, widths);
   const doubles = new Float64Array(deltaCapacity(values.length));
-  const cursor = cursorOf(out.written());
+  const cursor = cursorOf(out.bytes());
   decodeDeltaDoubles(cursor, values.length, doubles, 1000n);
   expect([...doubles.subarray(0, values.length)]).toEqual([...values]);
   expect(cursor.at).toBe(out.length);
@@ -75,10 +75,10 @@ describe("values come back", () => {
   });
   test("widths above 32 in an array of 32 bits", () => {
     const values = [-(2 ** 31), 2 ** 31 - 1, -(2 ** 31), 0];
-    const out = new PageBuffer();
+    const out = new ByteWriter(1 << 16);
     encodeDelta64(out, BigInt(values[0]!), Float64Array.from(values), values.length, "tight");
     const ints = new Int32Array(deltaCapacity(values.length));
-    decodeDeltaInts(cursorOf(out.written()), values.length, ints);
+    decodeDeltaInts(cursorOf(out.bytes()), values.length, ints);
     expect([...ints.subarray(0, 4)]).toEqual(values);
   });
 });

@@ -12,7 +12,7 @@
  *
  * Source: Apache Parquet, Encodings.md.
  */
-import type { PageBuffer } from "../page-buffer.ts";
+import type { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { packer } from "./bit-pack.ts";
 
 /** Values of a block. */
@@ -40,12 +40,14 @@ function worstCase(count: number): number {
   return 40 + blocks * (10 + DELTA_MINIBLOCKS + DELTA_BLOCK_VALUES * 8);
 }
 
-function writeHeader(out: PageBuffer, count: number, first: bigint): void {
+function writeHeader(out: ByteWriter, count: number, first: bigint): void {
   out.reserve(worstCase(count));
   out.varint(DELTA_BLOCK_VALUES);
   out.varint(DELTA_MINIBLOCKS);
   out.varint(count);
-  out.zigzag64(first);
+  let rest = BigInt.asUintN(64, (first << 1n) ^ (first >> 63n));
+  for (; rest >= 0x80n; rest >>= 7n) out.u8(Number(rest & 0x7fn) | 0x80);
+  out.u8(Number(rest));
 }
 
 /**
@@ -53,7 +55,7 @@ function writeHeader(out: PageBuffer, count: number, first: bigint): void {
  *
  * @param first the first value itself; `values` may all be shifted by a constant, since only their differences are stored
  */
-export function encodeDelta32(out: PageBuffer, first: bigint, values: Int32Array, count: number, widths: DeltaWidths): void {
+export function encodeDelta32(out: ByteWriter, first: bigint, values: Int32Array, count: number, widths: DeltaWidths): void {
   writeHeader(out, count, first);
   const widthTable = widths === "aligned" ? ALIGNED_WIDTH : TIGHT_WIDTH;
   for (let start = 1; start < count; start += DELTA_BLOCK_VALUES) {
@@ -66,7 +68,7 @@ export function encodeDelta32(out: PageBuffer, first: bigint, values: Int32Array
     for (let miniblock = 0; miniblock < DELTA_MINIBLOCKS; miniblock++) {
       const from = miniblock * 32;
       const width = from < length ? widthTable[32 - Math.clz32(orOf32(low, from))]! : 0;
-      out.bytes[widthsAt + miniblock] = width;
+      out.buffer[widthsAt + miniblock] = width;
       if (width === 0) continue;
       packer(width)(out.view, out.length, low, high, from);
       out.length += width * 4;
@@ -123,7 +125,7 @@ function orOf32(values: Uint32Array, from: number): number {
  *
  * @param first the first value itself; `values` may all be shifted by a constant
  */
-export function encodeDelta64(out: PageBuffer, first: bigint, values: Float64Array, count: number, widths: DeltaWidths): void {
+export function encodeDelta64(out: ByteWriter, first: bigint, values: Float64Array, count: number, widths: DeltaWidths): void {
   writeHeader(out, count, first);
   const widthTable = widths === "aligned" ? ALIGNED_WIDTH : TIGHT_WIDTH;
   for (let start = 1; start < count; start += DELTA_BLOCK_VALUES) {
@@ -139,7 +141,7 @@ export function encodeDelta64(out: PageBuffer, first: bigint, values: Float64Arr
     for (let miniblock = 0; miniblock < DELTA_MINIBLOCKS; miniblock++) {
       const from = miniblock * 32;
       const width = from < length ? widthTable[bitWidth64(from)]! : 0;
-      out.bytes[widthsAt + miniblock] = width;
+      out.buffer[widthsAt + miniblock] = width;
       if (width === 0) continue;
       packer(width)(out.view, out.length, low, high, from);
       out.length += width * 4;
@@ -182,6 +184,6 @@ function bitWidth64(from: number): number {
 }
 
 /** A whole number within ±2^52. Room was reserved. */
-function writeZigzagNumber(out: PageBuffer, value: number): void {
+function writeZigzagNumber(out: ByteWriter, value: number): void {
   out.varint(value < 0 ? -2 * value - 1 : 2 * value);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { bitWidthOf, encodeHybrid } from "./rle-bit-packed.ts";
 import { decodeBits, decodeHybrid, HybridReader, hybridCapacity } from "./rle-bit-unpacked.ts";
@@ -8,9 +8,9 @@ import { decodeBits, decodeHybrid, HybridReader, hybridCapacity } from "./rle-bi
 const cursorOf = (bytes: Uint8Array): ByteCursor => new ByteCursor(bytes, "test", 0);
 
 function encode(values: readonly number[], width: number): Uint8Array {
-  const out = new PageBuffer(16);
+  const out = new ByteWriter(16);
   encodeHybrid(out, Uint32Array.from(values), values.length, width);
-  return out.written();
+  return out.bytes();
 }
 
 /** Encodes and expects the values back from every decoder. */

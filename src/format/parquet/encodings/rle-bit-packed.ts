@@ -9,7 +9,7 @@
  *
  * Source: Apache Parquet, Encodings.md.
  */
-import type { PageBuffer } from "../page-buffer.ts";
+import type { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { packer } from "./bit-pack.ts";
 
 /** Literals collected before they are written, a multiple of 32. */
@@ -25,13 +25,13 @@ export function bitWidthOf(count: number): number {
 
 /** Appends runs to a page. */
 export class HybridEncoder {
-  private readonly out: PageBuffer;
+  private readonly out: ByteWriter;
   private readonly width: number;
   private readonly literals = new Uint32Array(LITERALS_MAX);
   private literalCount = 0;
 
   /** @param width bits of a value, 0..32 */
-  constructor(out: PageBuffer, width: number) {
+  constructor(out: ByteWriter, width: number) {
     this.out = out;
     this.width = width;
   }
@@ -77,14 +77,14 @@ export class HybridEncoder {
     if (whole < count) {
       for (let i = count; i < whole + 32; i++) literals[i] = 0;
       pack(tail, 0, literals, literals, whole);
-      out.bytes.set(tailBytes.subarray(0, ((count - whole) >>> 3) * width), out.length + (whole >>> 3) * width);
+      out.buffer.set(tailBytes.subarray(0, ((count - whole) >>> 3) * width), out.length + (whole >>> 3) * width);
     }
     out.length += byteLength;
   }
 }
 
 /** Appends `values[0, count)`, each below 2^width. */
-export function encodeHybrid(out: PageBuffer, values: Uint32Array | Uint8Array, count: number, width: number): void {
+export function encodeHybrid(out: ByteWriter, values: Uint32Array | Uint8Array, count: number, width: number): void {
   const encoder = new HybridEncoder(out, width);
   for (let i = 0; i < count; ) {
     const value = values[i]!;

@@ -11,7 +11,7 @@ import { ChunkWriter, type WrittenChunk } from "../chunk-writer.ts";
 import { writeChunk } from "../chunks/write-chunk.ts";
 import { encodeFooter, type SchemaNode } from "../file-metadata-writer.ts";
 import { FileOutput } from "../file-output.ts";
-import { PageBuffer } from "../page-buffer.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { cutPages } from "../page-cut.ts";
 import { placeIndexes } from "../page-index-writer.ts";
 import { physicalTypeOf } from "../physical-type.ts";
@@ -35,7 +35,7 @@ export class GroupWriter {
   private columns: readonly ParquetColumn[];
   private readonly schema: readonly SchemaNode[];
   private readonly output: FileOutput;
-  private readonly values = new PageBuffer();
+  private readonly values = new ByteWriter(1 << 16);
   private readonly groups: WrittenGroup[] = [];
   private rowCount = 0;
 
