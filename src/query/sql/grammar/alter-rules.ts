@@ -35,12 +35,7 @@ export abstract class AlterRules extends CreateRules {
     this.choose<ChangedOptions>({
       ERR_MSG: "SET or UNSET",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.SET);
-            return this.SUBRULE(this.changedOptions);
-          },
-        },
+        { ALT: this.after(K.SET, () => this.SUBRULE(this.changedOptions)) },
         {
           ALT: () => {
             const keys = this.SUBRULE(this.unsetOptions);
@@ -121,26 +116,15 @@ export abstract class AlterRules extends CreateRules {
     this.OPTION(() => this.CONSUME(K.COLUMN));
     const ifNotExists = this.SUBRULE(this.ifNotExists);
     const column: ColumnClause = this.SUBRULE(this.columnDefinition);
-    let place: Extract<AlterAction, { kind: "add-column" }>["place"];
-    this.OPTION2(() => {
-      place = this.choose<NonNullable<typeof place>>({
+    const place = this.OPTION2(() =>
+      this.choose<NonNullable<Extract<AlterAction, { kind: "add-column" }>["place"]>>({
         ERR_MSG: "FIRST or AFTER",
         DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(K.FIRST);
-              return { kind: "first" };
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.AFTER);
-              return { kind: "after", column: this.SUBRULE(this.identifier) };
-            },
-          },
+          { ALT: this.after(K.FIRST, () => ({ kind: "first" })) },
+          { ALT: this.after(K.AFTER, () => ({ kind: "after", column: this.SUBRULE(this.identifier) })) },
         ],
-      });
-    });
+      }),
+    );
     return { kind: "add-column", column, ifNotExists, place };
   });
 
@@ -151,12 +135,7 @@ export abstract class AlterRules extends CreateRules {
       IGNORE_AMBIGUITIES: true, // A type is a name, and so are SET, UNSET and DROP; they come first.
       ERR_MSG: "a type, SET, UNSET or DROP DEFAULT",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.SET);
-            return this.SUBRULE(this.setOfColumn, { ARGS: [column] });
-          },
-        },
+        { ALT: this.after(K.SET, () => this.SUBRULE(this.setOfColumn, { ARGS: [column] })) },
         {
           ALT: () => {
             this.CONSUME(K.UNSET);
@@ -172,13 +151,7 @@ export abstract class AlterRules extends CreateRules {
             return { kind: "unset-index", column, index };
           },
         },
-        {
-          ALT: () => {
-            this.CONSUME(K.DROP);
-            this.CONSUME(K.DEFAULT);
-            return { kind: "drop-default", column };
-          },
-        },
+        { ALT: this.after([K.DROP, K.DEFAULT], () => ({ kind: "drop-default", column })) },
         { ALT: () => ({ kind: "change-type", column, type: this.SUBRULE(this.columnType) }) },
       ],
     });
@@ -220,10 +193,8 @@ export abstract class AlterRules extends CreateRules {
 
   /** `UNSET 'ttl', 'write_buffer_size'`. */
   private readonly unsetOptions: Rule<[], readonly string[]> = this.rule("unsetOptions", () => {
-    const keys: string[] = [];
     this.CONSUME(K.UNSET);
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => keys.push(this.SUBRULE(this.optionKey)), ERR_MSG: "an option name" });
-    return keys;
+    return this.list("an option name", () => this.SUBRULE(this.optionKey));
   });
 
   /** `TRUNCATE [TABLE] t [FILE RANGE (start, end), …]`. */
@@ -231,11 +202,9 @@ export abstract class AlterRules extends CreateRules {
     const start = this.CONSUME(K.TRUNCATE);
     this.OPTION(() => this.CONSUME(K.TABLE));
     const name = this.SUBRULE(this.objectName);
-    let ranges: (readonly [Expression, Expression])[] | undefined;
-    this.OPTION2(() => {
+    const ranges = this.OPTION2(() => {
       const found: (readonly [Expression, Expression])[] = [];
-      this.CONSUME(K.FILE);
-      this.CONSUME(K.RANGE);
+      this.words(K.FILE, K.RANGE);
       this.AT_LEAST_ONE_SEP({
         SEP: Comma,
         DEF: () => {
@@ -248,7 +217,7 @@ export abstract class AlterRules extends CreateRules {
         },
         ERR_MSG: "a range (start, end)",
       });
-      ranges = found;
+      return found;
     });
     return { kind: "truncate", name, ranges, span: spanOf(start) };
   });
@@ -260,12 +229,7 @@ export abstract class AlterRules extends CreateRules {
     const target = this.choose<CommentTarget>({
       ERR_MSG: "TABLE, COLUMN or FLOW",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.TABLE);
-            return { kind: "table", name: this.SUBRULE(this.objectName) };
-          },
-        },
+        { ALT: this.after(K.TABLE, () => ({ kind: "table", name: this.SUBRULE(this.objectName) })) },
         {
           ALT: () => {
             const word = this.CONSUME(K.COLUMN);
@@ -276,26 +240,13 @@ export abstract class AlterRules extends CreateRules {
             });
           },
         },
-        {
-          ALT: () => {
-            this.CONSUME(K.FLOW);
-            return { kind: "flow", name: this.SUBRULE3(this.objectName) };
-          },
-        },
+        { ALT: this.after(K.FLOW, () => ({ kind: "flow", name: this.SUBRULE3(this.objectName) })) },
       ],
     });
     this.CONSUME(K.IS);
     const comment = this.OR2({
       ERR_MSG: "a string or NULL",
-      DEF: [
-        { ALT: () => this.SUBRULE(this.stringValue) },
-        {
-          ALT: () => {
-            this.CONSUME(K.NULL);
-            return undefined;
-          },
-        },
-      ],
+      DEF: [{ ALT: () => this.SUBRULE(this.stringValue) }, { ALT: this.after(K.NULL, () => undefined) }],
     });
     return { kind: "comment", target, comment, span: spanOf(start) };
   });

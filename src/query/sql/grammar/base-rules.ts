@@ -12,7 +12,7 @@
  * Rules run once without input when the parser is built, to record the grammar. Whatever would fail on the recorder's fake tokens
  * stands inside `ACTION`.
  */
-import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod } from "chevrotain";
+import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import { type DataType, isNested } from "../../../column/data-type.ts";
 import type { ObjectName, Span } from "../syntax/ast.ts";
 import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
@@ -104,6 +104,71 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     return meaning;
   }
 
+  /** Reads words that stand together. */
+  protected words(...words: readonly TokenType[]): void {
+    for (const word of words) this.CONSUME(word);
+  }
+
+  /** Whether a word stands here, which is read then. A part of the rule that uses it, as its step of that number. */
+  protected has(word: TokenType, step = 0): boolean {
+    return this.option(step, () => this.consume(step, word)) !== undefined;
+  }
+
+  /** What an option or alternative reads that begins with `words`: those, then `rest`. */
+  protected after<Result>(words: TokenType | readonly TokenType[], rest: () => Result): () => Result {
+    return () => {
+      if (Array.isArray(words)) this.words(...words);
+      else this.CONSUME(words as TokenType);
+      return rest();
+    };
+  }
+
+  /** One or more with commas between them. */
+  protected list<Item>(expected: string, item: () => Item): Item[] {
+    const items: Item[] = [];
+    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(item()), ERR_MSG: expected });
+    return items;
+  }
+
+  /**
+   * `item, …`, not empty; a comma may trail before `)` or `end`. A part of the rule that uses it, as its steps 20 and 21.
+   *
+   * @param item reads one, as that step
+   */
+  protected items<Item>(item: (step: 20 | 21) => Item, end: TokenType = RightParen): Item[] {
+    const items = [item(20)];
+    this.many(20, {
+      GATE: () => {
+        const { tokenType } = this.LA(2);
+        return tokenType !== RightParen && tokenType !== end;
+      },
+      DEF: () => {
+        this.consume(20, Comma);
+        items.push(item(21));
+      },
+    });
+    this.option(20, () => this.consume(21, Comma));
+    return items;
+  }
+
+  /** What the word that stands here means. A part of the rule that uses it, as its steps of that number. */
+  protected meaningOf<Meaning extends string>(
+    expected: string,
+    words: Readonly<Record<Meaning, TokenType | readonly TokenType[]>>,
+    step = 0,
+  ): Meaning {
+    const alternatives: IOrAlt<Meaning>[] = [];
+    for (const meaning in words)
+      for (const word of [words[meaning]].flat())
+        alternatives.push({
+          ALT: () => {
+            this.consume(step, word);
+            return meaning;
+          },
+        });
+    return this.or(step, { ERR_MSG: expected, DEF: alternatives });
+  }
+
   /** Refuses what parses but makes no sense. @throws DbError InvalidSyntax */
   protected fail(why: string, token: IToken): never {
     throw syntaxError(why, positionOf(token, this.text));
@@ -143,47 +208,29 @@ export abstract class BaseRules extends EmbeddedActionsParser {
 
   /** IF NOT EXISTS, when it is there. */
   protected readonly ifNotExists: Rule<[], boolean> = this.rule("ifNotExists", () => {
-    let found = false;
     // A table may be called `if`.
-    this.OPTION({
-      GATE: () => this.LA(2).tokenType === K.NOT,
-      DEF: () => {
-        this.CONSUME(K.IF);
-        this.CONSUME(K.NOT);
-        this.CONSUME(K.EXISTS);
-        found = true;
-      },
-    });
-    return found;
+    return (
+      this.OPTION({
+        GATE: () => this.LA(2).tokenType === K.NOT,
+        DEF: this.after([K.IF, K.NOT, K.EXISTS], () => true),
+      }) ?? false
+    );
   });
 
   /** IF EXISTS, when it is there. */
   protected readonly ifExists: Rule<[], boolean> = this.rule("ifExists", () => {
-    let found = false;
-    this.OPTION({
-      GATE: () => this.LA(2).tokenType === K.EXISTS,
-      DEF: () => {
-        this.CONSUME(K.IF);
-        this.CONSUME(K.EXISTS);
-        found = true;
-      },
-    });
-    return found;
+    return (
+      this.OPTION({
+        GATE: () => this.LA(2).tokenType === K.EXISTS,
+        DEF: this.after([K.IF, K.EXISTS], () => true),
+      }) ?? false
+    );
   });
 
   /** `( a, b )`, not empty. */
   protected readonly nameList: Rule<[], readonly string[]> = this.rule("nameList", () => {
-    const names: string[] = [];
     this.CONSUME(LeftParen);
-    names.push(this.SUBRULE(this.identifier));
-    this.MANY({
-      GATE: () => this.LA(2).tokenType !== RightParen,
-      DEF: () => {
-        this.CONSUME(Comma);
-        names.push(this.SUBRULE2(this.identifier));
-      },
-    });
-    this.OPTION(() => this.CONSUME2(Comma));
+    const names = this.items((step) => this.subrule(step, this.identifier));
     this.CONSUME(RightParen);
     return names;
   });
@@ -196,19 +243,8 @@ export abstract class BaseRules extends EmbeddedActionsParser {
 
   /** `( key = value, … )`; a comma may trail. */
   protected readonly optionList: Rule<[], Readonly<Record<string, string>>> = this.rule("optionList", () => {
-    const entries: (readonly [string, string])[] = [];
     this.CONSUME(LeftParen);
-    this.OPTION(() => {
-      entries.push(this.SUBRULE(this.optionEntry));
-      this.MANY({
-        GATE: () => this.LA(2).tokenType !== RightParen,
-        DEF: () => {
-          this.CONSUME(Comma);
-          entries.push(this.SUBRULE2(this.optionEntry));
-        },
-      });
-      this.OPTION2(() => this.CONSUME2(Comma));
-    });
+    const entries = this.OPTION(() => this.items((step) => this.subrule(step, this.optionEntry))) ?? [];
     this.CONSUME(RightParen);
     return this.ACTION(() => Object.fromEntries(entries));
   });
@@ -260,21 +296,14 @@ export abstract class BaseRules extends EmbeddedActionsParser {
   /** A type with its arguments: `TIMESTAMP(3)`, `INT UNSIGNED`, `DOUBLE PRECISION`, `DECIMAL(10, 2)`. */
   protected readonly typeName: Rule<[], DataType> = this.rule("typeName", () => {
     const first = this.CONSUME(Name);
-    let second: IToken | undefined;
     const args: number[] = [];
-    let unsigned = false;
-    this.OPTION(() => {
-      second = this.OR([{ ALT: () => this.CONSUME(K.PRECISION) }, { ALT: () => this.CONSUME(K.VARYING) }]);
-    });
+    const second = this.OPTION(() => this.OR([{ ALT: () => this.CONSUME(K.PRECISION) }, { ALT: () => this.CONSUME(K.VARYING) }]));
     this.OPTION2(() => {
       this.CONSUME(LeftParen);
       this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => args.push(Number(this.CONSUME(NumberText).image)) });
       this.CONSUME(RightParen);
     });
-    this.OPTION3(() => {
-      this.CONSUME(K.UNSIGNED);
-      unsigned = true;
-    });
+    const unsigned = this.has(K.UNSIGNED, 3);
     // `SIGNED INTEGER` of MySQL's casts.
     this.OPTION5({
       GATE: () => /^(un)?signed$/i.test(first.image) && /^(int|integer|bigint)$/i.test(this.LA(1).image),
@@ -282,16 +311,14 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     });
     this.OPTION4(() => {
       this.OR2([{ ALT: () => this.CONSUME(K.WITH) }, { ALT: () => this.CONSUME(K.WITHOUT) }]);
-      this.CONSUME(K.TIME);
-      this.CONSUME(K.ZONE);
+      this.words(K.TIME, K.ZONE);
     });
     let lists = 0;
     this.MANY({
       // `x::int[]` is a type, `x::text[1]` a subscript.
       GATE: () => this.LA(2).tokenType === RightBracket,
       DEF: () => {
-        this.CONSUME(LeftBracket);
-        this.CONSUME(RightBracket);
+        this.words(LeftBracket, RightBracket);
         lists++;
       },
     });

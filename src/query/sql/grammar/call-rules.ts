@@ -33,7 +33,6 @@ export abstract class CallRules extends WindowRules {
     let star = false;
     let distinct = false;
     let orderBy: readonly OrderItem[] = [];
-    let filter: Expression | undefined;
     let nulls: "ignore" | "respect" | undefined;
     let ending: CallEnding | undefined;
     this.CONSUME(LeftParen);
@@ -74,13 +73,8 @@ export abstract class CallRules extends WindowRules {
       },
     });
     this.CONSUME(RightParen);
-    let within: readonly OrderItem[] | undefined;
-    this.OPTION5(() => {
-      within = this.SUBRULE(this.withinClause);
-    });
-    this.OPTION4(() => {
-      filter = this.SUBRULE(this.filterClause);
-    });
+    const within = this.OPTION5(() => this.SUBRULE(this.withinClause));
+    const filter = this.OPTION4(() => this.SUBRULE(this.filterClause));
     const window = { ...(nulls && { nulls }), ...this.windowPart() };
     return this.ACTION(() => {
       const name = nameOf(start).toLowerCase();
@@ -94,21 +88,13 @@ export abstract class CallRules extends WindowRules {
 
   /** `DISTINCT`, `ALL`. A part of `callTail`. */
   private distinctness(): boolean {
-    let word: "distinct" | "all" | undefined;
-    this.OPTION2(() => {
-      word = this.choose<"distinct" | "all">({
-        ERR_MSG: "DISTINCT or ALL",
-        DEF: [{ ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") }, { ALT: () => this.choice(this.CONSUME(K.ALL), "all") }],
-      });
-    });
+    const word = this.OPTION2(() => this.meaningOf("DISTINCT or ALL", { distinct: K.DISTINCT, all: K.ALL }));
     return word === "distinct";
   }
 
   /** `FILTER (WHERE a)`. */
   private readonly filterClause: Rule<[], Expression> = this.rule("filterClause", () => {
-    this.CONSUME(K.FILTER);
-    this.CONSUME(LeftParen);
-    this.CONSUME(K.WHERE);
+    this.words(K.FILTER, LeftParen, K.WHERE);
     const condition = this.SUBRULE(this.expression);
     this.CONSUME(RightParen);
     return condition;
@@ -116,9 +102,7 @@ export abstract class CallRules extends WindowRules {
 
   /** `WITHIN GROUP (ORDER BY a)`. */
   private readonly withinClause: Rule<[], readonly OrderItem[]> = this.rule("withinClause", () => {
-    this.CONSUME(K.WITHIN);
-    this.CONSUME(K.GROUP);
-    this.CONSUME(LeftParen);
+    this.words(K.WITHIN, K.GROUP, LeftParen);
     const order = this.SUBRULE(this.orderByClause);
     this.CONSUME(RightParen);
     return order;
@@ -131,8 +115,7 @@ export abstract class CallRules extends WindowRules {
       GATE: () => this.LA(2).tokenType === Equal && this.LA(3).tokenType === Greater,
       DEF: () => {
         label = this.CONSUME(Label);
-        this.CONSUME(Equal);
-        this.CONSUME(Greater);
+        this.words(Equal, Greater);
       },
     });
     return label === undefined ? undefined : nameOf(label);
@@ -143,18 +126,8 @@ export abstract class CallRules extends WindowRules {
     this.OR({
       ERR_MSG: "SEPARATOR or USING",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.SEPARATOR);
-            return { word: "separator", text: stringOf(this.CONSUME(StringText)) } as const;
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(K.USING);
-            return { word: "using", text: this.SUBRULE(this.identifier) } as const;
-          },
-        },
+        { ALT: this.after(K.SEPARATOR, () => ({ word: "separator", text: stringOf(this.CONSUME(StringText)) }) as const) },
+        { ALT: this.after(K.USING, () => ({ word: "using", text: this.SUBRULE(this.identifier) }) as const) },
       ],
     }),
   );
@@ -209,13 +182,11 @@ export abstract class CallRules extends WindowRules {
       { ALT: () => this.CONSUME(K.OVERLAY) },
       { ALT: () => this.CONSUME(K.TRIM) },
     ]);
-    let result: Expression | undefined;
-    this.OPTION(() => {
-      result = this.OR2([
+    const result = this.OPTION(() =>
+      this.OR2([
         {
-          ALT: () => {
-            this.CONSUME(LeftParen);
-            return this.OR3({
+          ALT: this.after(LeftParen, () =>
+            this.OR3({
               ERR_MSG: "an argument",
               DEF: [
                 { GATE: () => first.tokenType === K.EXTRACT, ALT: () => this.SUBRULE(this.extractTail, { ARGS: [first] }) },
@@ -224,35 +195,31 @@ export abstract class CallRules extends WindowRules {
                 { GATE: () => first.tokenType === K.OVERLAY, ALT: () => this.SUBRULE(this.overlayTail, { ARGS: [first] }) },
                 { GATE: () => first.tokenType === K.TRIM, ALT: () => this.SUBRULE(this.trimTail, { ARGS: [first] }) },
               ],
-            });
-          },
+            }),
+          ),
         },
         { ALT: () => this.SUBRULE(this.qualifiedColumn, { ARGS: [first] }) },
-      ]);
-    });
+      ]),
+    );
     return this.ACTION(() => result ?? this.bareName(first));
   });
 
   protected readonly orderByClause: Rule<[], readonly OrderItem[]> = this.rule("orderByClause", () => {
-    const items: OrderItem[] = [];
-    this.CONSUME(K.ORDER);
-    this.CONSUME(K.BY);
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE(this.orderItem)), ERR_MSG: "an expression" });
-    return items;
+    this.words(K.ORDER, K.BY);
+    return this.list("an expression", () => this.SUBRULE(this.orderItem));
   });
 
   private readonly orderItem: Rule<[], OrderItem> = this.rule("orderItem", () => {
     const expression = this.SUBRULE(this.expression);
-    let descending = false;
-    let nullsFirst: boolean | undefined;
-    this.OPTION(() => {
-      const token = this.OR([{ ALT: () => this.CONSUME(K.ASC) }, { ALT: () => this.CONSUME(K.DESC) }]);
-      descending = token.tokenType === K.DESC;
-    });
-    this.OPTION2(() => {
+    const descending =
+      this.OPTION(() => {
+        const token = this.OR([{ ALT: () => this.CONSUME(K.ASC) }, { ALT: () => this.CONSUME(K.DESC) }]);
+        return token.tokenType === K.DESC;
+      }) ?? false;
+    const nullsFirst = this.OPTION2(() => {
       this.CONSUME(K.NULLS);
       const token = this.OR2([{ ALT: () => this.CONSUME(K.FIRST) }, { ALT: () => this.CONSUME(K.LAST) }]);
-      nullsFirst = token.tokenType === K.FIRST;
+      return token.tokenType === K.FIRST;
     });
     return { expression, descending, nullsFirst };
   });
@@ -287,11 +254,7 @@ export abstract class CallRules extends WindowRules {
   private readonly extentFromEnd: Rule<[], readonly Expression[]> = this.rule("extentFromEnd", () => {
     const first = this.CONSUME(K.FOR);
     const length = this.SUBRULE(this.expression);
-    let start: Expression | undefined;
-    this.OPTION(() => {
-      this.CONSUME(K.FROM);
-      start = this.SUBRULE2(this.expression);
-    });
+    const start = this.OPTION(this.after(K.FROM, () => this.SUBRULE2(this.expression)));
     return this.ACTION(() => [start ?? { kind: "number", text: "1", span: spanOf(first) }, length]);
   });
 
@@ -359,18 +322,8 @@ export abstract class CallRules extends WindowRules {
     const args = this.OR({
       ERR_MSG: "IN or ','",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.IN);
-            return [this.SUBRULE2(this.expression), first];
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(Comma);
-            return [first, this.SUBRULE3(this.expression)];
-          },
-        },
+        { ALT: this.after(K.IN, () => [this.SUBRULE2(this.expression), first]) },
+        { ALT: this.after(Comma, () => [first, this.SUBRULE3(this.expression)]) },
       ],
     });
     const end = this.CONSUME(RightParen);
@@ -378,17 +331,16 @@ export abstract class CallRules extends WindowRules {
   });
 
   private readonly trimTail: Rule<[first?: IToken], Expression> = this.rule("trimTail", (first) => {
-    let name = "btrim";
     const args: Expression[] = [];
-    let swap = false;
-    this.OPTION(() => {
-      const side = this.OR([
-        { ALT: () => this.CONSUME(K.LEADING) },
-        { ALT: () => this.CONSUME(K.TRAILING) },
-        { ALT: () => this.CONSUME(K.BOTH) },
-      ]);
-      name = side.tokenType === K.LEADING ? "ltrim" : side.tokenType === K.TRAILING ? "rtrim" : "btrim";
-    });
+    const name =
+      this.OPTION(() => {
+        const side = this.OR([
+          { ALT: () => this.CONSUME(K.LEADING) },
+          { ALT: () => this.CONSUME(K.TRAILING) },
+          { ALT: () => this.CONSUME(K.BOTH) },
+        ]);
+        return side.tokenType === K.LEADING ? "ltrim" : side.tokenType === K.TRAILING ? "rtrim" : "btrim";
+      }) ?? "btrim";
     this.OPTION2(() => {
       args.push(this.SUBRULE(this.expression));
       this.OPTION3(() => {
@@ -396,11 +348,12 @@ export abstract class CallRules extends WindowRules {
         args.push(this.SUBRULE2(this.expression));
       });
     });
-    this.OPTION4(() => {
-      this.CONSUME(K.FROM);
-      args.push(this.SUBRULE3(this.expression));
-      swap = true;
-    });
+    const swap =
+      this.OPTION4(() => {
+        this.CONSUME(K.FROM);
+        args.push(this.SUBRULE3(this.expression));
+        return true;
+      }) ?? false;
     const end = this.CONSUME(RightParen);
     return this.ACTION(() => {
       if (args.length === 0) this.fail("TRIM needs a text", end);

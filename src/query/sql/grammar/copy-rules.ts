@@ -17,30 +17,16 @@ export abstract class CopyRules extends ShowRules {
   protected readonly copy: Rule<[], Copy> = this.rule("copy", () => {
     const start = this.CONSUME(K.COPY);
     const subject = this.SUBRULE(this.copySubject);
-    const direction = this.choose<Copy["direction"]>({
-      ERR_MSG: "TO or FROM",
-      DEF: [{ ALT: () => this.choice(this.CONSUME(K.TO), "to") }, { ALT: () => this.choice(this.CONSUME(K.FROM), "from") }],
-    });
+    const direction = this.meaningOf("TO or FROM", { to: K.TO, from: K.FROM });
     this.ACTION(() => {
       const place = this.LA(1);
       if (/^std(in|out)$/i.test(place.image)) this.refuse(`COPY … ${place.image.toUpperCase()} outside the PostgreSQL protocol`, place);
       if (direction === "from" && subject.kind === "query") this.fail("a query takes no rows: COPY (query) goes TO a file", place);
     });
     const location = this.SUBRULE(this.stringValue);
-    let options: Readonly<Record<string, string>> = {};
-    let connection: Readonly<Record<string, string>> = {};
-    let limit: number | undefined;
-    this.OPTION(() => {
-      options = this.SUBRULE(this.withOptions);
-    });
-    this.OPTION2(() => {
-      this.CONSUME(K.CONNECTION);
-      connection = this.SUBRULE(this.optionList);
-    });
-    this.OPTION3(() => {
-      this.CONSUME(K.LIMIT);
-      limit = this.SUBRULE(this.rowLimit);
-    });
+    const options = this.OPTION(() => this.SUBRULE(this.withOptions)) ?? {};
+    const connection = this.OPTION2(this.after(K.CONNECTION, () => this.SUBRULE(this.optionList))) ?? {};
+    const limit = this.OPTION3(this.after(K.LIMIT, () => this.SUBRULE(this.rowLimit)));
     this.ACTION(() => {
       // The words are the contract's.
       if (limit !== undefined && subject.kind === "database")
@@ -61,19 +47,11 @@ export abstract class CopyRules extends ShowRules {
             return { kind: "query", query };
           },
         },
-        {
-          ALT: () => {
-            this.CONSUME(K.TABLE);
-            return { kind: "table", name: this.SUBRULE(this.objectName) };
-          },
-        },
+        { ALT: this.after(K.TABLE, () => ({ kind: "table", name: this.SUBRULE(this.objectName) })) },
         {
           // A table may be called `database`.
           GATE: () => ![K.TO, K.FROM].includes(this.LA(2).tokenType),
-          ALT: () => {
-            this.CONSUME(K.DATABASE);
-            return { kind: "database", name: this.SUBRULE(this.databaseName) };
-          },
+          ALT: this.after(K.DATABASE, () => ({ kind: "database", name: this.SUBRULE(this.databaseName) })),
           IGNORE_AMBIGUITIES: true,
         },
         { ALT: () => ({ kind: "table", name: this.SUBRULE2(this.objectName) }) },

@@ -7,14 +7,14 @@ import { DbError } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, JSON2 } from "../../../column/data-type.ts";
-import type { Expression, ObjectName, Query } from "../syntax/ast.ts";
+import type { Expression } from "../syntax/ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import type { ColumnClause, CreateExternalTable, CreateTable, HintClause, PartitionClause } from "../syntax/definition-ast.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable, HintClause } from "../syntax/definition-ast.ts";
 import { nameOf } from "../tokens/lexer.ts";
 import { Power } from "../syntax/precedence.ts";
 import { FlowRules } from "./flow-rules.ts";
 import type { Statement } from "../syntax/statement-ast.ts";
-import { Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "../tokens/token.ts";
+import { Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "../tokens/token.ts";
 
 /** What the options of a column say, gathered while they are read. */
 interface ColumnOptions {
@@ -89,10 +89,7 @@ export abstract class CreateRules extends FlowRules {
     const word = this.OR([{ ALT: () => this.CONSUME(K.DATABASE) }, { ALT: () => this.CONSUME(K.SCHEMA) }]);
     const ifNotExists = this.SUBRULE(this.ifNotExists);
     const name = this.SUBRULE(this.databaseName);
-    let options: Readonly<Record<string, string>> = {};
-    this.OPTION(() => {
-      options = this.SUBRULE(this.withOptions);
-    });
+    const options = this.OPTION(() => this.SUBRULE(this.withOptions)) ?? {};
     return { kind: "create-database", name, ifNotExists, options, span: spanOf(start ?? word) };
   });
 
@@ -104,20 +101,11 @@ export abstract class CreateRules extends FlowRules {
     return this.choose<Statement>({
       ERR_MSG: "'(', LIKE or AS",
       DEF: [
-        {
-          ALT: () => {
-            this.CONSUME(K.LIKE);
-            return { kind: "create-table-like", name, ifNotExists, source: this.SUBRULE2(this.objectName), span };
-          },
-        },
+        { ALT: this.after(K.LIKE, () => ({ kind: "create-table-like", name, ifNotExists, source: this.SUBRULE2(this.objectName), span })) },
         {
           ALT: () => {
             const definition = this.SUBRULE(this.tableDefinition);
-            let query: Query | undefined;
-            this.OPTION(() => {
-              this.CONSUME(K.AS);
-              query = this.SUBRULE(this.query);
-            });
+            const query = this.OPTION(this.after(K.AS, () => this.SUBRULE(this.query)));
             const body = { name, ifNotExists, ...definition, span };
             return query === undefined ? { kind: "create-table", ...body } : { kind: "create-table-as", ...body, query };
           },
@@ -145,23 +133,16 @@ export abstract class CreateRules extends FlowRules {
 
   /** `[PARTITION ON COLUMNS …] [ENGINE = name] [WITH (…)]`. */
   private readonly tableEnd: Rule<[], Pick<TableBody, "partitions" | "engine" | "options">> = this.rule("tableEnd", () => {
-    let partitions: PartitionClause | undefined;
-    this.OPTION6(() => {
-      partitions = this.SUBRULE(this.partitions);
-    });
-    let engine: string | undefined;
-    this.OPTION3(() => {
+    const partitions = this.OPTION6(() => this.SUBRULE(this.partitions));
+    const engine = this.OPTION3(() => {
       this.CONSUME(K.ENGINE);
       this.OPTION4(() => this.CONSUME(Equal));
-      engine = this.OR({
+      return this.OR({
         ERR_MSG: "an engine name",
         DEF: [{ ALT: () => this.SUBRULE(this.identifier) }, { ALT: () => this.SUBRULE(this.stringValue) }],
       });
     });
-    let options: Readonly<Record<string, string>> = {};
-    this.OPTION5(() => {
-      options = this.SUBRULE(this.withOptions);
-    });
+    const options = this.OPTION5(() => this.SUBRULE(this.withOptions)) ?? {};
     return { partitions, engine, options };
   });
 
@@ -169,17 +150,7 @@ export abstract class CreateRules extends FlowRules {
   private readonly tableItems: Rule<[items?: TableItems], void> = this.rule("tableItems", (items) => {
     const target: TableItems = items ?? { columns: [], primaryKey: undefined, timeIndexes: [] };
     this.CONSUME(LeftParen);
-    this.OPTION(() => {
-      this.SUBRULE(this.tableItem, { ARGS: [target] });
-      this.MANY({
-        GATE: () => this.LA(2).tokenType !== RightParen,
-        DEF: () => {
-          this.CONSUME(Comma);
-          this.SUBRULE2(this.tableItem, { ARGS: [target] });
-        },
-      });
-      this.OPTION2(() => this.CONSUME2(Comma));
-    });
+    this.OPTION(() => this.items((step) => this.subrule(step, this.tableItem, { ARGS: [target] })));
     this.CONSUME(RightParen);
   });
 
@@ -209,8 +180,7 @@ export abstract class CreateRules extends FlowRules {
           // Columns may be called `primary` and `time`.
           GATE: () => this.LA(2).tokenType === K.KEY && this.LA(3).tokenType === LeftParen,
           ALT: () => {
-            this.CONSUME(K.PRIMARY);
-            this.CONSUME(K.KEY);
+            this.words(K.PRIMARY, K.KEY);
             const names = this.SUBRULE(this.nameList);
             this.ACTION(() => {
               if (items?.primaryKey !== undefined) throw keysInManyPlaces();
@@ -221,8 +191,7 @@ export abstract class CreateRules extends FlowRules {
         {
           GATE: () => this.LA(2).tokenType === K.INDEX && this.LA(3).tokenType === LeftParen,
           ALT: () => {
-            this.CONSUME(K.TIME);
-            this.CONSUME(K.INDEX);
+            this.words(K.TIME, K.INDEX);
             items?.timeIndexes.push(this.SUBRULE2(this.nameList));
           },
         },
@@ -268,17 +237,8 @@ export abstract class CreateRules extends FlowRules {
 
   /** `(path.to.field TYPE [NULL | NOT NULL] [DEFAULT value], …)` behind JSON2; a comma may trail. */
   private readonly jsonHints: Rule<[], readonly HintClause[]> = this.rule("jsonHints", () => {
-    const hints: HintClause[] = [];
     this.CONSUME(LeftParen);
-    hints.push(this.SUBRULE(this.jsonHint));
-    this.MANY({
-      GATE: () => this.LA(2).tokenType !== RightParen,
-      DEF: () => {
-        this.CONSUME(Comma);
-        hints.push(this.SUBRULE2(this.jsonHint));
-      },
-    });
-    this.OPTION(() => this.CONSUME2(Comma));
+    const hints = this.items((step) => this.subrule(step, this.jsonHint));
     this.CONSUME(RightParen);
     return hints;
   });
@@ -288,7 +248,6 @@ export abstract class CreateRules extends FlowRules {
     this.AT_LEAST_ONE_SEP({ SEP: Dot, DEF: () => path.push(this.CONSUME(Label)), ERR_MSG: "a path" });
     const type = this.SUBRULE(this.columnType);
     let nullable = true;
-    let value: Expression | undefined;
     this.OPTION(() => {
       this.OPTION2(() => {
         this.CONSUME(K.NOT);
@@ -296,10 +255,7 @@ export abstract class CreateRules extends FlowRules {
       });
       this.CONSUME(K.NULL);
     });
-    this.OPTION3(() => {
-      this.CONSUME(K.DEFAULT);
-      value = this.SUBRULE(this.expression);
-    });
+    const value = this.OPTION3(this.after(K.DEFAULT, () => this.SUBRULE(this.expression)));
     return this.ACTION(() => ({ path: path.map(nameOf), type, nullable, default: value }));
   });
 
@@ -347,23 +303,20 @@ export abstract class CreateRules extends FlowRules {
         },
         {
           ALT: () => {
-            this.CONSUME(K.PRIMARY);
-            this.CONSUME(K.KEY);
+            this.words(K.PRIMARY, K.KEY);
             options.primaryKey = true;
           },
         },
         {
           ALT: () => {
-            this.CONSUME(K.TIME);
-            this.CONSUME(K.INDEX);
+            this.words(K.TIME, K.INDEX);
             options.timeIndex = true;
           },
         },
         { ALT: () => void this.CONSUME(K.UNIQUE) },
         {
           ALT: () => {
-            this.CONSUME(K.CHARACTER);
-            this.CONSUME(K.SET);
+            this.words(K.CHARACTER, K.SET);
             this.OR2([{ ALT: () => this.CONSUME(Name) }, { ALT: () => this.CONSUME(StringText) }]);
           },
         },
@@ -381,22 +334,16 @@ export abstract class CreateRules extends FlowRules {
   protected readonly indexOption: Rule<[column?: string | undefined], ColumnClause["indexes"][number]> = this.rule(
     "indexOption",
     (column) => {
-      const kind = this.choose<"skipping" | "fulltext" | "inverted">({
-        ERR_MSG: "SKIPPING, FULLTEXT or INVERTED",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.SKIPPING), "skipping") },
-          { ALT: () => this.choice(this.CONSUME(K.FULLTEXT), "fulltext") },
-          { ALT: () => this.choice(this.CONSUME(K.INVERTED), "inverted") },
-        ],
+      const kind = this.meaningOf("SKIPPING, FULLTEXT or INVERTED", {
+        skipping: K.SKIPPING,
+        fulltext: K.FULLTEXT,
+        inverted: K.INVERTED,
       });
       this.ACTION(() => {
         if (this.LA(1).tokenType !== K.INDEX) throw noIndexWord(column ?? "", kind);
       });
       this.CONSUME(K.INDEX);
-      let options: Readonly<Record<string, string>> = {};
-      this.OPTION(() => {
-        options = this.SUBRULE(this.withOptions);
-      });
+      const options = this.OPTION(() => this.SUBRULE(this.withOptions)) ?? {};
       return { kind, options };
     },
   );
@@ -418,8 +365,7 @@ export abstract class CreateRules extends FlowRules {
           ALT: () => {
             this.CONSUME(K.TABLE);
             const ifExists = this.SUBRULE(this.ifExists);
-            const names: ObjectName[] = [];
-            this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => names.push(this.SUBRULE(this.objectName)), ERR_MSG: "a table name" });
+            const names = this.list("a table name", () => this.SUBRULE(this.objectName));
             return { kind: "drop-table", names, ifExists, span: spanOf(start) };
           },
         },

@@ -143,12 +143,9 @@ export abstract class ExpressionRules extends RangeRules {
     const token = this.CONSUME(Infix);
     const power = infixPowerOf(token.tokenTypeIdx);
     const operator = operatorOf(token.tokenType) ?? "=";
-    let quantified: Expression | undefined;
-    this.OPTION5({
+    const quantified = this.OPTION5({
       GATE: () => COMPARISONS.has(operator) && this.LA(2).tokenType === LeftParen,
-      DEF: () => {
-        quantified = this.SUBRULE(this.quantifiedTail, { ARGS: [left, operator] });
-      },
+      DEF: () => this.SUBRULE(this.quantifiedTail, { ARGS: [left, operator] }),
     });
     if (quantified !== undefined && !this.RECORDING_PHASE) return quantified;
     const right = this.SUBRULE(this.expression, { ARGS: [power] });
@@ -178,14 +175,7 @@ export abstract class ExpressionRules extends RangeRules {
   private readonly quantifiedTail: Rule<[left?: Expression, operator?: BinaryOperator], Expression> = this.rule(
     "quantifiedTail",
     (left = RECORDED, operator = "=") => {
-      const quantifier = this.choose<"any" | "all">({
-        ERR_MSG: "ANY, SOME or ALL",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.ANY), "any") },
-          { ALT: () => this.choice(this.CONSUME(K.SOME), "any") },
-          { ALT: () => this.choice(this.CONSUME(K.ALL), "all") },
-        ],
-      });
+      const quantifier = this.meaningOf("ANY, SOME or ALL", { any: [K.ANY, K.SOME], all: K.ALL });
       const start = this.CONSUME(LeftParen);
       let query: Query | undefined;
       let list: Expression | undefined;
@@ -333,12 +323,7 @@ export abstract class ExpressionRules extends RangeRules {
 
   /** `NOT`, when it is there. A part of the rules that use it. */
   private negated(): boolean {
-    let found = false;
-    this.OPTION(() => {
-      this.CONSUME(NOT);
-      found = true;
-    });
-    return found;
+    return this.has(NOT);
   }
 
   /** `[NOT] BETWEEN`, `[NOT] IN`, `[NOT] LIKE`. */
@@ -416,15 +401,14 @@ export abstract class ExpressionRules extends RangeRules {
       { ALT: () => this.choice(this.CONSUME(K.ILIKE), "ilike") },
     ]);
     const pattern = this.SUBRULE4(this.expression, { ARGS: [Power.predicate] });
-    let escape: string | undefined;
-    this.OPTION2(() => {
+    const escape = this.OPTION2(() => {
       this.CONSUME(K.ESCAPE);
       const text = this.CONSUME(StringText);
       const value = stringOf(text);
       this.ACTION(() => {
         if ([...value].length !== 1) this.fail(`ESCAPE must be one character, not ${quote(value)}`, text);
       });
-      escape = value;
+      return value;
     });
     return { kind: "like", operand, pattern, escape, insensitive: insensitive === "ilike", negated, span: operand.span };
   }

@@ -1,6 +1,6 @@
 /** CREATE FLOW (contract query.md 1.7). */
 import type { IToken } from "chevrotain";
-import type { Expression, Query, Tql } from "../syntax/ast.ts";
+import type { Query, Tql } from "../syntax/ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import type { CreateFlow } from "../syntax/definition-ast.ts";
 import { K } from "../tokens/token.ts";
@@ -15,30 +15,12 @@ export abstract class FlowRules extends ViewRules {
       const word = this.CONSUME(K.FLOW);
       const ifNotExists = this.SUBRULE(this.ifNotExists);
       const name = this.SUBRULE(this.objectName);
-      this.CONSUME(K.SINK);
-      this.CONSUME(K.TO);
+      this.words(K.SINK, K.TO);
       const sink = this.SUBRULE2(this.objectName);
-      let expireAfter: Expression | undefined;
-      let evalInterval: Expression | undefined;
-      let comment: string | undefined;
-      let options: Readonly<Record<string, string>> = {};
-      this.OPTION(() => {
-        this.CONSUME(K.EXPIRE);
-        this.CONSUME(K.AFTER);
-        expireAfter = this.SUBRULE(this.expression);
-      });
-      this.OPTION2(() => {
-        this.CONSUME(K.EVAL);
-        this.CONSUME(K.INTERVAL);
-        evalInterval = this.SUBRULE2(this.expression);
-      });
-      this.OPTION3(() => {
-        this.CONSUME(K.COMMENT);
-        comment = this.SUBRULE(this.stringValue);
-      });
-      this.OPTION4(() => {
-        options = this.SUBRULE(this.withOptions);
-      });
+      const expireAfter = this.OPTION(this.after([K.EXPIRE, K.AFTER], () => this.SUBRULE(this.expression)));
+      const evalInterval = this.OPTION2(this.after([K.EVAL, K.INTERVAL], () => this.SUBRULE2(this.expression)));
+      const comment = this.OPTION3(this.after(K.COMMENT, () => this.SUBRULE(this.stringValue)));
+      const options = this.OPTION4(() => this.SUBRULE(this.withOptions)) ?? {};
       this.CONSUME(K.AS);
       const query = this.SUBRULE(this.queryOrTql);
       const span = spanOf(start ?? word);

@@ -17,34 +17,29 @@ const RECORDED: TableReference = { kind: "table", name: [], alias: undefined, sp
 export abstract class FromRules extends ExpressionRules {
   /** `AS x`, `AS 'x'` or a bare `x`, when there is one. A part of the rules that use it. */
   protected alias(): string | undefined {
-    let alias: string | undefined;
-    this.OPTION9(() => {
-      alias = this.OR8([
+    return this.OPTION9(() =>
+      this.OR8([
         { ALT: () => nameOf(this.CONSUME(Alias)) },
         {
-          ALT: () => {
-            this.CONSUME(K.AS);
-            return this.OR9({
+          ALT: this.after(K.AS, () =>
+            this.OR9({
               ERR_MSG: "an alias",
               DEF: [{ ALT: () => nameOf(this.CONSUME(Label)) }, { ALT: () => stringOf(this.CONSUME(StringText)) }],
-            });
-          },
+            }),
+          ),
         },
-      ]);
-    });
-    return alias;
+      ]),
+    );
   }
 
   /** `AS t (a, b)` of a relation, when there is one. A part of the rules that use it. */
   private relationAlias(): RelationAlias | undefined {
     const name = this.alias();
-    let columns: readonly string[] = [];
-    this.OPTION8({
-      GATE: () => name !== undefined,
-      DEF: () => {
-        columns = this.SUBRULE(this.nameList);
-      },
-    });
+    const columns =
+      this.OPTION8({
+        GATE: () => name !== undefined,
+        DEF: () => this.SUBRULE(this.nameList),
+      }) ?? [];
     return name === undefined ? undefined : { name, columns };
   }
 
@@ -92,12 +87,7 @@ export abstract class FromRules extends ExpressionRules {
           ALT: () => this.SUBRULE(this.named),
           IGNORE_AMBIGUITIES: true,
         },
-        {
-          ALT: () => {
-            this.CONSUME(K.LATERAL);
-            return this.SUBRULE(this.lateral);
-          },
-        },
+        { ALT: this.after(K.LATERAL, () => this.SUBRULE(this.lateral)) },
         {
           GATE: () => this.parenthesisIsQuery(1),
           ALT: () => {
@@ -160,33 +150,24 @@ export abstract class FromRules extends ExpressionRules {
 
   /** `TABLESAMPLE [BERNOULLI | SYSTEM] (10 [PERCENT | ROWS]) [REPEATABLE (seed)]`. */
   private readonly sampleClause: Rule<[], SampleClause> = this.rule("sampleClause", () => {
-    let method: SampleClause["method"];
-    let unit: SampleClause["unit"] = "percent";
-    let seed: string | undefined;
     this.CONSUME(K.TABLESAMPLE);
-    this.OPTION(() => {
-      method = this.choose<"bernoulli" | "system">({
-        ERR_MSG: "BERNOULLI or SYSTEM",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.BERNOULLI), "bernoulli") },
-          { ALT: () => this.choice(this.CONSUME(K.SYSTEM), "system") },
-        ],
-      });
-    });
+    const method = this.OPTION(() => this.meaningOf("BERNOULLI or SYSTEM", { bernoulli: K.BERNOULLI, system: K.SYSTEM }));
     this.CONSUME(LeftParen);
     const amount = this.CONSUME(NumberText);
-    this.OPTION2(() => {
-      unit = this.OR2({
-        ERR_MSG: "PERCENT or ROWS",
-        DEF: [{ ALT: () => this.choice(this.CONSUME(K.PERCENT), "percent") }, { ALT: () => this.choice(this.CONSUME(K.ROWS), "rows") }],
-      });
-    });
+    const unit =
+      this.OPTION2(() =>
+        this.OR2({
+          ERR_MSG: "PERCENT or ROWS",
+          DEF: [{ ALT: () => this.choice(this.CONSUME(K.PERCENT), "percent") }, { ALT: () => this.choice(this.CONSUME(K.ROWS), "rows") }],
+        }),
+      ) ?? "percent";
     this.CONSUME(RightParen);
-    this.OPTION3(() => {
+    const seed = this.OPTION3(() => {
       this.CONSUME(K.REPEATABLE);
       this.CONSUME2(LeftParen);
-      seed = this.CONSUME2(NumberText).image;
+      const number = this.CONSUME2(NumberText).image;
       this.CONSUME2(RightParen);
+      return number;
     });
     this.ACTION(() => {
       const value = Number(amount.image);
@@ -218,33 +199,19 @@ export abstract class FromRules extends ExpressionRules {
 
   /** `LEFT JOIN b ON …`. */
   private readonly joinTail: Rule<[left?: TableReference], TableReference> = this.rule("joinTail", (left = RECORDED) => {
-    let natural = false;
-    this.OPTION(() => {
-      this.CONSUME(K.NATURAL);
-      natural = true;
-    });
+    const natural = this.has(K.NATURAL);
     const join = this.SUBRULE(this.joinKind);
     const right = this.SUBRULE(this.relation);
-    let constraint: JoinConstraint = natural ? { kind: "natural" } : undefined;
-    this.OPTION2(() => {
-      constraint = this.choose<JoinConstraint>({
+    const written = this.OPTION2(() =>
+      this.choose<JoinConstraint>({
         ERR_MSG: "ON or USING",
         DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(K.ON);
-              return { kind: "on", condition: this.SUBRULE(this.expression) };
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.USING);
-              return { kind: "using", columns: this.SUBRULE(this.nameList) };
-            },
-          },
+          { ALT: this.after(K.ON, () => ({ kind: "on", condition: this.SUBRULE(this.expression) })) },
+          { ALT: this.after(K.USING, () => ({ kind: "using", columns: this.SUBRULE(this.nameList) })) },
         ],
-      });
-    });
+      }),
+    );
+    const constraint: JoinConstraint = written ?? (natural ? { kind: "natural" } : undefined);
     return this.ACTION(() => {
       if (constraint === undefined && join !== "cross" && join !== "inner") this.fail("a join needs ON or USING", this.LA(0));
       if (join === "cross" && constraint !== undefined) this.fail("CROSS JOIN takes no condition; write JOIN … ON", this.LA(0));
@@ -253,78 +220,67 @@ export abstract class FromRules extends ExpressionRules {
   });
 
   private readonly joinKind: Rule<[], JoinKind> = this.rule("joinKind", () => {
-    let kind: JoinKind = "inner";
-    this.OPTION(() => {
-      kind = this.choose<JoinKind>({
-        ERR_MSG: "INNER, CROSS, LEFT, RIGHT, FULL, SEMI or ANTI",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.INNER), "inner") },
-          { ALT: () => this.SUBRULE(this.asofKind) },
-          { ALT: () => this.choice(this.CONSUME(K.SEMI), "left-semi") },
-          { ALT: () => this.choice(this.CONSUME(K.ANTI), "left-anti") },
-          { ALT: () => this.choice(this.CONSUME(K.CROSS), "cross") },
-          {
-            ALT: () => {
-              this.CONSUME(K.LEFT);
-              const which = this.SUBRULE(this.joinSide);
-              return which === "outer" ? "left" : `left-${which}`;
+    const kind =
+      this.OPTION(() =>
+        this.choose<JoinKind>({
+          ERR_MSG: "INNER, CROSS, LEFT, RIGHT, FULL, SEMI or ANTI",
+          DEF: [
+            { ALT: () => this.choice(this.CONSUME(K.INNER), "inner") },
+            { ALT: () => this.SUBRULE(this.asofKind) },
+            { ALT: () => this.choice(this.CONSUME(K.SEMI), "left-semi") },
+            { ALT: () => this.choice(this.CONSUME(K.ANTI), "left-anti") },
+            { ALT: () => this.choice(this.CONSUME(K.CROSS), "cross") },
+            {
+              ALT: () => {
+                this.CONSUME(K.LEFT);
+                const which = this.SUBRULE(this.joinSide);
+                return which === "outer" ? "left" : `left-${which}`;
+              },
             },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.RIGHT);
-              const which = this.SUBRULE2(this.joinSide);
-              return which === "outer" ? "right" : `right-${which}`;
+            {
+              ALT: () => {
+                this.CONSUME(K.RIGHT);
+                const which = this.SUBRULE2(this.joinSide);
+                return which === "outer" ? "right" : `right-${which}`;
+              },
             },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.FULL);
-              this.OPTION4(() => this.CONSUME3(K.OUTER));
-              return "full" as const;
+            {
+              ALT: () => {
+                this.CONSUME(K.FULL);
+                this.OPTION4(() => this.CONSUME3(K.OUTER));
+                return "full" as const;
+              },
             },
-          },
-        ],
-      });
-    });
+          ],
+        }),
+      ) ?? "inner";
     this.CONSUME(K.JOIN);
     return kind;
   });
 
   /** `ASOF`, `ASOF LEFT [OUTER]`, `ASOF INNER`. */
   private readonly asofKind: Rule<[], "asof" | "asof-left"> = this.rule("asofKind", () => {
-    let kind: "asof" | "asof-left" = "asof";
     this.CONSUME(K.ASOF);
-    this.OPTION(() => {
-      kind = this.choose<"asof" | "asof-left">({
-        ERR_MSG: "LEFT, INNER or JOIN",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.INNER), "asof") },
-          {
-            ALT: () => {
-              this.CONSUME(K.LEFT);
-              this.OPTION2(() => this.CONSUME(K.OUTER));
-              return "asof-left";
+    return (
+      this.OPTION(() =>
+        this.choose<"asof" | "asof-left">({
+          ERR_MSG: "LEFT, INNER or JOIN",
+          DEF: [
+            { ALT: () => this.choice(this.CONSUME(K.INNER), "asof") },
+            {
+              ALT: () => {
+                this.CONSUME(K.LEFT);
+                this.OPTION2(() => this.CONSUME(K.OUTER));
+                return "asof-left";
+              },
             },
-          },
-        ],
-      });
-    });
-    return kind;
+          ],
+        }),
+      ) ?? "asof"
+    );
   });
 
   private readonly joinSide: Rule<[], "outer" | "semi" | "anti"> = this.rule("joinSide", () => {
-    let which: "outer" | "semi" | "anti" = "outer";
-    this.OPTION(() => {
-      which = this.choose<"outer" | "semi" | "anti">({
-        ERR_MSG: "OUTER, SEMI or ANTI",
-        DEF: [
-          { ALT: () => this.choice(this.CONSUME(K.OUTER), "outer") },
-          { ALT: () => this.choice(this.CONSUME(K.SEMI), "semi") },
-          { ALT: () => this.choice(this.CONSUME(K.ANTI), "anti") },
-        ],
-      });
-    });
-    return which;
+    return this.OPTION(() => this.meaningOf("OUTER, SEMI or ANTI", { outer: K.OUTER, semi: K.SEMI, anti: K.ANTI })) ?? "outer";
   });
 }

@@ -65,13 +65,8 @@ export abstract class GroupingRules extends FromRules {
     let sets: Expression[][] = [[]];
     let keys = 0;
     let isPlain = true;
-    this.CONSUME(K.GROUP);
-    this.CONSUME(K.BY);
-    let isAll = false;
-    this.OPTION(() => {
-      this.CONSUME(K.ALL);
-      isAll = true;
-    });
+    this.words(K.GROUP, K.BY);
+    const isAll = this.has(K.ALL);
     if (isAll && !this.RECORDING_PHASE) return { groupBy: [], groupAll: true };
     this.AT_LEAST_ONE_SEP({
       SEP: Comma,
@@ -135,9 +130,7 @@ export abstract class GroupingRules extends FromRules {
   private readonly groupingSets: Rule<[], Sets> = this.rule("groupingSets", () => {
     const sets: (readonly Expression[])[] = [];
     let keys = 0;
-    this.CONSUME(K.GROUPING);
-    this.CONSUME(K.SETS);
-    this.CONSUME(LeftParen);
+    this.words(K.GROUPING, K.SETS, LeftParen);
     this.AT_LEAST_ONE_SEP({
       SEP: Comma,
       ERR_MSG: "a grouping set",
@@ -156,9 +149,8 @@ export abstract class GroupingRules extends FromRules {
   });
 
   private readonly groupingElements: Rule<[], Sets> = this.rule("groupingElements", () => {
-    const elements: (readonly Expression[])[] = [];
     this.CONSUME(LeftParen);
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => elements.push(this.SUBRULE(this.groupingElement)), ERR_MSG: "an expression" });
+    const elements = this.list("an expression", () => this.SUBRULE(this.groupingElement));
     this.CONSUME(RightParen);
     return elements;
   });
@@ -171,11 +163,8 @@ export abstract class GroupingRules extends FromRules {
         {
           GATE: () => this.isList(),
           ALT: () => {
-            let keys: readonly Expression[] = [];
             this.CONSUME(LeftParen);
-            this.OPTION(() => {
-              keys = this.SUBRULE(this.expressionList);
-            });
+            const keys = this.OPTION(() => this.SUBRULE(this.expressionList)) ?? [];
             this.CONSUME(RightParen);
             return keys;
           },

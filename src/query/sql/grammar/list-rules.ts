@@ -41,17 +41,10 @@ export abstract class ListRules extends AlterRules {
 
   /** `COLUMNS FROM table [FROM database]` and the like. */
   private readonly listOfTable: Rule<[], Pick<ShowListing, "what" | "table" | "database">> = this.rule("listOfTable", () => {
-    const what = this.choose<ListingKind>({
-      ERR_MSG: "COLUMNS, INDEX or REGION",
-      DEF: [
-        { ALT: () => this.choice(this.CONSUME(K.COLUMNS), "columns") },
-        { ALT: () => this.choice(this.CONSUME(K.FIELDS), "columns") },
-        { ALT: () => this.choice(this.CONSUME(K.INDEX), "index") },
-        { ALT: () => this.choice(this.CONSUME(K.INDEXES), "index") },
-        { ALT: () => this.choice(this.CONSUME(K.KEYS), "index") },
-        { ALT: () => this.choice(this.CONSUME(K.REGION), "regions") },
-        { ALT: () => this.choice(this.CONSUME(K.REGIONS), "regions") },
-      ],
+    const what: ListingKind = this.meaningOf("COLUMNS, INDEX or REGION", {
+      columns: [K.COLUMNS, K.FIELDS],
+      index: [K.INDEX, K.INDEXES, K.KEYS],
+      regions: [K.REGION, K.REGIONS],
     });
     this.OR2({ ERR_MSG: "'{FROM | IN} table'", DEF: [{ ALT: () => this.CONSUME(K.FROM) }, { ALT: () => this.CONSUME(K.IN) }] });
     const table: ObjectName = this.SUBRULE(this.objectName);
@@ -64,12 +57,7 @@ export abstract class ListRules extends AlterRules {
       ERR_MSG: "VIEWS or TABLE STATUS",
       DEF: [
         { ALT: () => this.choice(this.CONSUME(K.VIEWS), "views") },
-        {
-          ALT: () => {
-            this.CONSUME(K.TABLE);
-            return this.choice(this.CONSUME(K.STATUS), "table-status");
-          },
-        },
+        { ALT: this.after(K.TABLE, () => this.choice(this.CONSUME(K.STATUS), "table-status")) },
       ],
     });
     return { what, table: undefined, database: this.SUBRULE(this.fromDatabase) };
@@ -80,20 +68,10 @@ export abstract class ListRules extends AlterRules {
       ERR_MSG: "what to show",
       DEF: [
         { ALT: () => this.choice(this.CONSUME(K.FLOWS), "flows") },
-        {
-          ALT: () => {
-            this.CONSUME(K.FLOW);
-            return this.choice(this.CONSUME(K.STATUS), "flow-status");
-          },
-        },
+        { ALT: this.after(K.FLOW, () => this.choice(this.CONSUME(K.STATUS), "flow-status")) },
         { ALT: () => this.choice(this.CONSUME(K.ENGINES), "engines") },
         { ALT: () => this.choice(this.CONSUME(K.CHARSET), "charset") },
-        {
-          ALT: () => {
-            this.CONSUME(K.CHARACTER);
-            return this.choice(this.CONSUME(K.SET), "charset");
-          },
-        },
+        { ALT: this.after(K.CHARACTER, () => this.choice(this.CONSUME(K.SET), "charset")) },
         { ALT: () => this.choice(this.CONSUME(K.COLLATION), "collation") },
         { ALT: () => this.choice(this.CONSUME(K.PROCESSLIST), "processlist") },
         { ALT: () => this.choice(this.CONSUME2(K.STATUS), "status") },
@@ -104,37 +82,23 @@ export abstract class ListRules extends AlterRules {
 
   /** `FROM database`, when it is there. */
   protected readonly fromDatabase: Rule<[], string | undefined> = this.rule("fromDatabase", () => {
-    let database: string | undefined;
-    this.OPTION(() => {
+    return this.OPTION(() => {
       this.OR([{ ALT: () => this.CONSUME(K.FROM) }, { ALT: () => this.CONSUME(K.IN) }]);
-      database = this.SUBRULE(this.databaseName);
+      return this.SUBRULE(this.databaseName);
     });
-    return database;
   });
 
   /** `LIKE 'pattern'` or `WHERE …`, when it is there. */
   protected readonly showFilter: Rule<[], ShowFilter> = this.rule("showFilter", () => {
-    let filter: ShowFilter;
-    this.OPTION(() => {
-      filter = this.choose<ShowFilter>({
+    return this.OPTION(() =>
+      this.choose<ShowFilter>({
         ERR_MSG: "LIKE or WHERE",
         DEF: [
-          {
-            ALT: () => {
-              this.CONSUME(K.LIKE);
-              return { kind: "like", pattern: this.SUBRULE(this.stringValue) };
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(K.WHERE);
-              return { kind: "where", expression: this.SUBRULE(this.expression) };
-            },
-          },
+          { ALT: this.after(K.LIKE, () => ({ kind: "like", pattern: this.SUBRULE(this.stringValue) })) },
+          { ALT: this.after(K.WHERE, () => ({ kind: "where", expression: this.SUBRULE(this.expression) })) },
         ],
-      });
-    });
-    return filter;
+      }),
+    );
   });
 
   /** `KILL 'id'`, `KILL [QUERY] 5`. */

@@ -92,11 +92,8 @@ export abstract class NestedRules extends OperandRules {
   protected readonly subscriptTail: Rule<[left?: Expression], Expression> = this.rule("subscriptTail", (left = RECORDED) => {
     const start = this.CONSUME(LeftBracket);
     const items: Expression[] = [];
-    let bounds: readonly Expression[] | undefined;
     this.MANY_SEP({ SEP: Comma, DEF: () => items.push(this.SUBRULE(this.expression)) });
-    this.OPTION(() => {
-      bounds = this.SUBRULE(this.sliceBounds);
-    });
+    const bounds = this.OPTION(() => this.SUBRULE(this.sliceBounds));
     const end = this.CONSUME(RightBracket);
     let value = this.ACTION(() => this.bracketed(left, items, bounds, start, end));
     this.MANY(() => {
@@ -111,14 +108,10 @@ export abstract class NestedRules extends OperandRules {
   /** `:to` and `:to:stride`; what is left out is NULL. */
   private readonly sliceBounds: Rule<[], readonly Expression[]> = this.rule("sliceBounds", () => {
     const start = this.CONSUME(Colon);
-    let to: Expression = { kind: "null", span: spanOf(start) };
-    let stride: Expression | undefined;
-    this.OPTION(() => {
-      to = this.SUBRULE(this.expression);
-    });
-    this.OPTION2(() => {
+    const to = this.OPTION(() => this.SUBRULE(this.expression)) ?? { kind: "null", span: spanOf(start) };
+    const stride = this.OPTION2(() => {
       this.CONSUME2(Colon);
-      stride = this.SUBRULE2(this.expression);
+      return this.SUBRULE2(this.expression);
     });
     return stride === undefined ? [to] : [to, stride];
   });

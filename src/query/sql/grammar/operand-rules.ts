@@ -229,21 +229,17 @@ export abstract class OperandRules extends BaseRules {
 
   private readonly caseExpression: Rule<[], Expression> = this.rule("caseExpression", () => {
     const start = this.CONSUME(K.CASE);
-    let operand: Expression | undefined;
-    let otherwise: Expression | undefined;
     const branches: { when: Expression; result: Expression }[] = [];
-    this.OPTION(() => {
-      operand = this.SUBRULE(this.expression);
-    });
+    const operand = this.OPTION(() => this.SUBRULE(this.expression));
     this.AT_LEAST_ONE(() => {
       this.CONSUME(K.WHEN);
       const when = this.SUBRULE2(this.expression);
       this.CONSUME(K.THEN);
       branches.push({ when, result: this.SUBRULE3(this.expression) });
     });
-    this.OPTION2(() => {
+    const otherwise = this.OPTION2(() => {
       this.CONSUME(K.ELSE);
-      otherwise = this.SUBRULE4(this.expression);
+      return this.SUBRULE4(this.expression);
     });
     this.CONSUME(K.END);
     return { kind: "case", operand, branches, otherwise, span: spanOf(start) };
@@ -274,15 +270,14 @@ export abstract class OperandRules extends BaseRules {
   /** What begins with a name: a column, a call, `DATE '…'`, `INTERVAL '…'`. A part of `operand`. */
   private nameLed(): Expression {
     const first = this.CONSUME(Name);
-    let result: Expression | undefined;
-    this.OPTION(() => {
-      result = this.OR3([
+    const result = this.OPTION(() =>
+      this.OR3([
         { ALT: () => this.SUBRULE(this.callTail, { ARGS: [first] }) },
         { ALT: () => this.SUBRULE(this.qualifiedColumn, { ARGS: [first] }) },
         { ALT: () => this.SUBRULE(this.typedString, { ARGS: [first] }) },
         { ALT: () => this.SUBRULE(this.numberInterval, { ARGS: [first] }) },
-      ]);
-    });
+      ]),
+    );
     return result ?? this.bareName(first);
   }
 
@@ -299,18 +294,15 @@ export abstract class OperandRules extends BaseRules {
   protected readonly qualifiedColumn: Rule<[first?: IToken], Expression> = this.rule("qualifiedColumn", (first) => {
     const parts: string[] = [];
     let last: IToken | undefined;
-    let call: Expression | undefined;
     this.AT_LEAST_ONE(() => {
       this.CONSUME(Dot);
       last = this.OR({ ERR_MSG: "a name", DEF: [{ ALT: () => this.CONSUME(Label) }, { ALT: () => this.CONSUME(Star) }] });
       parts.push(this.ACTION(() => (last === undefined ? "" : nameOf(last))));
     });
-    this.OPTION({
+    const call = this.OPTION({
       // The functions of PostgreSQL are those of every schema.
       GATE: () => first !== undefined && nameOf(first) === "pg_catalog" && parts.length === 1,
-      DEF: () => {
-        call = this.SUBRULE(this.callTail, { ARGS: last === undefined ? [] : [last] });
-      },
+      DEF: () => this.SUBRULE(this.callTail, { ARGS: last === undefined ? [] : [last] }),
     });
     if (call !== undefined && !this.RECORDING_PHASE) return call;
     return this.ACTION(() => {
@@ -330,13 +322,10 @@ export abstract class OperandRules extends BaseRules {
   /** `DATE '2024-01-01'`, `INTERVAL '1' day`. */
   private readonly typedString: Rule<[first?: IToken], Expression> = this.rule("typedString", (first) => {
     const token = this.CONSUME(StringText);
-    let unit: IToken | undefined;
-    this.OPTION({
+    const unit = this.OPTION({
       // `INTERVAL '1' day` has a unit; in `INTERVAL '1 day' day` the word is an alias.
       GATE: () => /^'\s*[+-]?[\d.]+\s*'$/.test(token.image) && isIntervalUnit(this.LA(1).image) && first?.tokenType === K.INTERVAL,
-      DEF: () => {
-        unit = this.CONSUME(Name);
-      },
+      DEF: () => this.CONSUME(Name),
     });
     return this.ACTION(() => {
       const start = first ?? token;

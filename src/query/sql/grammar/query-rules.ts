@@ -12,7 +12,6 @@ import type {
   CommonTable,
   Expression,
   NamedWindow,
-  OrderItem,
   Query,
   QueryEnd,
   RelationAlias,
@@ -25,7 +24,7 @@ import type {
 } from "../syntax/ast.ts";
 import type { RowBlock, ValueRows } from "../syntax/value-rows.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
-import { type Grouping, GroupingRules } from "./grouping-rules.ts";
+import { GroupingRules } from "./grouping-rules.ts";
 import { nameOf } from "../tokens/lexer.ts";
 import { Comma, ConstantRows, K, LeftParen, RightParen, Star } from "../tokens/token.ts";
 
@@ -57,7 +56,6 @@ export abstract class QueryRules extends GroupingRules {
   protected readonly query: Rule<[], Query> = this.rule("query", () => {
     const start = this.LA(1);
     const tables: CommonTable[] = [];
-    let orderBy: readonly OrderItem[] = [];
     this.ACTION(() => this.enter(start));
     let recursive = false;
     this.OPTION(() => {
@@ -73,9 +71,7 @@ export abstract class QueryRules extends GroupingRules {
       this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => tables.push(this.SUBRULE(this.commonTable)), ERR_MSG: "a name" });
     });
     const body = this.SUBRULE(this.union);
-    this.OPTION2(() => {
-      orderBy = this.SUBRULE(this.orderByClause);
-    });
+    const orderBy = this.OPTION2(() => this.SUBRULE(this.orderByClause)) ?? [];
     const { limit, offset } = this.SUBRULE(this.limitClause) ?? {};
     return this.ACTION(() => {
       this.leave();
@@ -89,12 +85,8 @@ export abstract class QueryRules extends GroupingRules {
   private readonly commonTable: Rule<[], CommonTable> = this.rule("commonTable", () => {
     const start = this.LA(1);
     const name = this.SUBRULE(this.identifier);
-    let columns: readonly string[] = [];
-    this.OPTION(() => {
-      columns = this.SUBRULE(this.nameList);
-    });
-    this.CONSUME(K.AS);
-    this.CONSUME(LeftParen);
+    const columns = this.OPTION(() => this.SUBRULE(this.nameList)) ?? [];
+    this.words(K.AS, LeftParen);
     const first = this.LA(1);
     const query = this.choose<CommonTable["query"]>({
       ERR_MSG: "a query",
@@ -111,10 +103,7 @@ export abstract class QueryRules extends GroupingRules {
   private readonly union: Rule<[], Query> = this.rule("union", () => {
     let left = this.SUBRULE(this.meet);
     this.MANY(() => {
-      const operator = this.choose<"union" | "except">({
-        ERR_MSG: "UNION or EXCEPT",
-        DEF: [{ ALT: () => this.choice(this.CONSUME(K.UNION), "union") }, { ALT: () => this.choice(this.CONSUME(K.EXCEPT), "except") }],
-      });
+      const operator = this.meaningOf("UNION or EXCEPT", { union: K.UNION, except: K.EXCEPT });
       const all = this.SUBRULE(this.isAll);
       left = this.setOperation(operator, all, left, this.SUBRULE2(this.meet));
     });
@@ -141,12 +130,12 @@ export abstract class QueryRules extends GroupingRules {
 
   /** `ALL`, `DISTINCT` or nothing behind a set operator. */
   private readonly isAll: Rule<[], boolean> = this.rule("isAll", () => {
-    let all = false;
-    this.OPTION(() => {
-      const token = this.OR([{ ALT: () => this.CONSUME(K.ALL) }, { ALT: () => this.CONSUME(K.DISTINCT) }]);
-      all = token.tokenType === K.ALL;
-    });
-    return all;
+    return (
+      this.OPTION(() => {
+        const token = this.OR([{ ALT: () => this.CONSUME(K.ALL) }, { ALT: () => this.CONSUME(K.DISTINCT) }]);
+        return token.tokenType === K.ALL;
+      }) ?? false
+    );
   });
 
   private readonly part: Rule<[], Query> = this.rule("part", () => {
@@ -172,46 +161,26 @@ export abstract class QueryRules extends GroupingRules {
   private readonly select: Rule<[], Select> = this.rule("select", () => {
     const start = this.CONSUME(K.SELECT);
     let distinct = false;
-    let from: TableReference | undefined;
-    let where: Expression | undefined;
-    let grouping: Grouping = { groupBy: [] };
     let windows: readonly NamedWindow[] | undefined;
     let qualify: Expression | undefined;
-    let having: Expression | undefined;
     let distinctOn: readonly Expression[] = [];
     let align: AlignClause | undefined;
     this.OPTION(() => {
-      distinct =
-        this.choose<"distinct" | "all">({
-          ERR_MSG: "DISTINCT or ALL",
-          DEF: [{ ALT: () => this.choice(this.CONSUME(K.DISTINCT), "distinct") }, { ALT: () => this.choice(this.CONSUME(K.ALL), "all") }],
-        }) === "distinct";
+      distinct = this.meaningOf("DISTINCT or ALL", { distinct: K.DISTINCT, all: K.ALL }) === "distinct";
       this.OPTION6({
         GATE: () => distinct,
         DEF: () => {
-          this.CONSUME(K.ON);
-          this.CONSUME(LeftParen);
+          this.words(K.ON, LeftParen);
           distinctOn = this.SUBRULE(this.expressionList);
           this.CONSUME(RightParen);
         },
       });
     });
-    const items = this.selectItems();
-    this.OPTION2(() => {
-      this.CONSUME(K.FROM);
-      from = this.SUBRULE(this.fromClause);
-    });
-    this.OPTION3(() => {
-      this.CONSUME(K.WHERE);
-      where = this.SUBRULE(this.expression);
-    });
-    this.OPTION4(() => {
-      grouping = this.SUBRULE(this.groupByClause);
-    });
-    this.OPTION5(() => {
-      this.CONSUME(K.HAVING);
-      having = this.SUBRULE2(this.expression);
-    });
+    const items = this.items((step) => this.subrule(step, this.selectItem), K.FROM);
+    const from = this.OPTION2(this.after(K.FROM, () => this.SUBRULE(this.fromClause)));
+    const where = this.OPTION3(this.after(K.WHERE, () => this.SUBRULE(this.expression)));
+    const grouping = this.OPTION4(() => this.SUBRULE(this.groupByClause)) ?? { groupBy: [] };
+    const having = this.OPTION5(this.after(K.HAVING, () => this.SUBRULE2(this.expression)));
     // In either order.
     this.OPTION8(() => {
       this.CONSUME(K.QUALIFY);
@@ -234,21 +203,6 @@ export abstract class QueryRules extends GroupingRules {
     return { kind: "select", distinct, distinctOn, items, from, where, ...grouping, having, ...extra, ...NO_END, span: spanOf(start) };
   });
 
-  /** What is selected; a comma may trail. A part of `select`. */
-  private selectItems(): SelectItem[] {
-    const items: SelectItem[] = [];
-    items.push(this.SUBRULE(this.selectItem));
-    this.MANY({
-      GATE: () => this.LA(2).tokenType !== K.FROM && this.LA(2).tokenType !== RightParen,
-      DEF: () => {
-        this.CONSUME(Comma);
-        items.push(this.SUBRULE2(this.selectItem));
-      },
-    });
-    this.OPTION7(() => this.CONSUME2(Comma));
-    return items;
-  }
-
   private readonly selectItem: Rule<[], SelectItem> = this.rule("selectItem", () => {
     const start = this.LA(1);
     return this.choose<SelectItem>({
@@ -267,12 +221,9 @@ export abstract class QueryRules extends GroupingRules {
             const expression = this.SUBRULE(this.expression);
             const star = this.marks.qualifiedStar;
             this.starAfter = undefined;
-            let tail: StarTail | undefined;
-            this.OPTION({
+            const tail = this.OPTION({
               GATE: () => star !== undefined,
-              DEF: () => {
-                tail = this.SUBRULE2(this.starTail);
-              },
+              DEF: () => this.SUBRULE2(this.starTail),
             });
             const alias = this.alias();
             return this.ACTION(() => {
@@ -288,22 +239,20 @@ export abstract class QueryRules extends GroupingRules {
 
   /** `EXCLUDE (a, b)` or `EXCEPT (a, b)`, then `REPLACE (expression AS a)`, behind `*`. */
   private readonly starTail: Rule<[], StarTail> = this.rule("starTail", () => {
-    let excluded: readonly string[] | undefined;
     const replaced: StarReplacement[] = [];
-    this.OPTION({
+    const excluded = this.OPTION({
       // EXCEPT begins another query too.
       GATE: () => this.LA(1).tokenType !== K.EXCEPT || (this.LA(2).tokenType === LeftParen && !this.beginsQuery(3)),
       DEF: () => {
         this.OR2([{ ALT: () => this.CONSUME(K.EXCLUDE) }, { ALT: () => this.CONSUME(K.EXCEPT) }]);
-        excluded = this.choose<readonly string[]>({
+        return this.choose<readonly string[]>({
           ERR_MSG: "names of columns",
           DEF: [{ ALT: () => this.SUBRULE(this.nameList) }, { ALT: () => [this.SUBRULE(this.identifier)] }],
         });
       },
     });
     this.OPTION2(() => {
-      this.CONSUME(K.REPLACE);
-      this.CONSUME(LeftParen);
+      this.words(K.REPLACE, LeftParen);
       this.AT_LEAST_ONE_SEP({
         SEP: Comma,
         ERR_MSG: "a value AS a column",
@@ -374,12 +323,9 @@ export abstract class QueryRules extends GroupingRules {
   private readonly fetchClause: Rule<[], Expression> = this.rule("fetchClause", () => {
     this.CONSUME(K.FETCH);
     this.OR({ ERR_MSG: "FIRST or NEXT", DEF: [{ ALT: () => this.CONSUME(K.FIRST) }, { ALT: () => this.CONSUME(K.NEXT) }] });
-    let count: Expression | undefined;
-    this.OPTION({
+    const count = this.OPTION({
       GATE: () => this.LA(1).tokenType !== K.ROW && this.LA(1).tokenType !== K.ROWS,
-      DEF: () => {
-        count = this.SUBRULE(this.expression);
-      },
+      DEF: () => this.SUBRULE(this.expression),
     });
     const end = this.OR2({ ERR_MSG: "ROWS", DEF: [{ ALT: () => this.CONSUME(K.ROW) }, { ALT: () => this.CONSUME2(K.ROWS) }] });
     this.CONSUME(K.ONLY);
@@ -425,7 +371,7 @@ export abstract class QueryRules extends GroupingRules {
     }),
   );
 
-  /** `(1, 'a', DEFAULT)`; a comma may trail, here and after the rows. */
+  /** `(1, 'a', DEFAULT)`; a comma may trail, here and after the rows. Not `items`, which costs 3 % of a long INSERT. */
   private readonly valueRow: Rule<[], readonly Expression[]> = this.rule("valueRow", () => {
     const row: Expression[] = [];
     this.CONSUME(LeftParen);

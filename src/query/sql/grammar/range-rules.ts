@@ -49,11 +49,7 @@ export abstract class RangeRules extends CallRules {
   protected readonly rangeTail: Rule<[operand?: Expression], Expression> = this.rule("rangeTail", (operand = RECORDED) => {
     this.CONSUME(K.RANGE);
     const duration = this.SUBRULE(this.expression, { ARGS: [Power.cast] });
-    let fill: FillClause | undefined;
-    this.OPTION(() => {
-      this.CONSUME(K.FILL);
-      fill = fillOf(this.SUBRULE2(this.expression, { ARGS: [Power.cast] }));
-    });
+    const fill = this.OPTION(this.after(K.FILL, () => fillOf(this.SUBRULE2(this.expression, { ARGS: [Power.cast] }))));
     return { kind: "range", operand, duration, fill, span: operand.span };
   });
 

@@ -55,8 +55,7 @@ export abstract class SessionRules extends CopyRules {
   protected readonly declareCursor: Rule<[], CursorStatement> = this.rule("declareCursor", () => {
     const start = this.CONSUME(K.DECLARE);
     const name = this.SUBRULE(this.identifier);
-    this.CONSUME(K.CURSOR);
-    this.CONSUME(K.FOR);
+    this.words(K.CURSOR, K.FOR);
     return { kind: "declare-cursor", name, query: this.SUBRULE(this.queryOrTql), span: spanOf(start) };
   });
 

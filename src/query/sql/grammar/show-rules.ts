@@ -44,11 +44,7 @@ export abstract class ShowRules extends ListRules {
 
   /** `[FULL] DATABASES | SCHEMAS | TABLES [FROM db] [LIKE … | WHERE …]`. */
   private readonly showList: Rule<[start?: IToken], Statement> = this.rule("showList", (start) => {
-    let full = false;
-    this.OPTION(() => {
-      this.CONSUME(K.FULL);
-      full = true;
-    });
+    const full = this.has(K.FULL);
     return this.choose<Statement>({
       ERR_MSG: "DATABASES or TABLES",
       DEF: [
@@ -80,12 +76,7 @@ export abstract class ShowRules extends ListRules {
           ALT: () => {
             this.CONSUME(K.TABLE);
             const name = this.SUBRULE(this.objectName);
-            let foreign = false;
-            this.OPTION(() => {
-              this.CONSUME(K.FOR);
-              this.CONSUME(K.POSTGRES_FOREIGN_TABLE);
-              foreign = true;
-            });
+            const foreign = this.OPTION(this.after([K.FOR, K.POSTGRES_FOREIGN_TABLE], () => true)) ?? false;
             return { kind: "show-create-table", name, foreign, span };
           },
         },
@@ -95,18 +86,8 @@ export abstract class ShowRules extends ListRules {
             return { kind: "show-create-database", name: this.SUBRULE(this.databaseName), span };
           },
         },
-        {
-          ALT: () => {
-            this.CONSUME(K.VIEW);
-            return { kind: "show-create-view", name: this.SUBRULE2(this.objectName), span };
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(K.FLOW);
-            return { kind: "show-create-flow", name: this.SUBRULE3(this.objectName), span };
-          },
-        },
+        { ALT: this.after(K.VIEW, () => ({ kind: "show-create-view", name: this.SUBRULE2(this.objectName), span })) },
+        { ALT: this.after(K.FLOW, () => ({ kind: "show-create-flow", name: this.SUBRULE3(this.objectName), span })) },
       ],
     });
   });
@@ -135,18 +116,11 @@ export abstract class ShowRules extends ListRules {
       DEF: [
         {
           GATE: () => this.LA(2).tokenType === K.ZONE,
-          ALT: () => {
-            this.CONSUME(K.TIME);
-            this.CONSUME(K.ZONE);
-            return "time_zone";
-          },
+          ALT: this.after([K.TIME, K.ZONE], () => "time_zone"),
         },
         {
           GATE: () => this.LA(2).tokenType !== Equal && this.LA(2).tokenType !== K.TO,
-          ALT: () => {
-            this.CONSUME(K.NAMES);
-            return "names";
-          },
+          ALT: this.after(K.NAMES, () => "names"),
         },
         {
           ALT: () => {
@@ -183,10 +157,9 @@ export abstract class ShowRules extends ListRules {
         { ALT: () => ({ kind: "string", value: "on", span: spanOf(this.CONSUME(K.ON)) }) },
         {
           ALT: () => {
-            const values: Expression[] = [];
             const start = this.LA(1);
             this.defaultAllowed = true;
-            this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => values.push(this.SUBRULE(this.expression)), ERR_MSG: "a value" });
+            const values = this.list("a value", () => this.SUBRULE(this.expression));
             this.defaultAllowed = false;
             return this.ACTION((): Expression => {
               const [only, ...others] = values;

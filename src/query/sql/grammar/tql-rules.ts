@@ -11,42 +11,29 @@ export abstract class TqlRules extends QueryRules {
   /** `TQL EVAL (start, end, step [, lookback]) promql [AS alias]`, `TQL EXPLAIN | ANALYZE [VERBOSE] [FORMAT f] […] promql`. */
   protected readonly tql: Rule<[], Tql> = this.rule("tql", () => {
     const start = this.CONSUME(K.TQL);
-    const mode = this.choose<Tql["mode"]>({
-      ERR_MSG: "EVAL, EXPLAIN or ANALYZE",
-      DEF: [
-        { ALT: () => this.choice(this.CONSUME(K.EVAL), "eval") },
-        { ALT: () => this.choice(this.CONSUME(K.EVALUATE), "eval") },
-        { ALT: () => this.choice(this.CONSUME(K.EXPLAIN), "explain") },
-        { ALT: () => this.choice(this.CONSUME(K.ANALYZE), "analyze") },
-      ],
+    const mode = this.meaningOf("EVAL, EXPLAIN or ANALYZE", {
+      eval: [K.EVAL, K.EVALUATE],
+      explain: K.EXPLAIN,
+      analyze: K.ANALYZE,
     });
-    let verbose = false;
-    this.OPTION({
-      GATE: () => mode !== "eval",
-      DEF: () => {
-        this.CONSUME(K.VERBOSE);
-        verbose = true;
-      },
-    });
+    const verbose =
+      this.OPTION({
+        GATE: () => mode !== "eval",
+        DEF: this.after(K.VERBOSE, () => true),
+      }) ?? false;
     let format: ExplainFormat = "text";
     this.OPTION2({
       GATE: () => mode !== "eval",
       DEF: () => {
         this.CONSUME(K.FORMAT);
         const token = this.CONSUME(Name);
-        format = nameOf(token) as ExplainFormat; // with another word PromQL begins at FORMAT (`tql-text.ts`)
+        // With another word PromQL begins at FORMAT (`tql-text.ts`).
+        format = nameOf(token) as ExplainFormat;
       },
     });
-    let range: TqlRange | undefined;
-    this.OPTION3(() => {
-      range = this.SUBRULE(this.tqlRange);
-    });
+    const range = this.OPTION3(() => this.SUBRULE(this.tqlRange));
     const query = this.CONSUME(PromqlText);
-    let alias: string | undefined;
-    this.OPTION5(() => {
-      this.CONSUME(K.AS);
-      alias = nameOf(this.CONSUME(Label));
-    });
+    const alias = this.OPTION5(this.after(K.AS, () => nameOf(this.CONSUME(Label))));
     const promql = query.image;
     return { kind: "tql", mode, verbose, format, range, promql, promqlSpan: spanOf(query), alias, span: spanOf(start) };
   });

@@ -1,10 +1,9 @@
 /** CREATE VIEW, DROP VIEW, and what CREATE TABLE says of partitions (contract query.md 1.4, 1.7). */
 import type { IToken } from "chevrotain";
-import type { Expression, ObjectName } from "../syntax/ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import type { PartitionClause } from "../syntax/definition-ast.ts";
 import type { Statement } from "../syntax/statement-ast.ts";
-import { Comma, K, LeftParen, RightParen } from "../tokens/token.ts";
+import { K, LeftParen, RightParen } from "../tokens/token.ts";
 import { WriteRules } from "./write-rules.ts";
 
 /** Views and partitions. */
@@ -16,10 +15,7 @@ export abstract class ViewRules extends WriteRules {
       const word = this.CONSUME(K.VIEW);
       const ifNotExists = this.SUBRULE(this.ifNotExists);
       const name = this.SUBRULE(this.objectName);
-      let columns: readonly string[] = [];
-      this.OPTION2(() => {
-        columns = this.SUBRULE(this.nameList);
-      });
+      const columns = this.OPTION2(() => this.SUBRULE(this.nameList)) ?? [];
       this.CONSUME(K.AS);
       const query = this.SUBRULE(this.query);
       return { kind: "create-view", name, orReplace, ifNotExists, columns, query, span: spanOf(start ?? word) };
@@ -30,30 +26,17 @@ export abstract class ViewRules extends WriteRules {
   protected readonly dropView: Rule<[start?: IToken], Statement> = this.rule("dropView", (start) => {
     const word = this.CONSUME(K.VIEW);
     const ifExists = this.SUBRULE(this.ifExists);
-    const names: ObjectName[] = [];
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => names.push(this.SUBRULE(this.objectName)), ERR_MSG: "a view name" });
+    const names = this.list("a view name", () => this.SUBRULE(this.objectName));
     return { kind: "drop-view", names, ifExists, span: spanOf(start ?? word) };
   });
 
   /** `PARTITION ON COLUMNS (a, b) (a < 1, a >= 1)`; commas may trail. */
   protected readonly partitions: Rule<[], PartitionClause> = this.rule("partitions", () => {
     const start = this.CONSUME(K.PARTITION);
-    this.CONSUME(K.ON);
-    this.CONSUME(K.COLUMNS);
+    this.words(K.ON, K.COLUMNS);
     const columns = this.SUBRULE(this.nameList);
-    const rules: Expression[] = [];
     this.CONSUME(LeftParen);
-    this.OPTION(() => {
-      rules.push(this.SUBRULE(this.expression));
-      this.MANY({
-        GATE: () => this.LA(2).tokenType !== RightParen,
-        DEF: () => {
-          this.CONSUME(Comma);
-          rules.push(this.SUBRULE2(this.expression));
-        },
-      });
-      this.OPTION2(() => this.CONSUME2(Comma));
-    });
+    const rules = this.OPTION(() => this.items((step) => this.subrule(step, this.expression))) ?? [];
     this.CONSUME(RightParen);
     return { columns, rules, span: spanOf(start) };
   });

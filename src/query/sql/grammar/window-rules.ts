@@ -29,39 +29,26 @@ export abstract class WindowRules extends NestedRules {
 
   /** What may follow the arguments of a call: `IGNORE NULLS OVER w`. A part of `callTail`; uses OPTION6 and OPTION7 of that rule. */
   protected windowPart(): WindowPart {
-    let nulls: WindowPart["nulls"];
-    let over: WindowPart["over"];
-    this.OPTION6({
+    const nulls = this.OPTION6({
       // A column may be called `ignore`.
       GATE: () => this.LA(2).tokenType === K.NULLS,
-      DEF: () => {
-        nulls = this.SUBRULE(this.nullTreatment);
-      },
+      DEF: () => this.SUBRULE(this.nullTreatment),
     });
-    this.OPTION7(() => {
-      over = this.SUBRULE(this.overClause);
-    });
+    const over = this.OPTION7(() => this.SUBRULE(this.overClause));
     return { ...(nulls && { nulls }), ...(over && { over }) };
   }
 
   /** The same behind the last argument: `f(a IGNORE NULLS)`. Uses OPTION8 of `callTail`. */
   protected innerNulls(): WindowPart["nulls"] {
-    let nulls: WindowPart["nulls"];
-    this.OPTION8({
+    return this.OPTION8({
       GATE: () => this.LA(2).tokenType === K.NULLS,
-      DEF: () => {
-        nulls = this.SUBRULE2(this.nullTreatment);
-      },
+      DEF: () => this.SUBRULE2(this.nullTreatment),
     });
-    return nulls;
   }
 
   /** `IGNORE NULLS`, `RESPECT NULLS`. */
   private readonly nullTreatment: Rule<[], "ignore" | "respect"> = this.rule("nullTreatment", () => {
-    const treatment = this.choose<"ignore" | "respect">({
-      ERR_MSG: "IGNORE NULLS or RESPECT NULLS",
-      DEF: [{ ALT: () => this.choice(this.CONSUME(K.IGNORE), "ignore") }, { ALT: () => this.choice(this.CONSUME(K.RESPECT), "respect") }],
-    });
+    const treatment = this.meaningOf("IGNORE NULLS or RESPECT NULLS", { ignore: K.IGNORE, respect: K.RESPECT });
     this.CONSUME(K.NULLS);
     return treatment;
   });
@@ -94,41 +81,24 @@ export abstract class WindowRules extends NestedRules {
   });
 
   private readonly windowDefinition: Rule<[], WindowClause> = this.rule("windowDefinition", () => {
-    let base: string | undefined;
     const partitionBy: Expression[] = [];
-    let orderBy: readonly OrderItem[] = [];
-    let frame: FrameClause | undefined;
     this.CONSUME(LeftParen);
-    this.OPTION({
+    const base = this.OPTION({
       GATE: () => !PARTS.has(this.LA(1).tokenType),
-      DEF: () => {
-        base = nameOf(this.CONSUME(Name));
-      },
+      DEF: () => nameOf(this.CONSUME(Name)),
     });
     this.OPTION2(() => {
-      this.CONSUME(K.PARTITION);
-      this.CONSUME(K.BY);
+      this.words(K.PARTITION, K.BY);
       this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => partitionBy.push(this.SUBRULE(this.expression)), ERR_MSG: "an expression" });
     });
-    this.OPTION3(() => {
-      orderBy = this.SUBRULE(this.orderByClause);
-    });
-    this.OPTION4(() => {
-      frame = this.SUBRULE(this.frameClause);
-    });
+    const orderBy = this.OPTION3(() => this.SUBRULE(this.orderByClause)) ?? [];
+    const frame = this.OPTION4(() => this.SUBRULE(this.frameClause));
     this.CONSUME(RightParen);
     return { base, partitionBy, orderBy, frame };
   });
 
   private readonly frameClause: Rule<[], FrameClause> = this.rule("frameClause", () => {
-    const unit = this.choose<FrameClause["unit"]>({
-      ERR_MSG: "ROWS, RANGE or GROUPS",
-      DEF: [
-        { ALT: () => this.choice(this.CONSUME(K.ROWS), "rows") },
-        { ALT: () => this.choice(this.CONSUME(K.RANGE), "range") },
-        { ALT: () => this.choice(this.CONSUME(K.GROUPS), "groups") },
-      ],
-    });
+    const unit = this.meaningOf("ROWS, RANGE or GROUPS", { rows: K.ROWS, range: K.RANGE, groups: K.GROUPS });
     let start: FrameEdge = CURRENT;
     let end: FrameEdge = CURRENT;
     this.OR2({
@@ -171,11 +141,7 @@ export abstract class WindowRules extends NestedRules {
           IGNORE_AMBIGUITIES: true,
         },
         {
-          ALT: () => {
-            this.CONSUME(K.CURRENT);
-            this.CONSUME(K.ROW);
-            return CURRENT;
-          },
+          ALT: this.after([K.CURRENT, K.ROW], () => CURRENT),
           IGNORE_AMBIGUITIES: true,
         },
         {

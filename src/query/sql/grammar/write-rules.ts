@@ -1,7 +1,6 @@
 /**
  * INSERT, UPDATE and DELETE.
  */
-import type { Expression } from "../syntax/ast.ts";
 import { type Rule, spanOf } from "./base-rules.ts";
 import type { Assignment, Delete, Insert, Update } from "../syntax/statement-ast.ts";
 import { TqlRules } from "./tql-rules.ts";
@@ -14,11 +13,7 @@ export abstract class WriteRules extends TqlRules {
     const start = this.CONSUME(K.DELETE);
     this.CONSUME(K.FROM);
     const table = this.SUBRULE(this.objectName);
-    let where: Expression | undefined;
-    this.OPTION(() => {
-      this.CONSUME(K.WHERE);
-      where = this.SUBRULE(this.expression);
-    });
+    const where = this.OPTION(this.after(K.WHERE, () => this.SUBRULE(this.expression)));
     return { kind: "delete", table, where, span: spanOf(start) };
   });
 
@@ -40,11 +35,7 @@ export abstract class WriteRules extends TqlRules {
       },
     });
     this.defaultAllowed = false;
-    let where: Expression | undefined;
-    this.OPTION(() => {
-      this.CONSUME(K.WHERE);
-      where = this.SUBRULE2(this.expression);
-    });
+    const where = this.OPTION(this.after(K.WHERE, () => this.SUBRULE2(this.expression)));
     return { kind: "update", table, alias, assignments, where, span: spanOf(start) };
   });
 
@@ -54,12 +45,9 @@ export abstract class WriteRules extends TqlRules {
     this.CONSUME(K.INTO);
     this.OPTION(() => this.CONSUME(K.TABLE));
     const table = this.SUBRULE(this.objectName);
-    let columns: readonly string[] | undefined;
-    this.OPTION2({
+    const columns = this.OPTION2({
       GATE: () => !this.parenthesisIsQuery(1),
-      DEF: () => {
-        columns = this.SUBRULE(this.nameList);
-      },
+      DEF: () => this.SUBRULE(this.nameList),
     });
     const source = this.choose<Insert["source"]>({
       ERR_MSG: "VALUES or SELECT",
