@@ -2,13 +2,13 @@
  * FROM: tables, queries in parentheses, table functions, joins.
  */
 import type { IToken } from "chevrotain";
-import { JOINS_MAX } from "../../../base/limits.ts";
-import type { Expression, JoinConstraint, JoinKind, RelationAlias, SampleClause, TableReference } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { ExpressionRules } from "./expression-rules.ts";
-import { nameOf, stringOf } from "../tokens/lexer.ts";
-import { quote } from "../tokens/syntax-error.ts";
-import { Alias, Comma, K, Label, LeftParen, NumberText, RightParen, StringText } from "../tokens/token.ts";
+import { JOINS_MAX } from "../../../../base/limits.ts";
+import type { Expression, JoinConstraint, JoinKind, RelationAlias, SampleClause, TableReference } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import { ExpressionRules } from "../expression/expression-rules.ts";
+import { nameOf, stringOf } from "../../tokens/lexer.ts";
+import { quote } from "../../tokens/syntax-error.ts";
+import { Alias, Comma, K, Label, LeftParen, NumberText, RightParen, StringText } from "../../tokens/token.ts";
 
 /** Stands for the left side while the grammar is recorded. */
 const RECORDED: TableReference = { kind: "table", name: [], alias: undefined, span: { line: 1, column: 1 } };

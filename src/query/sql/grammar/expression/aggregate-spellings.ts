@@ -6,8 +6,8 @@
  *   mode() WITHIN GROUP (ORDER BY a)                   mode(a), with DESC mode(a, true)
  *   percentile_cont(p) WITHIN GROUP (ORDER BY a)       percentile_cont(a, p), with DESC percentile_cont(a, 1 - p)
  */
-import { STRING } from "../../../column/data-type.ts";
-import type { Expression, OrderItem, Span } from "../syntax/ast.ts";
+import { STRING } from "../../../../column/data-type.ts";
+import type { Expression, OrderItem, Span } from "../../syntax/ast.ts";
 
 /** Where the portion stands among the arguments of aggregates that take `WITHIN GROUP (ORDER BY value)`. */
 const PORTION_AT: Readonly<Record<string, number>> = {

@@ -7,12 +7,12 @@
  *   windows ::= WINDOW name AS ( … ), …
  */
 import type { IToken } from "chevrotain";
-import type { Expression, FrameClause, FrameEdge, NamedWindow, OrderItem, WindowClause } from "../syntax/ast.ts";
-import type { Rule } from "./base-rules.ts";
-import { nameOf } from "../tokens/lexer.ts";
+import type { Expression, FrameClause, FrameEdge, NamedWindow, OrderItem, WindowClause } from "../../syntax/ast.ts";
+import type { Rule } from "../base/base-rules.ts";
+import { nameOf } from "../../tokens/lexer.ts";
 import { NestedRules } from "./nested-rules.ts";
-import { Power } from "../syntax/precedence.ts";
-import { Comma, K, LeftParen, Name, RightParen } from "../tokens/token.ts";
+import { Power } from "../../syntax/precedence.ts";
+import { Comma, K, LeftParen, Name, RightParen } from "../../tokens/token.ts";
 
 /** Names that begin another part of a window, and so are not the name of one. */
 const PARTS: ReadonlySet<unknown> = new Set([K.PARTITION, K.ROWS, K.RANGE, K.GROUPS]);

@@ -13,11 +13,11 @@
  * stands inside `ACTION`.
  */
 import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod, type TokenType } from "chevrotain";
-import { type DataType, isNested } from "../../../column/data-type.ts";
-import type { ObjectName, Span } from "../syntax/ast.ts";
+import { type DataType, isNested } from "../../../../column/data-type.ts";
+import type { ObjectName, Span } from "../../syntax/ast.ts";
 import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
-import { nameOf, stringOf } from "../tokens/lexer.ts";
-import { expectedProvider, positionOf, quote, syntaxError, unsupported } from "../tokens/syntax-error.ts";
+import { nameOf, stringOf } from "../../tokens/lexer.ts";
+import { expectedProvider, positionOf, quote, syntaxError, unsupported } from "../../tokens/syntax-error.ts";
 import {
   Comma,
   Dot,
@@ -34,7 +34,7 @@ import {
   RightParen,
   StringText,
   VOCABULARY,
-} from "../tokens/token.ts";
+} from "../../tokens/token.ts";
 import { typeNamed } from "./type-name.ts";
 
 /** A grammar rule: arguments are optional, since recording passes none. */

@@ -10,14 +10,14 @@
  *   CONVERT(x, type), CONVERT(x USING charset)  casts
  */
 import type { IToken } from "chevrotain";
-import { STRING } from "../../../column/data-type.ts";
+import { STRING } from "../../../../column/data-type.ts";
 import { groupConcatArguments, namedArguments, type Spelled, withinGroup } from "./aggregate-spellings.ts";
-import type { Expression, OrderItem } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf, stringOf } from "../tokens/lexer.ts";
+import type { Expression, OrderItem } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { plainCall } from "./plain-call.ts";
-import { Power } from "../syntax/precedence.ts";
-import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "../tokens/token.ts";
+import { Power } from "../../syntax/precedence.ts";
+import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "../../tokens/token.ts";
 import { WindowRules } from "./window-rules.ts";
 
 /** What may stand behind the arguments of a call. */

@@ -3,13 +3,13 @@
  * the statement is run.
  */
 import type { IToken } from "chevrotain";
-import type { Expression } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
 import { CreateRules } from "./create-rules.ts";
-import type { AlterAction, ChangedOptions, ColumnClause, CommentTarget, IndexKind } from "../syntax/definition-ast.ts";
-import { Power } from "../syntax/precedence.ts";
-import type { Statement } from "../syntax/statement-ast.ts";
-import { Comma, Equal, K, LeftParen, RightParen } from "../tokens/token.ts";
+import type { AlterAction, ChangedOptions, ColumnClause, CommentTarget, IndexKind } from "../../syntax/definition-ast.ts";
+import { Power } from "../../syntax/precedence.ts";
+import type { Statement } from "../../syntax/statement-ast.ts";
+import { Comma, Equal, K, LeftParen, RightParen } from "../../tokens/token.ts";
 
 /** ALTER, TRUNCATE and COMMENT. */
 export abstract class AlterRules extends CreateRules {

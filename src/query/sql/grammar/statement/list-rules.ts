@@ -1,12 +1,12 @@
 /** SHOW of what the server has: columns, indexes, regions, views, flows, engines, character sets, statements (contract query.md 1.8). */
 import type { IToken } from "chevrotain";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
 import { AlterRules } from "./alter-rules.ts";
-import type { ObjectName } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import type { ListingKind, ShowFilter, ShowListing } from "../syntax/show-ast.ts";
-import { K, NumberText } from "../tokens/token.ts";
+import type { ObjectName } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import type { ListingKind, ShowFilter, ShowListing } from "../../syntax/show-ast.ts";
+import { K, NumberText } from "../../tokens/token.ts";
 
 /** Lists of which FULL shows more. */
 const HAS_FULL: ReadonlySet<ListingKind> = new Set(["columns", "processlist"]);

@@ -1,10 +1,10 @@
 /** TQL: PromQL among SQL (contract query.md 6.6). What stands between its parentheses is SQL; the query itself is one token. */
-import type { ExplainFormat, Expression, Tql, TqlRange } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf } from "../tokens/lexer.ts";
+import type { ExplainFormat, Expression, Tql, TqlRange } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import { nameOf } from "../../tokens/lexer.ts";
 import { QueryRules } from "./query-rules.ts";
-import { syntaxError, positionOf } from "../tokens/syntax-error.ts";
-import { Comma, K, Label, LeftParen, Name, PromqlText, RightParen } from "../tokens/token.ts";
+import { syntaxError, positionOf } from "../../tokens/syntax-error.ts";
+import { Comma, K, Label, LeftParen, Name, PromqlText, RightParen } from "../../tokens/token.ts";
 
 /** TQL statements. */
 export abstract class TqlRules extends QueryRules {

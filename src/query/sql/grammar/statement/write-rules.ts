@@ -1,10 +1,10 @@
 /**
  * INSERT, UPDATE and DELETE.
  */
-import { type Rule, spanOf } from "./base-rules.ts";
-import type { Assignment, Delete, Insert, Update } from "../syntax/statement-ast.ts";
-import { TqlRules } from "./tql-rules.ts";
-import { Comma, Equal, K } from "../tokens/token.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import type { Assignment, Delete, Insert, Update } from "../../syntax/statement-ast.ts";
+import { TqlRules } from "../query/tql-rules.ts";
+import { Comma, Equal, K } from "../../tokens/token.ts";
 
 /** INSERT, UPDATE and DELETE. */
 export abstract class WriteRules extends TqlRules {

@@ -1,10 +1,10 @@
 /** Prepared statements and cursors, which belong to a session (contract query.md 1.11, 4.1). */
 import { EOF } from "chevrotain";
-import type { Expression } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
 import { CopyRules } from "./copy-rules.ts";
-import type { CursorStatement, PreparedStatement } from "../syntax/statement-ast.ts";
-import { Comma, K, NumberText, Semicolon } from "../tokens/token.ts";
+import type { CursorStatement, PreparedStatement } from "../../syntax/statement-ast.ts";
+import { Comma, K, NumberText, Semicolon } from "../../tokens/token.ts";
 
 /** PREPARE, EXECUTE, DEALLOCATE; DECLARE, FETCH, CLOSE. */
 export abstract class SessionRules extends CopyRules {

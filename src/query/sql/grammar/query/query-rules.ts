@@ -6,7 +6,7 @@
  *   meet   ::= part {INTERSECT [ALL] part}
  *   part   ::= SELECT … | VALUES … | (query)
  */
-import { SET_OPERATIONS_MAX } from "../../../base/limits.ts";
+import { SET_OPERATIONS_MAX } from "../../../../base/limits.ts";
 import type {
   AlignClause,
   CommonTable,
@@ -21,12 +21,12 @@ import type {
   StarReplacement,
   TableReference,
   Tql,
-} from "../syntax/ast.ts";
-import type { RowBlock, ValueRows } from "../syntax/value-rows.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
+} from "../../syntax/ast.ts";
+import type { RowBlock, ValueRows } from "../../syntax/value-rows.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
 import { GroupingRules } from "./grouping-rules.ts";
-import { nameOf } from "../tokens/lexer.ts";
-import { Comma, ConstantRows, K, LeftParen, RightParen, Star } from "../tokens/token.ts";
+import { nameOf } from "../../tokens/lexer.ts";
+import { Comma, ConstantRows, K, LeftParen, RightParen, Star } from "../../tokens/token.ts";
 
 /** The rows that a query keeps. */
 interface Window {

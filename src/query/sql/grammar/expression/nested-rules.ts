@@ -10,11 +10,11 @@
  *   x[1].field               get_field([](x, 1), 'field')
  */
 import type { IToken } from "chevrotain";
-import type { Expression } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf, stringOf } from "../tokens/lexer.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { OperandRules } from "./operand-rules.ts";
-import { Colon, Comma, Dot, Label, LeftBrace, LeftBracket, RightBrace, RightBracket, StringText } from "../tokens/token.ts";
+import { Colon, Comma, Dot, Label, LeftBrace, LeftBracket, RightBrace, RightBracket, StringText } from "../../tokens/token.ts";
 
 /** The call that `x[i]` stands for. */
 const SUBSCRIPT = "[]";

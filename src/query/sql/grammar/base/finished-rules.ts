@@ -8,7 +8,7 @@
  * At each token the largest part that begins there is kept, so that going over them takes a tenth of the time of reading them. What is
  * read at a time grows with what was read before: a statement costs less than twice what it costs at once.
  */
-import type { Expression } from "../syntax/ast.ts";
+import type { Expression } from "../../syntax/ast.ts";
 
 /** Fewest parts that are finished at a time: about a millisecond, ten while the code is cold. */
 const PARTS_AT_ONCE = 2048;

@@ -5,11 +5,11 @@
  *          └ rangeTail ──────────────┘        └ alignClause ─────────────────────┘
  */
 import { EOF } from "chevrotain";
-import type { AlignClause, Expression, FillClause } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
+import type { AlignClause, Expression, FillClause } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
 import { CallRules } from "./call-rules.ts";
-import { Power } from "../syntax/precedence.ts";
-import { Comma, K, LeftParen, NumberText, RightParen, StringText } from "../tokens/token.ts";
+import { Power } from "../../syntax/precedence.ts";
+import { Comma, K, LeftParen, NumberText, RightParen, StringText } from "../../tokens/token.ts";
 
 /** Stands for the left side while the grammar is recorded. */
 const RECORDED: Expression = { kind: "null", span: { line: 1, column: 1 } };

@@ -2,18 +2,18 @@
  * What stands between the operators of an expression: literals, names, calls, CASE, CAST and prefix operators.
  */
 import type { IOrAlt, IToken } from "chevrotain";
-import { STATEMENT_PARAMETERS_MAX } from "../../../base/limits.ts";
-import { type DataType, INTERVAL, sameType } from "../../../column/data-type.ts";
-import { JSON_DEPTH_MAX } from "../../../value/json-text.ts";
-import type { Expression, ObjectName, Query, Span } from "../syntax/ast.ts";
-import { BARE_CALLS } from "../syntax/call-name.ts";
-import { BaseRules, type Rule, spanOf } from "./base-rules.ts";
-import { isIntervalUnit, parseInterval } from "../../../value/parse-interval.ts";
-import { unescaped } from "../tokens/escaped-text.ts";
-import { nameOf, stringOf } from "../tokens/lexer.ts";
+import { STATEMENT_PARAMETERS_MAX } from "../../../../base/limits.ts";
+import { type DataType, INTERVAL, sameType } from "../../../../column/data-type.ts";
+import { JSON_DEPTH_MAX } from "../../../../value/json-text.ts";
+import type { Expression, ObjectName, Query, Span } from "../../syntax/ast.ts";
+import { BARE_CALLS } from "../../syntax/call-name.ts";
+import { BaseRules, type Rule, spanOf } from "../base/base-rules.ts";
+import { isIntervalUnit, parseInterval } from "../../../../value/parse-interval.ts";
+import { unescaped } from "../../tokens/escaped-text.ts";
+import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { plainCall } from "./plain-call.ts";
-import { Power } from "../syntax/precedence.ts";
-import { quote } from "../tokens/syntax-error.ts";
+import { Power } from "../../syntax/precedence.ts";
+import { quote } from "../../tokens/syntax-error.ts";
 import {
   AtAt,
   Comma,
@@ -35,8 +35,8 @@ import {
   Star,
   StringText,
   Word,
-} from "../tokens/token.ts";
-import { timestampLiteralType, typeNamed } from "./type-name.ts";
+} from "../../tokens/token.ts";
+import { timestampLiteralType, typeNamed } from "../base/type-name.ts";
 
 /** Letters that mark another kind of string before its quote: bits, and a national string, which is any string. */
 const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);

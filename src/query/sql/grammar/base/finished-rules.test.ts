@@ -1,9 +1,9 @@
 /** The grammar stops anywhere and goes on, and gives the trees and errors that it gives at once. */
 import { expect, test } from "bun:test";
-import { errorText } from "../../../base/error.ts";
+import { errorText } from "../../../../base/error.ts";
 import { newMarks } from "./finished-rules.ts";
-import { tokenize } from "../tokens/lexer.ts";
-import { parsed, parsedInSteps } from "../parse.ts";
+import { tokenize } from "../../tokens/lexer.ts";
+import { parsed, parsedInSteps } from "../../parse.ts";
 
 /** What a text gives when the grammar stops after each so many parts, and how often it stopped. */
 function inSteps(text: string, partsAtOnce: number): { readonly outcome: unknown; readonly stops: number } {

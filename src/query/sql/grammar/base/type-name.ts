@@ -1,9 +1,9 @@
 /**
  * SQL spellings of types → `DataType` (contract query.md 1.3). Names are lower-case, without arguments.
  */
-import * as types from "../../../column/data-type.ts";
-import type { DataType } from "../../../column/data-type.ts";
-import { DECIMAL_DIGITS_MAX } from "../../../column/decimal.ts";
+import * as types from "../../../../column/data-type.ts";
+import type { DataType } from "../../../../column/data-type.ts";
+import { DECIMAL_DIGITS_MAX } from "../../../../column/decimal.ts";
 
 /** Why a spelling is not a type. `unsupported` names one that other servers have. */
 export type TypeProblem = { readonly problem: "unknown" | "unsupported" | "arguments"; readonly why: string };

@@ -3,14 +3,14 @@
  *
  *   COPY [TABLE] t | DATABASE d | (query)  TO | FROM  'location'  [WITH (…)] [CONNECTION (…)] [LIMIT n]
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import type { Query } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import type { Query } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
 import { ShowRules } from "./show-rules.ts";
-import type { Copy } from "../syntax/statement-ast.ts";
-import { quote } from "../tokens/syntax-error.ts";
-import { K, LeftParen, NumberText, RightParen } from "../tokens/token.ts";
+import type { Copy } from "../../syntax/statement-ast.ts";
+import { quote } from "../../tokens/syntax-error.ts";
+import { K, LeftParen, NumberText, RightParen } from "../../tokens/token.ts";
 
 /** COPY. */
 export abstract class CopyRules extends ShowRules {

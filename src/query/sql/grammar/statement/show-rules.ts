@@ -2,13 +2,13 @@
  * Statements about the server and the session: SHOW, DESCRIBE, USE, SET, ADMIN.
  */
 import type { IToken } from "chevrotain";
-import type { Expression } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { nameOf } from "../tokens/lexer.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import { nameOf } from "../../tokens/lexer.ts";
 import { ListRules } from "./list-rules.ts";
-import { printWhole } from "../print/print.ts";
-import type { Statement } from "../syntax/statement-ast.ts";
-import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "../tokens/token.ts";
+import { printWhole } from "../../print/print.ts";
+import type { Statement } from "../../syntax/statement-ast.ts";
+import { AtAt, Comma, Dot, Equal, K, Label, LeftParen, Name, RightParen } from "../../tokens/token.ts";
 
 /** What may stand before the name of a variable, as in `@@session.time_zone`. */
 const SCOPES: ReadonlySet<string> = new Set(["session", "local", "global"]);

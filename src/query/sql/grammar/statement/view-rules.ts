@@ -1,9 +1,9 @@
 /** CREATE VIEW, DROP VIEW, and what CREATE TABLE says of partitions (contract query.md 1.4, 1.7). */
 import type { IToken } from "chevrotain";
-import { type Rule, spanOf } from "./base-rules.ts";
-import type { PartitionClause } from "../syntax/definition-ast.ts";
-import type { Statement } from "../syntax/statement-ast.ts";
-import { K, LeftParen, RightParen } from "../tokens/token.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import type { PartitionClause } from "../../syntax/definition-ast.ts";
+import type { Statement } from "../../syntax/statement-ast.ts";
+import { K, LeftParen, RightParen } from "../../tokens/token.ts";
 import { WriteRules } from "./write-rules.ts";
 
 /** Views and partitions. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { DbError } from "../../../base/error.ts";
-import { onlyStatement, parsed, parseSql } from "../parse.ts";
-import { printStatement } from "../print/print-statement.ts";
+import { DbError } from "../../../../base/error.ts";
+import { onlyStatement, parsed, parseSql } from "../../parse.ts";
+import { printStatement } from "../../print/print-statement.ts";
 
 /** The statement as it prints; that text must parse to the same again. */
 function check(input: string, want: string): void {

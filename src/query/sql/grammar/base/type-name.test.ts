@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { displayName } from "../../../column/data-type.ts";
+import { displayName } from "../../../../column/data-type.ts";
 import { timestampLiteralType, typeNamed } from "./type-name.ts";
 
 function check(names: string, want: string, args: readonly number[] = [], unsigned = false): void {

@@ -8,11 +8,11 @@
  * Each item stands for a list of grouping sets, and several items for all their combinations.
  */
 import type { IToken } from "chevrotain";
-import { GROUPING_SET_KEYS_MAX, GROUPING_SETS_MAX } from "../../../base/limits.ts";
-import type { Expression, Select } from "../syntax/ast.ts";
-import type { Rule } from "./base-rules.ts";
+import { GROUPING_SET_KEYS_MAX, GROUPING_SETS_MAX } from "../../../../base/limits.ts";
+import type { Expression, Select } from "../../syntax/ast.ts";
+import type { Rule } from "../base/base-rules.ts";
 import { FromRules } from "./from-rules.ts";
-import { Comma, infixPowerOf, K, LeftParen, RightParen } from "../tokens/token.ts";
+import { Comma, infixPowerOf, K, LeftParen, RightParen } from "../../tokens/token.ts";
 
 /** Lists of keys, each of which rows are grouped by once. */
 type Sets = readonly (readonly Expression[])[];

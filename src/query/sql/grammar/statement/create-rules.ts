@@ -3,18 +3,18 @@
  * is checked where it is created, not here.
  */
 import type { IToken } from "chevrotain";
-import { DbError } from "../../../base/error.ts";
-import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, JSON2 } from "../../../column/data-type.ts";
-import type { Expression } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import type { ColumnClause, CreateExternalTable, CreateTable, HintClause } from "../syntax/definition-ast.ts";
-import { nameOf } from "../tokens/lexer.ts";
-import { Power } from "../syntax/precedence.ts";
+import { DbError } from "../../../../base/error.ts";
+import { TABLE_COLUMNS_MAX } from "../../../../base/limits.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import { type DataType, JSON2 } from "../../../../column/data-type.ts";
+import type { Expression } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import type { ColumnClause, CreateExternalTable, CreateTable, HintClause } from "../../syntax/definition-ast.ts";
+import { nameOf } from "../../tokens/lexer.ts";
+import { Power } from "../../syntax/precedence.ts";
 import { FlowRules } from "./flow-rules.ts";
-import type { Statement } from "../syntax/statement-ast.ts";
-import { Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "../tokens/token.ts";
+import type { Statement } from "../../syntax/statement-ast.ts";
+import { Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "../../tokens/token.ts";
 
 /** What the options of a column say, gathered while they are read. */
 interface ColumnOptions {

@@ -7,15 +7,26 @@
  * (`1 + 1 + 1 …` recurses nowhere but leans left). Long chains of AND and OR, which programs write, become balanced trees instead.
  */
 import type { IToken } from "chevrotain";
-import { SQL_DEPTH_MAX } from "../../../base/limits.ts";
-import type { BinaryOperator, ComparisonOperator, Expression, Query } from "../syntax/ast.ts";
-import type { Rule } from "./base-rules.ts";
-import { stringOf } from "../tokens/lexer.ts";
+import { SQL_DEPTH_MAX } from "../../../../base/limits.ts";
+import type { BinaryOperator, ComparisonOperator, Expression, Query } from "../../syntax/ast.ts";
+import type { Rule } from "../base/base-rules.ts";
+import { stringOf } from "../../tokens/lexer.ts";
 import { collationNamed } from "./collation.ts";
-import { Power } from "../syntax/precedence.ts";
+import { Power } from "../../syntax/precedence.ts";
 import { RangeRules } from "./range-rules.ts";
-import { quote } from "../tokens/syntax-error.ts";
-import { Comma, Constants, DoubleColon, Infix, infixPowerOf, K, LeftParen, operatorOf, RightParen, StringText } from "../tokens/token.ts";
+import { quote } from "../../tokens/syntax-error.ts";
+import {
+  Comma,
+  Constants,
+  DoubleColon,
+  Infix,
+  infixPowerOf,
+  K,
+  LeftParen,
+  operatorOf,
+  RightParen,
+  StringText,
+} from "../../tokens/token.ts";
 
 /** Chains of AND or OR up to this many terms lean left, as written; longer ones are balanced. */
 const CHAIN_LEANING_MAX = 64;

@@ -1,9 +1,9 @@
 /** CREATE FLOW (contract query.md 1.7). */
 import type { IToken } from "chevrotain";
-import type { Query, Tql } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import type { CreateFlow } from "../syntax/definition-ast.ts";
-import { K } from "../tokens/token.ts";
+import type { Query, Tql } from "../../syntax/ast.ts";
+import { type Rule, spanOf } from "../base/base-rules.ts";
+import type { CreateFlow } from "../../syntax/definition-ast.ts";
+import { K } from "../../tokens/token.ts";
 import { ViewRules } from "./view-rules.ts";
 
 /** Flows. */
