@@ -22,6 +22,7 @@ import type {
   TableReference,
   Tql,
 } from "../../syntax/ast.ts";
+import { plainSelect } from "../../syntax/plain-trees.ts";
 import type { RowBlock, ValueRows } from "../../syntax/value-rows.ts";
 import { type Rule, spanOf } from "../base/base-rules.ts";
 import { GroupingRules } from "./grouping-rules.ts";
@@ -47,7 +48,7 @@ function withEnd(query: Query, end: QueryEnd): Query {
   const { span } = query;
   const from: TableReference = { kind: "derived", query, lateral: false, alias: undefined, span };
   const items: readonly SelectItem[] = [{ kind: "star", table: undefined, span }];
-  return { kind: "select", distinct: false, distinctOn: [], items, from, where: undefined, groupBy: [], having: undefined, ...end, span };
+  return plainSelect({ items, from, ...end, span });
 }
 
 /** Queries. */
