@@ -259,61 +259,36 @@ export abstract class CallRules extends WindowRules {
   });
 
   private readonly substringTail: Rule<[first?: IToken], Expression> = this.rule("substringTail", (first) => {
-    const args: Expression[] = [];
-    args.push(this.SUBRULE(this.expression));
-    this.OR({
+    const text = this.SUBRULE(this.expression);
+    const rest = this.choose<readonly Expression[]>({
       ERR_MSG: "',', FROM or FOR",
       DEF: [
-        {
-          ALT: () =>
-            this.AT_LEAST_ONE(() => {
-              this.CONSUME(Comma);
-              args.push(this.SUBRULE2(this.expression));
-            }),
-        },
-        {
-          ALT: () => {
-            const ends = this.SUBRULE(this.extent);
-            this.ACTION(() => args.push(...ends));
-          },
-        },
-        {
-          ALT: () => {
-            const ends = this.SUBRULE(this.extentFromEnd);
-            this.ACTION(() => args.push(...ends));
-          },
-        },
+        { ALT: this.after(Comma, () => this.list("an expression", () => this.SUBRULE2(this.expression))) },
+        { ALT: () => this.SUBRULE(this.extent) },
+        { ALT: () => this.SUBRULE(this.extentFromEnd) },
       ],
     });
     const end = this.CONSUME(RightParen);
-    return plainCall("substr", args, first ?? end);
+    return this.ACTION(() => plainCall("substr", [text, ...rest], first ?? end));
   });
 
   private readonly overlayTail: Rule<[first?: IToken], Expression> = this.rule("overlayTail", (first) => {
-    const args: Expression[] = [];
-    args.push(this.SUBRULE(this.expression));
-    this.OR({
+    const text = this.SUBRULE(this.expression);
+    const rest = this.choose<readonly Expression[]>({
       ERR_MSG: "',' or PLACING",
       DEF: [
+        { ALT: this.after(Comma, () => this.list("an expression", () => this.SUBRULE2(this.expression))) },
         {
-          ALT: () =>
-            this.AT_LEAST_ONE(() => {
-              this.CONSUME(Comma);
-              args.push(this.SUBRULE2(this.expression));
-            }),
-        },
-        {
-          ALT: () => {
-            this.CONSUME(K.PLACING);
-            args.push(this.SUBRULE3(this.expression));
+          ALT: this.after(K.PLACING, () => {
+            const other = this.SUBRULE3(this.expression);
             const ends = this.SUBRULE(this.extent);
-            this.ACTION(() => args.push(...ends));
-          },
+            return this.ACTION(() => [other, ...ends]);
+          }),
         },
       ],
     });
     const end = this.CONSUME(RightParen);
-    return plainCall("overlay", args, first ?? end);
+    return this.ACTION(() => plainCall("overlay", [text, ...rest], first ?? end));
   });
 
   private readonly positionTail: Rule<[first?: IToken], Expression> = this.rule("positionTail", (name) => {
